@@ -229,7 +229,7 @@ def crossings(df: pl.DataFrame) -> Run:
 
 
 def leaders(df: pl.DataFrame) -> Run:
-    return lambda: df.prc.leaders(model="g")
+    return lambda: df.prc.crossings(model="g", leaders=True)
 
 
 def slider_chart(df: pl.DataFrame) -> Run:

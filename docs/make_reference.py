@@ -39,11 +39,11 @@ WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 GROUPS = {
     "Measure": ("counts", "sweep", "curve", "summary", "binormal"),
     "Decide": ("decide", "report", "operating_points", "decision_curve"),
-    "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance"),
-    "Plan a test": ("sample_size", "resolution", "sampling_plan", "weigh_sample", "subsample_negatives"),
+    "Compare models": ("compare", "ranking", "crossings"),
+    "Plan a test": ("sample_size", "sampling_plan", "subsample_negatives"),
     "Meet another prevalence": ("estimate_prevalence", "reweight"),
     "Watch a series": ("monitor",),
-    "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
+    "Bring a wide table": ("unpivot_scores",),
 }
 """The frame methods by what one wants, each of which has a page."""
 TYPES = {

@@ -108,7 +108,7 @@ def digits_scores() -> pl.DataFrame:
         ).with_columns(pl.lit(name).alias("model"), pl.Series("truth", data.target))
         for name in MODELS
     )
-    return wide.prc.one_vs_rest(label="truth", scores=columns, name="digit")
+    return wide.prc.unpivot_scores(label="truth", scores=columns, name="digit")
 
 
 def probabilities(model, features, target):

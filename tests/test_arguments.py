@@ -25,7 +25,7 @@ from tests.support.arguments import (
     never_computed,
     wrong_values,
 )
-from tests.support.plain_calls import DF
+from tests.support.plain_calls import DF, OTHERS
 from tests.support.tiers import slow_unless
 
 CALLS = list_calls()
@@ -40,7 +40,8 @@ KNOWN_AFTER_WORK = (
 )
 def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> None:
     call = CALLS[name]
-    written = name if call.table is None else f"prc.{name}"
+    method = OTHERS[name][0] if name in OTHERS else name
+    written = name if call.table is None else f"prc.{method}"
     written = re.sub(
         r"^(expr|metrics|charts|function)\.", lambda at: "prc." if at[1] == "expr" else "", written
     )
@@ -256,12 +257,18 @@ COLUMN_ARGUMENTS = {
     "rates": lambda name: (name, name),
     "scores": lambda name: [name, "b"],
 }
+NO_COLUMNS = {
+    "unpivot_scores": ("label", "score"),
+    "classes": ("score",),
+    "weighed sample": ("by", "model", "weight"),
+}
+"""Arguments that name no column of the table, or that such a call refuses."""
 COLUMN_CASES = [
     (name, argument)
     for name, call in CALLS.items()
     for argument in call.arguments()
     if call.table is not None and argument in COLUMN_ARGUMENTS and not name.startswith("plot.")
-    if (name, argument) not in {("unpivot_scores", "score"), ("one_vs_rest", "score")}
+    if argument not in NO_COLUMNS.get(name, ())
 ]
 COLUMN_CASES.append(("compare", "scores"))  # which are a list in score=
 EXTRA: dict[str, dict[str, Any]] = {
@@ -285,7 +292,7 @@ def arguments_for(name: str, argument: str, column: str) -> dict[str, Any]:
     """Return the plain arguments of a call, in which one names this column."""
     plain = dict(call_for(name, argument).plain)
     plain |= {k: v for k, v in EXTRA.get(argument, {}).items() if k in CALLS[name].arguments()}
-    if name == "one_vs_rest" and argument == "scores":
+    if name == "classes" and argument == "scores":
         return plain | {"scores": {1: column, 0: "b"}}
     if name == "compare" and argument == "scores":
         return plain | {"score": [column, "b"]}
@@ -353,8 +360,8 @@ SEVERAL = [pl.all(), pl.selectors.numeric(), pl.col("score", "id"), pl.exclude("
 )
 def test_several_columns_are_not_one(name: str, argument: str, several: pl.Expr) -> None:
     call = call_for(name, argument)
-    if name == "one_vs_rest":
-        return  # which takes names alone
+    if name in ("unpivot_scores", "classes"):
+        return  # which take names alone
     assert call.table is not None
     table = call.table
     for column in {"score", "id"} - set(table.columns):

@@ -25,7 +25,7 @@ from polars_prcurve.core.binding.word_groups import (
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from tests.support.arguments import PLOTS
 from tests.support.comparing import assert_same
-from tests.support.plain_calls import DF, PLAIN, RISKS
+from tests.support.plain_calls import DF, OTHERS, PLAIN, RISKS
 from tests.support.tiers import slow_unless
 
 METHODS = {name: call for name, call in PLAIN.items() if name in USES}
@@ -68,6 +68,15 @@ def test_bound_words_mean_what_said_words_do(name: str) -> None:
     for _ in range(1 if name in CHARTS else 2):  # the second time from what was kept
         assert_equal(ask(bound, name, **others), said)
     assert_equal(ask(prc(table.lazy(), **words), name, **others), said)
+
+
+@pytest.mark.parametrize("name", [name for name, call in OTHERS.items() if call[0] in USES])
+def test_bound_words_mean_what_said_words_do_in_other_answers(name: str) -> None:
+    method, table, plain = OTHERS[name]
+    words, others = split_words(plain)
+    said = ask(prc(table), method, **plain)
+    assert_equal(ask(prc(table, **words, missing="raise"), method, **others), said)
+    assert_equal(ask(prc(table.lazy(), **words), method, **others), said)
 
 
 @pytest.mark.parametrize("name", METHODS)

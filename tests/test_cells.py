@@ -59,11 +59,11 @@ QUERIES: dict[str, Callable[..., Any]] = {
     ),
     "ranking": lambda p, **k: p.ranking(ETAS[1:], model="g", metric="average_precision", **k),
     "crossings": lambda p, **k: p.crossings(model="g", metric="pr_auc", **k),
-    "leaders": lambda p, **k: p.leaders(model="g", metric="pr_auc", **k),
-    "dominance": lambda p, **k: p.dominance(model="g", **k),
+    "leaders": lambda p, **k: p.crossings(model="g", metric="pr_auc", **k, leaders=True),
+    "dominance": lambda p, **k: p.crossings(model="g", **k, of="roc", leaders=True),
     "roc_crossings": lambda p, **k: p.crossings(of="roc", model="g", **k),
     "sample_size": lambda p, **k: p.sample_size(recall=[0.5, 0.8], threshold=0.5, by="g", **k),
-    "resolution": lambda p, **k: p.resolution(recall=[0.5, 0.8], by="g", **k),
+    "resolution": lambda p, **k: p.sample_size(recall=[0.5, 0.8], by="g", **k, solve_for="eta"),
 }
 
 
@@ -169,7 +169,7 @@ def test_a_paper_of_unknown_sizes_has_values_and_no_intervals(name: str, missing
         "simultaneous": lambda p, **k: p.curve(0.01, by="paper", **k | {"confidence": AT_ONCE_90}),
         "points": lambda p, **k: p.operating_points(0.01, by="paper", recall=0.8, per=100, **k),
         "summary": lambda p, **k: p.summary(0.01, by="paper", metrics=ALL_CURVE_METRICS, **k),
-        "resolution": lambda p, **k: p.resolution(by="paper", recall=0.8, **k),
+        "resolution": lambda p, **k: p.sample_size(by="paper", recall=0.8, **k, solve_for="eta"),
     }
     how: dict[str, Any] = {"confidence": 0.9, "missing": missing, **PUBLISHED}
     known, unknown = split_unknown(calls[name](PAPERS.prc, **how), "paper")
@@ -195,10 +195,10 @@ def test_no_paper_leaves_a_ranking_because_its_sizes_are_unknown() -> None:
         how: dict[str, Any] = {"model": "paper", "missing": missing}
         for call in (
             lambda p, **k: p.ranking(0.001, **k),
-            lambda p, **k: p.leaders(**k),
-            lambda p, **k: p.leaders(metric="precision", recall=0.5, **k),
+            lambda p, **k: p.crossings(**k, leaders=True),
+            lambda p, **k: p.crossings(metric="precision", recall=0.5, **k, leaders=True),
             lambda p, **k: p.crossings(**k),
-            lambda p, **k: p.dominance(**k),
+            lambda p, **k: p.crossings(**k, of="roc", leaders=True),
             lambda p, **k: p.crossings(of="roc", **k),
         ):
             assert_frame_equal(
@@ -336,8 +336,8 @@ def test_a_model_without_a_class_has_no_curve() -> None:
     table = pl.DataFrame(
         {"m": ["a", "b", "c"], "tp": [2, 3, 2], "fp": [1, 2, 0], "fn": [2, 1, 2], "tn": [4, 3, 0]}
     )
-    found = table.prc.dominance(model="m", cells=CELLS)
-    same = table.filter(pl.col("m") != "c").prc.dominance(model="m", cells=CELLS)
+    found = table.prc.crossings(model="m", cells=CELLS, of="roc", leaders=True)
+    same = table.filter(pl.col("m") != "c").prc.crossings(model="m", cells=CELLS, of="roc", leaders=True)
     assert found.filter(pl.col("model") != "c").rows() == same.rows()
     assert found.filter(model="c")["on_hull"].item() is None
 

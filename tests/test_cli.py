@@ -347,17 +347,25 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.monitor("patient", reference=prc(DF), threshold=0.5, eta=0.1),
     ),
     (
-        "leaders --metric pr_auc --eta-range 0.01 0.9",
-        lambda p: p.leaders(metric="pr_auc", eta_range=(0.01, 0.9)),
+        "crossings --leaders --metric pr_auc --eta-range 0.01 0.9",
+        lambda p: p.crossings(metric="pr_auc", eta_range=(0.01, 0.9), leaders=True),
     ),
     (
-        "resolution --by model --recall .5 --fpr .5,90% --delta .8 --confidence .9,rate=jeffreys",
-        lambda p: p.resolution(
+        "crossings --of roc --leaders",
+        lambda p: p.crossings(of="roc", leaders=True).with_columns(
+            pl.col("dominates", "dominated_by").list.join(",")
+        ),
+    ),
+    (
+        "sample-size --solve-for eta --by model --recall .5 --fpr .5,90% --delta .8 "
+        "--confidence .9,rate=jeffreys",
+        lambda p: p.sample_size(
             0.8,
             by="model",
             recall=0.5,
             fpr=[0.5, 0.9],
             confidence=intervals(0.9, rate="jeffreys"),
+            solve_for="eta",
         ),
     ),
     (
@@ -422,8 +430,8 @@ def test_labels_are_weighed_by_the_file_of_a_plan(here: Path, extension: str, dt
     )
     expected = prc(df, score="s").sampling_plan(threshold, budget=2, strata=4)
     assert_frame_equal(plan.select("n_next", "n"), expected.select("n_next", "n"))
-    found = table(f"weigh-sample some.parquet --score s --plan p{extension}")
-    assert_frame_equal(found, prc(df, score="s").weigh_sample(expected), check_exact=True)
+    found = table(f"reweight some.parquet --score s --plan p{extension}")
+    assert_frame_equal(found, prc(df, score="s").reweight(plan=expected), check_exact=True)
 
 
 def test_a_plan_is_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -432,8 +440,8 @@ def test_a_plan_is_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ("3", "expected the name of a file to end in"),
         ("some.csv", "--plan takes the table of"),
     ):
-        assert words in refusal(f"weigh-sample some.csv --plan {plan}", capsys)
-    assert "is also an input" in refusal("weigh-sample scores.csv --plan some.csv -o some.csv", capsys)
+        assert words in refusal(f"reweight some.csv --plan {plan}", capsys)
+    assert "is also an input" in refusal("reweight scores.csv --plan some.csv -o some.csv", capsys)
 
 
 @pytest.mark.filterwarnings("default:a metric is undefined")
@@ -688,7 +696,6 @@ def test_weights_of_a_field_go_into_the_next_command(
     pl.DataFrame({"site": ["00", "01"], "k": [1, 2], "n": [9, 9], "share": [1, 3]}).write_csv("k.csv")
     for line, words in {
         f"{how} --name score": "--name is 'score', which the table has already",
-        f"{how} --share part": "the column of --eta with the shares is called share",
         "reweight old.parquet --parts site --eta 0.1": "--parts is for --eta as a file",
         "reweight old.parquet --parts site --eta k.csv": "a weight cannot carry the error of eta: pass",
         "reweight old.parquet --eta field.csv": "--eta takes FILE --parts COLUMN, the parts with",
@@ -715,8 +722,11 @@ FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("summary --eta 0.1 --by site", lambda p: p.summary(0.1, by=["site", "model"])),
     ("points --threshold 31.5", lambda p: p.operating_points(threshold=31.5, by="model")),
     ("ranking --eta 0.1", lambda p: p.ranking(0.1)),
-    ("leaders", lambda p: p.leaders()),
-    ("resolution --recall 0.5", lambda p: p.resolution(recall=0.5, by="model")),
+    ("crossings --leaders", lambda p: p.crossings(leaders=True)),
+    (
+        "sample-size --solve-for eta --recall 0.5",
+        lambda p: p.sample_size(recall=0.5, by="model", solve_for="eta"),
+    ),
     # Models of one table scored the same examples.
     ("ranking --eta .1 --confidence .9", lambda p: p.ranking(0.1, confidence=0.9, id="row")),
     (
@@ -1312,7 +1322,7 @@ def test_commands_that_ask_what_a_decision_does_say_its_sentence(
 
 
 @pytest.mark.parametrize(
-    "command", ["ranking wide.csv --eta 0.02", "leaders wide.csv", "crossings wide.csv"]
+    "command", ["ranking wide.csv --eta 0.02", "crossings wide.csv --leaders", "crossings wide.csv"]
 )
 def test_orders_that_no_test_stands_behind_say_so(here: Path, command: str) -> None:
     SETTLED.write_csv("wide.csv")
@@ -1605,7 +1615,7 @@ def test_the_page_shows_what_really_comes_out(tmp_path: Path, monkeypatch: pytes
 
 def test_every_command_is_run() -> None:
     [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    of_their_own = {"decide", "report", "demo", "weigh-sample"}  # each has tests of its own
+    of_their_own = {"decide", "report", "demo"}  # each has tests of its own
     run = {command.partition(" ")[0] for command, _ in OPTIONS} | of_their_own
     missing = set(commands.choices) - run
     assert not missing, f"{missing} are never run: add a line for each to OPTIONS in tests/test_cli.py"

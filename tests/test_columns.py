@@ -18,7 +18,7 @@ import pytest
 from polars_prcurve import prc
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc
-from tests.support.plain_calls import DF, PLAIN
+from tests.support.plain_calls import DF, OTHERS, PLAIN
 
 WITH = {"confidence": 0.95, "per": 1000, "row": "row"}
 OF_INPUT = {
@@ -99,7 +99,10 @@ def _values(scores: Any) -> list[str]:
 def dtype_of(promise: Promise, name: str, table: pl.DataFrame, given: dict[str, Any]) -> pl.DataType:
     if promise.what == "the other columns of the table":
         return table.schema[name]
-    if promise.dtype.startswith("as in the table"):
+    is_mapping = (
+        isinstance(given.get("scores"), dict) and "with a mapping as in the table" in promise.dtype
+    )
+    if promise.dtype.startswith("as in the table") or is_mapping:
         return table.schema[OF_INPUT.get(name, name)]
     if promise.dtype.startswith("List of models"):
         return pl.List(table.schema["model"])
@@ -129,6 +132,27 @@ def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
     groups = {"day": pl.Int8()} if "by" in given else {}
     found = result(method, table, given)
     assert list(found.items()) == list((groups | columns(method, table, given)).items())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_columns_of_another_answer_are_as_promised(name: str) -> None:
+    """What is promised with the arguments that ask for it stands in place of other columns."""
+    method, table, given = OTHERS[name]
+    groups = {"day": pl.Int8()} if "by" in given else {}
+    found = result(method, table, given)
+    words = {"leaders": {"leaders"}, "dominance": {'of="roc"', "leaders"}}.get(name)
+    if words is not None:
+        own = [promise for promise in promises(method) if promise.given == words]
+        expected = {
+            each: dtype_of(promise, each, table, given)
+            for promise in own
+            for each in names(promise, table, given)
+        }
+    else:
+        expected = columns(method, table, given)
+        replaced = {"n_pos_needed", "n_neg_needed"} if name == "resolution" else set()
+        expected = {each: dtype for each, dtype in expected.items() if each not in replaced}
+    assert list(found.items()) == list((groups | expected).items())
 
 
 def test_models_of_a_long_table_keep_their_dtype() -> None:

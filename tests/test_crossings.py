@@ -138,7 +138,7 @@ def by_group(
 def test_crossings_and_leaders(name: str, data: st.DataObject) -> None:
     of = data.draw(models())
     how = {**of.package, "metric": CURVE_METRICS[name]}
-    crossings, leaders = of.frame.prc.crossings(**how), of.frame.prc.leaders(**how)
+    crossings, leaders = of.frame.prc.crossings(**how), of.frame.prc.crossings(**how, leaders=True)
     assert crossings.columns == [*of.table.by, "model_a", "model_b", "eta", "value"]
     assert leaders.columns == [*of.table.by, "eta_low", "eta_high", "model"]
     trades = by_group(of, crossings, {"model_a": "a", "model_b": "b"})
@@ -178,11 +178,11 @@ def test_values_are_those_of_the_summary() -> None:
 
 # Forms of the table ---------------------------------------------------------------------------
 
-OF_MODELS: list[tuple[str, dict[str, Any]]] = [
-    ("crossings", {}),
-    ("crossings", {"of": "roc"}),
-    ("leaders", {}),
-    ("dominance", {}),
+OF_MODELS: list[dict[str, Any]] = [
+    {},
+    {"of": "roc"},
+    {"leaders": True},
+    {"of": "roc", "leaders": True},
 ]
 
 
@@ -193,29 +193,29 @@ def test_counts_and_rates_and_lazy_tables_give_the_same(of: Models) -> None:
     counts = of.frame.prc.counts(**{**of.table.package, "by": by})
     both = of.frame.prc.sweep(**{**of.table.package, "by": by}).drop_nulls(["recall", "fpr"])
     asked = {"by": of.table.by or None, "model": "m"}
-    for method, more in OF_MODELS:
-        found = getattr(of.frame.prc, method)(**of.package, **more)
-        lazy = getattr(of.frame.lazy().prc, method)(**of.package, **more)
+    for more in OF_MODELS:
+        found = of.frame.prc.crossings(**of.package, **more)
+        lazy = of.frame.lazy().prc.crossings(**of.package, **more)
         assert isinstance(lazy, pl.DataFrame)
         assert_same(lazy, found)
-        assert_same(getattr(counts.prc, method)(counts=("n_pos", "n_neg"), **asked, **more), found)
-        of_rates = getattr(both.prc, method)(rates=("recall", "fpr"), **asked, **more)
-        if method == "dominance":
+        assert_same(counts.prc.crossings(counts=("n_pos", "n_neg"), **asked, **more), found)
+        of_rates = both.prc.crossings(rates=("recall", "fpr"), **asked, **more)
+        if len(more) == 2:  # dominance
             found = found.filter(pl.col("on_hull").is_not_null())
         assert_same(of_rates, found)
 
 
 @pytest.mark.parametrize("kind", slow_unless(lambda kind: kind in ("Enum", "Float64", "Struct"), KINDS))
-@pytest.mark.parametrize(("method", "more"), OF_MODELS)
+@pytest.mark.parametrize("more", OF_MODELS, ids=str)
 @given(data=st.data())
 @examples(2)
-def test_empty_tables(method: str, more: dict[str, Any], kind: str, data: st.DataObject) -> None:
+def test_empty_tables(more: dict[str, Any], kind: str, data: st.DataObject) -> None:
     of = data.draw(models(kinds=[kind]))
-    empty = getattr(of.frame.clear().prc, method)(
+    empty = of.frame.clear().prc.crossings(
         **{**of.package, "pos_label": None, "label": pl.lit(True)}, **more
     )
     assert empty.is_empty()
-    assert empty.schema == getattr(of.frame.prc, method)(**of.package, **more).schema
+    assert empty.schema == of.frame.prc.crossings(**of.package, **more).schema
 
 
 # Prevalences and models -----------------------------------------------------------------------
@@ -233,12 +233,12 @@ RATES: dict[str, Any] = {"rates": ("tpr", "fpr")}
 def test_who_overtakes_all_at_once_is_the_best_of_them() -> None:
     """Of a, recall is lost above a prevalence of 0.1: both others overtake it there."""
     lost = metrics.point("lost", lambda tp, fn, fp, tn: tp / (tp + fn) - (fp > 0) * (tp + fn > 0.1))
-    found = THREE.prc.leaders(metric=lost, fpr=0.1, **RATES)
+    found = THREE.prc.crossings(metric=lost, fpr=0.1, **RATES, leaders=True)
     assert found["model"].to_list() == ["a", "c"]
     assert found["eta_low"].to_list() == pytest.approx([1e-6, 0.1], rel=1e-9)
     # At precision 0.5, it has recall above that prevalence alone, and overtakes both.
     asked: dict[str, Any] = {"metric": metrics.recall_at_precision(0.5), **RATES}
-    found = THREE.prc.leaders(**asked)
+    found = THREE.prc.crossings(**asked, leaders=True)
     assert found["model"].to_list() == ["c", "a"]
     assert found["eta_low"].to_list() == pytest.approx([1e-6, 0.1], rel=1e-9)
     assert THREE.prc.crossings(**asked).select("model_a", "model_b").rows() == [("b", "a"), ("c", "a")]
@@ -248,7 +248,7 @@ def test_a_leader_may_change_where_models_part() -> None:
     """Neither reaches precision 0.3 below a prevalence of 0.125: equal, and later one is better."""
     df = pl.DataFrame({"model": ["a", "b"], "tpr": [0.5, 0.6], "fpr": [0.2, 0.2]})
     asked: dict[str, Any] = {"metric": metrics.recall_at_precision(0.3), **RATES}
-    found = df.prc.leaders(**asked)
+    found = df.prc.crossings(**asked, leaders=True)
     assert found["model"].to_list() == ["a", "b"]
     assert found["eta_high"][0] == pytest.approx(0.125, rel=1e-9)
     assert df.prc.crossings(**asked).is_empty()
@@ -262,7 +262,7 @@ def test_three_curves_through_one_place() -> None:
     found = df.prc.crossings(**how)
     assert found.select("model_a", "model_b").rows() == [("a", "b"), ("a", "c"), ("b", "c")]
     assert found["eta"].to_list() == pytest.approx([1 / 11] * 3)
-    leaders = df.prc.leaders(**how)
+    leaders = df.prc.crossings(**how, leaders=True)
     assert leaders["model"].to_list() == ["a", "c"]
     assert leaders["eta_low"][1] == pytest.approx(1 / 11)
 
@@ -276,7 +276,7 @@ def test_equal_models_do_not_trade_places() -> None:
     assert not any(
         {a, b} in ({"a", "a_"}, {"b", "b_"}) for a, b in found.select("model_a", "model_b").rows()
     )
-    assert_same(twice.prc.leaders(), df.prc.leaders())
+    assert_same(twice.prc.crossings(leaders=True), df.prc.crossings(leaders=True))
 
 
 @pytest.mark.parametrize("low", [1e-300, 1e-11, 0.01])
@@ -290,7 +290,7 @@ def test_ranges(low: float, high: float) -> None:
     assert within.rows() == [
         (*r[:2], *(pytest.approx(x, rel=1e-9) for x in r[2:])) for r in usual.rows()
     ]
-    leaders = df.prc.leaders(eta_range=(low, high))
+    leaders = df.prc.crossings(eta_range=(low, high), leaders=True)
     assert leaders["eta_low"][0] == pytest.approx(low)
     assert leaders["eta_high"][-1] == pytest.approx(high)
     assert leaders["eta_low"].to_list()[1:] == leaders["eta_high"].to_list()[:-1]
@@ -298,10 +298,10 @@ def test_ranges(low: float, high: float) -> None:
 
 def test_a_single_model_leads() -> None:
     df = draw_examples(1, 30, a=(1, 1))
-    assert df.prc.leaders().rows() == [(pytest.approx(1e-6), pytest.approx(0.5), "a")]
+    assert df.prc.crossings(leaders=True).rows() == [(pytest.approx(1e-6), pytest.approx(0.5), "a")]
     assert df.prc.crossings().is_empty()
     one_class = df.filter(pl.col("label"))
-    assert one_class.prc.leaders().is_empty()
+    assert one_class.prc.crossings(leaders=True).is_empty()
 
 
 def test_a_metric_that_is_constant_has_no_crossing() -> None:
@@ -310,7 +310,7 @@ def test_a_metric_that_is_constant_has_no_crossing() -> None:
         how: dict[str, Any] = {"metric": constant, **target}
         df = draw_examples(1, 30, b=(1, 1), a=(1, 1))
         assert df.prc.crossings(**how).is_empty()
-        assert df.prc.leaders(**how)["model"].to_list() == ["a"]
+        assert df.prc.crossings(**how, leaders=True)["model"].to_list() == ["a"]
 
 
 # Points ---------------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ def test_points_at_a_target(name: str, data: st.DataObject) -> None:
     rows = df.prc.crossings(**how, **target).rename({"model_a": "a", "model_b": "b"}).to_dicts()
     names = list(range(len(points)))
     assert_crossings(rows, names, score, 25, (1e-4, 0.99))
-    leaders = df.prc.leaders(**how, **target).to_dicts()
+    leaders = df.prc.crossings(**how, **target, leaders=True).to_dicts()
     assert_leaders(leaders, names, score, 25, (1e-4, 0.99))
     for row in rows:
         a, b = chosen[row["a"]], chosen[row["b"]]
@@ -394,11 +394,11 @@ def test_a_metric_of_your_own_is_scanned() -> None:
     )
     df = draw_examples(5, 80, a=(1, 1), b=(2, 2), c=(1.5, 0.5))
     for target in ({}, {"recall": 0.7}, {"fpr": 0.1}):
-        for method in ("crossings", "leaders"):
-            expected = getattr(df.prc, method)(metric="f1", **target)
+        for leaders in (False, True):
+            expected = df.prc.crossings(metric="f1", leaders=leaders, **target)
             for own in (f1, loss):
-                found = getattr(df.prc, method)(metric=own, **target)
-                if own is loss and method == "crossings":
+                found = df.prc.crossings(metric=own, leaders=leaders, **target)
+                if own is loss and not leaders:
                     found = found.with_columns(value=1 - pl.col("value"))
                 assert found.columns == expected.columns
                 for row, other in zip(found.rows(), expected.rows(), strict=True):
@@ -407,7 +407,7 @@ def test_a_metric_of_your_own_is_scanned() -> None:
                     )
 
 
-@pytest.mark.parametrize("method", ["crossings", "leaders"])
+@pytest.mark.parametrize("leaders", [False, True])
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -430,11 +430,11 @@ def test_a_metric_of_your_own_is_scanned() -> None:
         ({"rates": ("score", "score"), "metric": "f1", "threshold": 1.0}, "threshold= finds none"),
     ],
 )
-def test_arguments(method: str, how: dict[str, Any], words: str) -> None:
+def test_arguments(leaders: bool, how: dict[str, Any], words: str) -> None:
     df = draw_examples(1, 20, a=(1, 1), b=(1, 2))
     for door in (df.prc, df.lazy().prc):
         with pytest.raises(PrcError, match=words):
-            getattr(door, method)(**how)
+            door.crossings(leaders=leaders, **how)
 
 
 @pytest.mark.parametrize(

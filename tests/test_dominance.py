@@ -72,7 +72,7 @@ def close(found: Any, expected: Any) -> bool:
 @given(models(max_size=30))
 @examples(70)
 def test_dominance_and_crossings_of_curves(of: Models) -> None:
-    dominance = of.frame.prc.dominance(**of.package)
+    dominance = of.frame.prc.crossings(**of.package, of="roc", leaders=True)
     crossings = of.frame.prc.crossings(of="roc", **of.package)
     assert dominance.columns == [*of.table.by, "model", "dominates", "dominated_by", "on_hull"]
     assert crossings.columns == [*of.table.by, "model_a", "model_b", "fpr", "recall"]
@@ -156,7 +156,7 @@ def test_who_dominates_is_at_least_as_good(ranks: list[list[int]], tied: bool) -
     )
     asked = [*AT_LEAST, *([] if tied else ["average_precision"])]
     found = values(df, asked)
-    for row in df.prc.dominance().to_dicts():
+    for row in df.prc.crossings(of="roc", leaders=True).to_dicts():
         for other in row["dominates"]:
             mine, theirs = found[row["model"]], found[other]
             assert all(mine[key] >= theirs[key] - 1e-12 for key in mine)
@@ -165,7 +165,9 @@ def test_who_dominates_is_at_least_as_good(ranks: list[list[int]], tied: bool) -
 @given(models(keys=["none"], kinds=["Int8"], max_size=30))
 @examples(40)
 def test_the_best_threshold_is_on_the_hull_or_at_an_end(of: Models) -> None:
-    found = of.frame.prc.dominance(**of.package).filter(pl.col("on_hull").is_not_null())
+    found = of.frame.prc.crossings(**of.package, of="roc", leaders=True).filter(
+        pl.col("on_hull").is_not_null()
+    )
     on_hull = {row["model"] for row in found.to_dicts() if row["on_hull"]}
     curves = {name: roc(sweep) for sweeps in of.groups.values() for name, sweep in sweeps.items()}
     named = {of.key("m", name): name for name in found["model"]}
@@ -185,8 +187,10 @@ def test_the_best_threshold_is_on_the_hull_or_at_an_end(of: Models) -> None:
 def test_equal_curves_neither_dominate_nor_cross() -> None:
     df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
     df = df.with_columns(score=pl.Series([4, 2, 3, 1, 40, 20, 30, 10]))
-    assert df.prc.dominance().select("dominates", "dominated_by").unique().row(0) == ([], [])
-    assert df.prc.dominance()["on_hull"].to_list() == [True, True]
+    assert df.prc.crossings(of="roc", leaders=True).select("dominates", "dominated_by").unique().row(
+        0
+    ) == ([], [])
+    assert df.prc.crossings(of="roc", leaders=True)["on_hull"].to_list() == [True, True]
     assert df.prc.crossings(of="roc").is_empty()
 
 
@@ -202,7 +206,7 @@ def test_points_on_a_line_between_corners_are_no_corners() -> None:
         for model, fpr, recall in (("a", i, j), ("b", k, k * j // i))
     ]
     df = pl.DataFrame(rows, ["g", "model", "fpr", "tpr"], orient="row")
-    found = df.prc.dominance(by="g", rates=("tpr", "fpr"))
+    found = df.prc.crossings(by="g", rates=("tpr", "fpr"), of="roc", leaders=True)
     assert len(found) > 200
     assert found.filter(model="a")["on_hull"].all()
     assert not found.filter(model="b")["on_hull"].any()
@@ -210,5 +214,5 @@ def test_points_on_a_line_between_corners_are_no_corners() -> None:
 
 def test_one_class_has_no_curve() -> None:
     df = pl.DataFrame({"model": ["a", "a", "b", "b"], "label": [1, 1, 1, 0], "score": [1, 2, 3, 2]})
-    assert df.prc.dominance().rows() == [("a", [], [], None), ("b", [], [], True)]
+    assert df.prc.crossings(of="roc", leaders=True).rows() == [("a", [], [], None), ("b", [], [], True)]
     assert df.prc.crossings(of="roc").is_empty()

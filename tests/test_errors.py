@@ -196,8 +196,8 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
     "unpivot: twice": (lambda p: p.unpivot_scores(["score", "score"]), "named twice"),
     "unpivot: name taken": (lambda p: p.unpivot_scores(["score"], name="g"), "two columns 'g'"),
-    "one_vs_rest: class of another dtype": (
-        lambda p: p.one_vs_rest(label="label", scores={"cat": "score"}),
+    "unpivot: class of another dtype": (
+        lambda p: p.unpivot_scores(label="label", scores={"cat": "score"}),
         "'cat'.*Int64",
     ),
 }
@@ -350,8 +350,8 @@ COLLECTED: dict[str, Callable[..., Any]] = {
     "crossings": lambda p, **how: p.crossings(model="g", **how),
     "crossings of ROC curves": lambda p, **how: p.crossings(of="roc", model="g", **how),
     "crossings of points": lambda p, **how: p.crossings(model="g", metric="f1", fpr=0.5, **how),
-    "leaders": lambda p, **how: p.leaders(model="g", **how),
-    "dominance": lambda p, **how: p.dominance(model="g", **how),
+    "leaders": lambda p, **how: p.crossings(model="g", **how, leaders=True),
+    "dominance": lambda p, **how: p.crossings(model="g", **how, of="roc", leaders=True),
 }
 """What is run at the call, of lazy tables too."""
 
@@ -462,8 +462,8 @@ def test_a_lazy_eta_frame_is_checked_when_the_query_runs() -> None:
 def test_one_vs_rest_names_a_class_that_no_row_has() -> None:
     df = pl.DataFrame({"y": ["cat", "dog"], "a": [0.1, 0.2], "b": [0.3, 0.4]})
     with pytest.raises(PrcError, match="none is 'cta'"):
-        df.prc.one_vs_rest(label="y", scores={"cta": "a", "dog": "b"})
-    assert df.head(0).prc.one_vs_rest(label="y", scores={"cta": "a", "dog": "b"}).is_empty()
+        df.prc.unpivot_scores(label="y", scores={"cta": "a", "dog": "b"})
+    assert df.head(0).prc.unpivot_scores(label="y", scores={"cta": "a", "dog": "b"}).is_empty()
 
 
 EXPRESSIONS: dict[str, Callable[..., pl.Expr]] = {
@@ -601,7 +601,7 @@ def test_score_columns_of_wide_tables_obey_the_rule_of_scores(dtype: str) -> Non
         for call in (
             lambda p: p.compare(score=["a", "b"]),
             lambda p: p.unpivot_scores(["a", "b"]),
-            lambda p: p.one_vs_rest(label="label", scores={1: "a", 0: "b"}, name="k"),
+            lambda p: p.unpivot_scores(label="label", scores={1: "a", 0: "b"}, name="k"),
         ):
             with pytest.raises(PrcError, match=r"score column 'a' is .*; a score is a float"):
                 call(door)

@@ -113,11 +113,11 @@ def test_a_frame_may_have_some_of_the_groups_columns(key: str) -> None:
 ONE_EACH = T.drop_nulls()
 METHODS: dict[str, Callable[[Any], pl.DataFrame]] = {
     "sample_size": lambda t: DF.prc.sample_size(by="m", threshold=t),
-    "resolution": lambda t: DF.prc.resolution(by="m", threshold=t),
+    "resolution": lambda t: DF.prc.sample_size(by="m", threshold=t, solve_for="eta"),
     "ranking": lambda t: DF.prc.ranking(ETAS, model="m", metric="f1", threshold=t),
     "ranking, by": lambda t: DF.prc.ranking(ETAS, model="m", by="market", metric="f1", threshold=t),
     "crossings": lambda t: DF.prc.crossings(model="m", metric="f1", threshold=t),
-    "leaders": lambda t: DF.prc.leaders(model="m", metric="f1", threshold=t),
+    "leaders": lambda t: DF.prc.crossings(model="m", metric="f1", threshold=t, leaders=True),
 }
 
 

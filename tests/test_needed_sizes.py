@@ -165,7 +165,7 @@ def test_test_sets_of_that_size_are_narrow_enough(
     below = above.with_columns(score=0, n_pos=n_pos - pl.col("n_pos"), n_neg=n_neg - pl.col("n_neg"))
     sets, by = pl.concat([above, below]), {"by": "draw", **AT_ONE}
     if eta is None:
-        narrow = sets.prc.resolution(delta, **by)["eta"].fill_null(1) == 0
+        narrow = sets.prc.sample_size(delta, **by, solve_for="eta")["eta"].fill_null(1) == 0
     else:
         bands = sets.prc.operating_points(eta, metrics="precision", confidence=0.95, **by)
         narrow = (bands["precision_high"] - bands["precision_low"] <= delta).fill_null(value=False)
@@ -182,7 +182,9 @@ def test_sizes_and_resolution_ask_for_one_band() -> None:
         width = band.select(pl.col("precision_high") - pl.col("precision_low")).item()
         assert 0.095 <= width <= 0.1005  # the half example that is added makes it narrower
         if eta > 0.02:  # precision is above 1/2 there, so the band is narrower at all above
-            assert 0.9 * eta <= table.prc.resolution(**AT_ONE)["eta"].item() <= 1.01 * eta
+            assert (
+                0.9 * eta <= table.prc.sample_size(**AT_ONE, solve_for="eta")["eta"].item() <= 1.01 * eta
+            )
 
 
 def test_what_needs_nothing_and_what_cannot_be_planned() -> None:

@@ -72,8 +72,8 @@ ASKED: dict[str, Ask] = {
 EAGER: dict[str, Ask] = {
     "band": lambda t: t.curve(0.1, confidence=intervals(0.9, simultaneous=True)),
     "alerts": lambda t: t.operating_points(0.3, fpr=0.3, alerts=300, per=1000, guarantee=0.9),
-    "leaders": lambda t: t.leaders(recall=0.4, metric="precision"),
-    "dominance": lambda t: t.dominance(),
+    "leaders": lambda t: t.crossings(recall=0.4, metric="precision", leaders=True),
+    "dominance": lambda t: t.crossings(of="roc", leaders=True),
     "crossings": lambda t: t.crossings(of="roc"),
     "decision": lambda t: t.decide(0.1, recall=0.3).table.select(pl.exclude("^precision_at_half.*$")),
 }
@@ -335,8 +335,8 @@ def test_a_metric_answers_or_needs_the_negatives(metric: Any) -> None:
         lambda t: t.curve(metrics=metrics.net_benefit(0.2)),
         lambda t: t.counts(),
         lambda t: t.crossings(),
-        lambda t: t.leaders(),
-        lambda t: t.dominance(),
+        lambda t: t.crossings(leaders=True),
+        lambda t: t.crossings(of="roc", leaders=True),
         lambda t: t.decide(recall=0.5),
         lambda t: t.plot.roc_curve(),
         lambda t: t.plot.gain_curve(),

@@ -251,10 +251,10 @@ def test_every_method_takes_any_number_as_a_threshold(number: Any) -> None:
     calls: dict[str, Callable[[Any], pl.DataFrame]] = {
         "operating_points": lambda t: df.prc.operating_points(0.1, threshold=t, confidence=0.9),
         "sample_size": lambda t: df.prc.sample_size(threshold=t, by="model"),
-        "resolution": lambda t: df.prc.resolution(threshold=t, by="model"),
+        "resolution": lambda t: df.prc.sample_size(threshold=t, by="model", solve_for="eta"),
         "ranking": lambda t: df.prc.ranking([0.1, 0.9], metric="f1", threshold=t),
         "crossings": lambda t: df.prc.crossings(metric="f1", threshold=t),
-        "leaders": lambda t: df.prc.leaders(metric="f1", threshold=t),
+        "leaders": lambda t: df.prc.crossings(metric="f1", threshold=t, leaders=True),
         "sweep": lambda t: df.prc.sweep(thresholds=[t, 3]),
         "curve": lambda t: df.prc.curve([0.1, 0.9], thresholds=[t, 3], confidence=0.9),
         "subsample_negatives": lambda t: df.prc.subsample_negatives(0.6, thresholds=[t, 3], seed=1),

@@ -24,7 +24,7 @@ from tests.support.tiers import slow_unless
 SLOW = {"curve, with bands of every metric"}
 every_query = pytest.mark.parametrize("name", slow_unless(lambda name: name not in SLOW, QUERIES))
 
-IN_ORDER = ("reweight", "unpivot_scores", "one_vs_rest", "weigh_sample")
+IN_ORDER = ("reweight", "unpivot_scores")
 """Methods that return the rows of the table, in their order."""
 
 

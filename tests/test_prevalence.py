@@ -191,8 +191,11 @@ def test_every_method_takes_a_prevalence_as_text(text: str) -> None:
     )
     for draw in (df.prc.plot.live, df.prc.plot.roc_curve):
         assert draw(text).to_dict() == draw(0.01).to_dict()
-    for method in (df.prc.crossings, df.prc.leaders):
-        assert method(eta_range=(text, "1 in 2")).equals(method(eta_range=(0.01, 0.5)))
+    for leaders in (False, True):
+        found, expected = (
+            df.prc.crossings(leaders=leaders, eta_range=ends) for ends in ((text, "1 in 2"), (0.01, 0.5))
+        )
+        assert found.equals(expected)
 
 
 @pytest.mark.parametrize("wrong", ["1 in", "x", 2, True, [0.1]])

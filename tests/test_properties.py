@@ -609,7 +609,7 @@ def test_one_vs_rest_is_a_score_table_per_class(table: Table, data: st.DataObjec
             if name in scores
         ),
     )
-    long = prc(wide).one_vs_rest(label="truth", scores=scores)
+    long = prc(wide).unpivot_scores(label="truth", scores=scores)
     swept = prc(long).sweep(by=["class", *table.by], weight=table.weight)
     alone = [
         prc(wide).sweep(

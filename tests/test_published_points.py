@@ -71,7 +71,7 @@ def test_average_precision_rewards_more_points_of_a_line() -> None:
     assert steps.filter(model="many")["value"].item() > steps.filter(model="few")["value"].item() + 0.01
     assert df.prc.ranking(0.1, rates=RATES)["rank"].to_list() == [1, 1]
     assert df.prc.crossings(rates=RATES).is_empty()
-    assert df.prc.leaders(rates=RATES)["model"].to_list() == ["few"]
+    assert df.prc.crossings(rates=RATES, leaders=True)["model"].to_list() == ["few"]
 
 
 DF = to_table({"a": [(0.6, 0.02), (0.9, 0.2)], "b": [(0.5, 0.01), (0.95, 0.4)]})
@@ -81,7 +81,7 @@ SCORED = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 
 CALLS: dict[str, Callable[..., Any]] = {
     "ranking": lambda p, **how: p.ranking(0.1, **how),
     "crossings": lambda p, **how: p.crossings(eta_range=(1e-6, 0.9), **how),
-    "leaders": lambda p, **how: p.leaders(eta_range=(1e-6, 0.9), **how),
+    "leaders": lambda p, **how: p.crossings(eta_range=(1e-6, 0.9), **how, leaders=True),
     "plot.ranking": lambda p, **how: p.plot.ranking(0.1, **how).to_dict(),
     "plot.metric_by_eta": lambda p, metric=None, **how: p.plot.metric_by_eta(
         ETAS, metrics=metric, model="model", **how

@@ -629,7 +629,7 @@ def ap_crossing(case: Case) -> None:
     for name, expected in case["expected"].items():
         found = df.prc.crossings(metric=asked[name], **how)
         assert_close(case, found["eta"], expected)
-        leaders = df.prc.leaders(metric=asked[name], **how)
+        leaders = df.prc.crossings(metric=asked[name], **how, leaders=True)
         assert leaders["model"].to_list() == [found["model_a"].item(), found["model_b"].item()]
         assert_close(case, leaders["eta_low"][1:], expected)
 

@@ -41,7 +41,7 @@ from tests.support import oracle, oracle_areas, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 from tests.support.arguments import list_calls
 from tests.support.drawings import DRAW, DRAWN_APART
-from tests.support.plain_calls import PLAIN
+from tests.support.plain_calls import OTHERS, PLAIN
 from tests.support.queries import QUERIES
 
 ROOT = Path(__file__).parent.parent
@@ -262,6 +262,7 @@ def test_every_public_function_is_tried_with_wrong_arguments() -> None:
     offered = (
         METHODS | {"decide"} | {f"expr.{name}" for name in public(ExprPrc)} | functions | makers | drawn
     )
+    offered |= {*OTHERS}
     remedy = "add a plain call of it to tests/support/arguments.py"
     assert_equal_sets(
         offered, list_calls(), "function", f"{remedy}; of a chart, to PLOTS and list_charts"

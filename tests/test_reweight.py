@@ -202,10 +202,19 @@ def test_what_is_refused(case: str) -> None:
         table.prc.reweight(field(given.pop("eta"), given.pop("parts")), **given)
 
 
-@pytest.mark.parametrize("eta", [0.1, ETAS, None])
+@pytest.mark.parametrize("eta", [0.1, ETAS])
 def test_weights_are_those_of_a_field(eta: Any) -> None:
     with pytest.raises(PrcError, match=r"eta= takes field\(frame, parts=...\), the parts with their"):
         DF.prc.reweight(eta=eta)
+
+
+def test_weights_are_by_a_field_or_by_a_plan() -> None:
+    parts = field(pl.DataFrame({"country": ["de"], "eta": [0.1], "share": [1]}), "country")
+    for words in ({}, {"eta": parts, "plan": DF}):
+        with pytest.raises(
+            PrcError, match=r"by eta=field\(frame, parts=...\), or by plan=.*one of them"
+        ):
+            DF.prc.reweight(**words)
 
 
 def test_one_class_is_enough_at_its_end_or_at_its_own_prevalence() -> None:

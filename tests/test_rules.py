@@ -29,6 +29,12 @@ SAID: dict[str, dict[str, Any]] = {
     "label=None": {"label": None},
     "paired=False": {"paired": False},
     'of="roc"': {"of": "roc"},
+    'solve_for="eta"': {"solve_for": "eta"},
+    "plan=": {"plan": DF},
+    "by=": {"by": "part"},
+    "model=": {"model": "model"},
+    "relative=": {"relative": True},
+    "assurance=": {"assurance": 0.9},
     "field()": {"eta": field(PARTS, parts="part")},
     "class_mix()": {"eta": class_mix({"cat": 1, "dog": 2})},
     "eta= of scores": {"eta": prc(DF.select("score"), label=None)},
@@ -83,7 +89,6 @@ PATH: dict[str, dict[str, Any]] = {
     "report": {"path": "never-written.html"},
     "estimate_prevalence": {"eta_train": 0.5},
     "sampling_plan": {"threshold": 0.5, "budget": 4},
-    "weigh_sample": {"plan": DF},
     "monitor": {"time": "part", "reference": 0.5, "threshold": 0.5},
 }
 
@@ -141,7 +146,8 @@ def can_say(method: str, rule: Rule) -> bool:
     has_rate = 'rate="hoeffding"' not in rule.facts or method in TAKES_RATES
     said = say(rule.facts)
     takes = said.keys() <= set(inspect.signature(getattr(DF.prc, method)).parameters)
-    return takes and has_kinds and has_rate and method != "reweight"  # whose eta= is a field
+    is_of_field = method == "reweight" and "plan=" not in rule.facts  # whose eta= is a field
+    return takes and has_kinds and has_rate and not is_of_field
 
 
 CASES = [

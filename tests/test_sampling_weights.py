@@ -46,7 +46,7 @@ def ask(frame: pl.DataFrame | pl.LazyFrame, **columns: Any) -> list[Any]:
         door.curve(0.1, thresholds=[-0.55, 0.5, 9.0], confidence=0.9, **columns),
         door.operating_points(0.1, recall=[0.4, 1.0], threshold=[0.5, 9.0], confidence=0.9, **columns),
         door.summary([0.01, None], metrics=AREAS, confidence=0.9, **columns),
-        door.resolution(recall=0.5, **columns),
+        door.sample_size(recall=0.5, **columns, solve_for="eta"),
     ]
 
 

@@ -433,7 +433,7 @@ def test_resolution(method: Any, weight: str | None) -> None:
     points = {at: bands.filter(target=target) for at, target in targets.items()}
     assert all(points[at].height == len(grid) for at in targets)
     for delta in (0.05, 0.3, 0.9):
-        found = df.prc.resolution(delta, confidence=level, **asked)
+        found = df.prc.sample_size(delta, confidence=level, **asked, solve_for="eta")
         assert found["threshold"].to_list() == chosen["threshold"].to_list()
         for row in found.to_dicts():
             of_target = points[row["threshold"]]
@@ -446,7 +446,7 @@ def test_resolution(method: Any, weight: str | None) -> None:
                 assert not wide[grid > eta * (1 + 1e-9)].any()
                 assert wide[(grid > 0.9 * eta) & (grid < eta * (1 - 1e-9))].all()
     with pytest.raises(PrcError, match="delta= takes a width between"):
-        df.prc.resolution(1.5, recall=0.5)
+        df.prc.sample_size(1.5, recall=0.5, solve_for="eta")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -37,7 +37,7 @@ def find_stratum(score: float) -> int:
 
 
 def test_each_labelled_row_has_its_stratum_and_stands_for_its_share_of_the_rows() -> None:
-    found = DF.prc.weigh_sample(PLAN)
+    found = DF.prc.reweight(plan=PLAN)
     labelled = DF.filter(pl.col("label").is_not_null())
     assert_same(found.select(DF.columns), labelled)
     strata = [find_stratum(score) for score in labelled["score"]]
@@ -51,18 +51,18 @@ def test_each_labelled_row_has_its_stratum_and_stands_for_its_share_of_the_rows(
 def test_labels_are_counted_in_the_table_and_not_read_from_the_plan() -> None:
     first = DF.prc.sampling_plan(0.8, budget=50, strata=5, label=None)
     assert first["n_labelled"].to_list() == [0] * 5
-    assert_same(DF.prc.weigh_sample(first), DF.prc.weigh_sample(PLAN))
+    assert_same(DF.prc.reweight(plan=first), DF.prc.reweight(plan=PLAN))
     alone = DF.filter(pl.col("label").is_not_null())
-    assert_same(alone.prc.weigh_sample(PLAN), DF.prc.weigh_sample(PLAN))
+    assert_same(alone.prc.reweight(plan=PLAN), DF.prc.reweight(plan=PLAN))
 
 
 def test_a_plan_may_be_of_any_kind_and_order() -> None:
-    expected = DF.prc.weigh_sample(PLAN)
+    expected = DF.prc.reweight(plan=PLAN)
     for plan in (PLAN.lazy(), PLAN.to_arrow()):
-        assert_same(DF.lazy().prc.weigh_sample(plan).collect(), expected)
-    assert_same(prc(DF, label="label").weigh_sample(PLAN.sample(fraction=1, shuffle=True)), expected)
+        assert_same(DF.lazy().prc.reweight(plan=plan).collect(), expected)
+    assert_same(prc(DF, label="label").reweight(plan=PLAN.sample(fraction=1, shuffle=True)), expected)
     # Rows keep their order, so that `test_plans` cannot turn them.
-    turned = DF.reverse().prc.weigh_sample(PLAN)
+    turned = DF.reverse().prc.reweight(plan=PLAN)
     assert_same(turned.reverse(), expected)
 
 
@@ -75,7 +75,7 @@ def test_scores_of_any_dtype(dtype: Any) -> None:
     df = DF.with_columns(score=score)
     threshold = 1 if dtype == pl.Boolean else Decimal(7) if dtype == pl.Decimal else 7
     plan = df.prc.sampling_plan(threshold, budget=9, strata=4)
-    found = df.prc.weigh_sample(plan)
+    found = df.prc.reweight(plan=plan)
     sizes = plan.select("stratum", "n").join(
         found.group_by("stratum").agg(labels=pl.len()), on="stratum"
     )
@@ -84,12 +84,12 @@ def test_scores_of_any_dtype(dtype: Any) -> None:
     )
     assert found["weight"].to_list() == weights.to_series().to_list()
     as_floats = plan.with_columns(pl.col("score_low", "score_high").cast(pl.Float64))
-    assert_same(df.prc.weigh_sample(as_floats), found)
+    assert_same(df.prc.reweight(plan=as_floats), found)
 
 
 def test_the_sample_knows_the_table() -> None:
     """What was weighed has the prevalence, and the alerts, of all rows, within its intervals."""
-    sample = DF.prc.weigh_sample(PLAN).prc(weight="weight", stratum="stratum")
+    sample = DF.prc.reweight(plan=PLAN).prc(weight="weight", stratum="stratum")
     found = sample.operating_points(threshold=0.8, metrics="precision", confidence=0.95, per=DF.height)
     row = found.row(0, named=True)
     flagged = (DF["score"] >= 0.8).sum()
@@ -101,9 +101,9 @@ def test_the_sample_knows_the_table() -> None:
 def test_missing_scores_raise_or_are_dropped() -> None:
     holes = DF.with_columns(score=pl.when(pl.col("id") != 3).then("score"))
     with pytest.raises(PrcError, match=r"score column 'score' is null in 1 row\(s\)"):
-        holes.prc.weigh_sample(PLAN)
+        holes.prc.reweight(plan=PLAN)
     kept = holes.filter(pl.col("id") != 3)
-    assert_same(holes.prc.weigh_sample(PLAN, missing="drop"), kept.prc.weigh_sample(PLAN))
+    assert_same(holes.prc.reweight(plan=PLAN, missing="drop"), kept.prc.reweight(plan=PLAN))
 
 
 LOW = PLAN["score_low"].min()
@@ -132,13 +132,13 @@ REFUSED: dict[str, tuple[pl.DataFrame, Any, str]] = {
 def test_what_is_refused(case: str) -> None:
     frame, plan, words = REFUSED[case]
     with pytest.raises(PrcError, match=words):
-        frame.prc.weigh_sample(plan)
+        frame.prc.reweight(plan=plan)
     with pytest.raises((PrcError, pl.exceptions.InvalidOperationError), match=words):
-        frame.lazy().prc.weigh_sample(plan).collect()
+        frame.lazy().prc.reweight(plan=plan).collect()
 
 
 def test_a_row_of_a_stratum_without_labels_is_not_forgotten_in_a_lazy_query() -> None:
-    query = BARE.lazy().prc.weigh_sample(PLAN)
+    query = BARE.lazy().prc.reweight(plan=PLAN)
     for shape in (
         query.select(pl.len()),
         query.head(1),
@@ -151,6 +151,6 @@ def test_a_row_of_a_stratum_without_labels_is_not_forgotten_in_a_lazy_query() ->
 
 def test_further_columns_stay_as_they_are() -> None:
     odd = DF.with_columns(pl.lit(1).alias("^s.*$"), pl.lit("x").alias("*"))
-    found = odd.prc.weigh_sample(PLAN)
+    found = odd.prc.reweight(plan=PLAN)
     assert found.columns == [*odd.columns, "stratum", "weight"]
     assert found["*"].to_list() == ["x"] * found.height

@@ -11,7 +11,7 @@ import pytest
 from polars_prcurve import PrcError, intervals, prc
 from polars_prcurve.core.binding.argument_rules import USES
 from tests.support.comparing import assert_same
-from tests.support.plain_calls import PLAIN
+from tests.support.plain_calls import OTHERS, PLAIN
 from tests.support.queries import POINTS, QUERIES
 from tests.support.tiers import slow_unless
 
@@ -98,19 +98,17 @@ def test_rows_of_weight_0_change_no_query(name: str) -> None:
 
 EAGER = [
     "crossings",
-    "leaders",
-    "dominance",
     "ranking",
     "operating_points",
-    "resolution",
 ]
+OF_TABLES = [name for name, (method, _, _) in OTHERS.items() if method in ("crossings", "sample_size")]
 
 
-@pytest.mark.parametrize("name", EAGER)
+@pytest.mark.parametrize("name", [*EAGER, *OF_TABLES])
 def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
-    frame, given = PLAIN[name]
+    method, frame, given = OTHERS[name] if name in OTHERS else (name, *PLAIN[name])
     plain, found = (
-        getattr(WeightedDoor(frame, added=added, lazy=False), name)(**given) for added in (False, True)
+        getattr(WeightedDoor(frame, added=added, lazy=False), method)(**given) for added in (False, True)
     )
     assert_same(found, plain)
 

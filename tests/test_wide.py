@@ -60,7 +60,7 @@ def test_one_vs_rest_of_named_classes(dtype: pl.DataType) -> None:
             "p_dog": [0.2, 0.8, 0.3, 0.5],
         }
     ).with_columns(pl.col("species").cast(dtype))
-    long = df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"}, row="row")
+    long = df.prc.unpivot_scores(label="species", scores={"cat": "p_cat", "dog": "p_dog"}, row="row")
     assert long.columns == ["row", "species", "class", "score", "label"]
     assert long["class"].dtype == dtype
     assert long.filter(pl.col("class").cast(pl.String) == "cat")["label"].to_list() == [
@@ -78,7 +78,7 @@ def test_one_vs_rest_of_numbered_classes_may_replace_the_label() -> None:
     df = pl.DataFrame(
         {"label": [0, 1, 2], "p0": [0.8, 0.1, 0.1], "p1": [0.1, 0.6, 0.2], "p2": [0.1, 0.3, 0.7]}
     )
-    long = df.prc.one_vs_rest(label="label", scores={0: "p0", 1: "p1", 2: "p2"})
+    long = df.prc.unpivot_scores(label="label", scores={0: "p0", 1: "p1", 2: "p2"})
     assert long.schema == {"label": pl.Boolean, "class": pl.Int64, "score": pl.Float64}
     assert long.prc.curve(by="class").filter(pl.col("recall") == 1, pl.col("precision") == 1).height == 3
 
@@ -103,7 +103,7 @@ HOW: dict[str, Any] = {"label": "y", "scores": {c: f"p{c}" for c in CLASSES}}
 
 def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
     df = multiclass()
-    long = df.prc.one_vs_rest(**HOW, mix=MIX)
+    long = df.prc.unpivot_scores(**HOW, mix=MIX)
     assert long.columns == ["y", "class", "score", "label", "weight"]
     of_class = df["y"].value_counts()
     share = {c: n / df.height for c, n in of_class.rows()}
@@ -117,41 +117,43 @@ def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
         assert value == pytest.approx(expected, rel=1e-12)
     # eta of each class keeps the mix of the negatives in the table, so it answers another question.
     etas = pl.DataFrame({"class": CLASSES, "eta": [MIX[c] / 100 for c in CLASSES]})
-    kept = df.prc.one_vs_rest(**HOW).prc.summary(etas, by="class", metrics="average_precision")
+    kept = df.prc.unpivot_scores(**HOW).prc.summary(etas, by="class", metrics="average_precision")
     assert (kept["value"] - found["value"]).abs().max() > 0.01
 
 
 def test_a_mix_is_relative() -> None:
     df = multiclass().with_columns(other="y")
-    long = df.prc.one_vs_rest(**HOW, mix=MIX, row="i")
-    assert_frame_equal(long.drop("weight"), df.prc.one_vs_rest(**HOW, row="i"))
+    long = df.prc.unpivot_scores(**HOW, mix=MIX, row="i")
+    assert_frame_equal(long.drop("weight"), df.prc.unpivot_scores(**HOW, row="i"))
     scaled = {c: share * 7 for c, share in MIX.items()}
-    assert df.prc.one_vs_rest(**HOW, mix=scaled)["weight"].to_list() == pytest.approx(long["weight"])
+    assert df.prc.unpivot_scores(**HOW, mix=scaled)["weight"].to_list() == pytest.approx(long["weight"])
     assert long["weight"].sum() == pytest.approx(long.height)
     own = dict(df["y"].value_counts().rows())
-    assert df.prc.one_vs_rest(**HOW, mix=own)["weight"].to_list() == pytest.approx([1.0] * long.height)
+    assert df.prc.unpivot_scores(**HOW, mix=own)["weight"].to_list() == pytest.approx(
+        [1.0] * long.height
+    )
 
 
 def test_a_row_without_a_class_has_weight_1() -> None:
     df = multiclass().with_columns(y=pl.when(pl.int_range(pl.len()) == 4).then(None).otherwise("y"))
-    long = df.prc.one_vs_rest(**HOW, mix=MIX)
+    long = df.prc.unpivot_scores(**HOW, mix=MIX)
     assert long.filter(pl.col("label").is_null())["weight"].to_list() == [1.0] * 3
-    rest = df.drop_nulls("y").prc.one_vs_rest(**HOW, mix=MIX)
+    rest = df.drop_nulls("y").prc.unpivot_scores(**HOW, mix=MIX)
     assert_frame_equal(long.drop_nulls("label"), rest)
-    assert df.head(0).prc.one_vs_rest(**HOW, mix=MIX).is_empty()
+    assert df.head(0).prc.unpivot_scores(**HOW, mix=MIX).is_empty()
 
 
 def test_a_class_may_have_no_share_and_no_scores() -> None:
     df = multiclass()
     some = {"label": "y", "scores": {3: "p3"}}
-    long = df.prc.one_vs_rest(**some, mix=MIX)
+    long = df.prc.unpivot_scores(**some, mix=MIX)
     assert_frame_equal(
         long.select("score", "label", "weight"),
-        df.prc.one_vs_rest(**HOW, mix=MIX)
+        df.prc.unpivot_scores(**HOW, mix=MIX)
         .filter(pl.col("class") == 3)
         .select("score", "label", "weight"),
     )
-    none = df.prc.one_vs_rest(**HOW, mix={**MIX, 7: 0, 99: 0})
+    none = df.prc.unpivot_scores(**HOW, mix={**MIX, 7: 0, 99: 0})
     assert set(none.filter(y=7)["weight"]) == {0.0}
 
 
@@ -171,7 +173,7 @@ AT_CALL = [
 def test_a_bad_mix_raises_at_the_call(mix: Any, words: str) -> None:
     for frame in (multiclass(), multiclass().lazy()):
         with pytest.raises(PrcError, match=words):
-            prc(frame).one_vs_rest(**HOW, mix=mix)
+            prc(frame).unpivot_scores(**HOW, mix=mix)
 
 
 WHEN_RUN: list[tuple[Callable[[pl.DataFrame], pl.DataFrame], dict[Any, float], str]] = [
@@ -186,26 +188,26 @@ def test_a_mix_that_does_not_fit_the_table_raises(
 ) -> None:
     how: dict[str, Any] = {"label": "y", "scores": {3: "p3", 1: "p1"}}
     with pytest.raises(PrcError, match=words):
-        change(multiclass()).prc.one_vs_rest(**how, mix=mix)
+        change(multiclass()).prc.unpivot_scores(**how, mix=mix)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
-        change(multiclass()).lazy().prc.one_vs_rest(**how, mix=mix).collect()
+        change(multiclass()).lazy().prc.unpivot_scores(**how, mix=mix).collect()
 
 
 def test_a_mix_needs_the_name_weight() -> None:
     with pytest.raises(PrcError, match="two columns 'weight'"):
-        multiclass().with_columns(weight=1.0).prc.one_vs_rest(**HOW, mix=MIX)
+        multiclass().with_columns(weight=1.0).prc.unpivot_scores(**HOW, mix=MIX)
 
 
 # Columns as they are --------------------------------------------------------------------------
 
 ETA: dict[str, Any] = {"eta": 0.2}
 CALLS: dict[str, dict[str, Any]] = {
-    **{name: {} for name in ("counts", "sweep", "binormal", "crossings", "leaders", "dominance")},
+    **{name: {} for name in ("counts", "sweep", "binormal", "crossings")},
     **{"curve": ETA, "compare": ETA, "ranking": ETA, "estimate_prevalence": {"eta_train": 0.5}},
     "summary": {**ETA, "confidence": 0.9},
     "operating_points": {**ETA, "recall": 0.5},
     "decision_curve": {"probabilities": [0.2, 0.5]},
-    **{"sample_size": {"recall": 0.5}, "resolution": {"recall": 0.5}},
+    "sample_size": {"recall": 0.5},
     "subsample_negatives": {"eta": 0.6, "n_repeats": 2, "seed": 1},
 }
 MODELS = multiclass().select(
@@ -236,7 +238,7 @@ def test_a_lead_among_columns_is_that_of_paired_rows() -> None:
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in COMPARES_MODELS])
 def test_a_mapping_of_columns_is_one_class_against_the_rest_each(name: str) -> None:
     scores = HOW["scores"]
-    expected = getattr(MANY.prc.one_vs_rest(**HOW).prc, name)(**CALLS[name], by="class")
+    expected = getattr(MANY.prc.unpivot_scores(**HOW).prc, name)(**CALLS[name], by="class")
     for door in (MANY.prc, MANY.lazy().prc):
         found = getattr(door(score=scores, label="y"), name)(**CALLS[name])
         assert_same(found.lazy().collect(), expected)
@@ -245,7 +247,7 @@ def test_a_mapping_of_columns_is_one_class_against_the_rest_each(name: str) -> N
 @pytest.mark.parametrize("name", ["curve", "operating_points", "decision_curve", "summary"])
 def test_a_class_mix_weights_classes_as_one_vs_rest_does(name: str) -> None:
     how = {word: value for word, value in CALLS[name].items() if word not in ("eta", "confidence")}
-    weighted = MANY.prc.one_vs_rest(**HOW, mix=MIX)
+    weighted = MANY.prc.unpivot_scores(**HOW, mix=MIX)
     expected = getattr(weighted.prc, name)(**how, by="class", weight="weight")
     found = getattr(MANY.prc(score=HOW["scores"], label="y"), name)(eta=class_mix(MIX), **how)
     assert_nearly(found.select(expected.columns), expected)
@@ -285,7 +287,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         (MODELS, {**models, "by": pl.col("g").alias("model")}, "by= holds a column 'model'"),
         (MANY, {**classes, "pos_label": 1}, "leave out pos_label="),
         (MANY, {**classes, "by": pl.col("y").alias("class")}, "by= holds a column 'class'"),
-        (MANY, {**classes, "score": {3: {"m": "p3"}}}, "one_vs_rest"),
+        (MANY, {**classes, "score": {3: {"m": "p3"}}}, "unpivot_scores"),
         (MANY, {**classes, "eta": class_mix({3: 1, 1: 1})}, "7"),
         (MANY, {"score": "p3", "label": pl.col("y") == 3, "eta": class_mix(MIX)}, "score= as a mapping"),
         (MANY, {**classes, "eta": [class_mix(MIX)]}, "eta="),
@@ -293,7 +295,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
     for table, words, sentence in cases:
         with pytest.raises(PrcError, match=sentence):
             table.prc.summary(**words)
-    with pytest.raises(PrcError, match=r"sample_size\(\) has no formula .*\.one_vs_rest\(mix="):
+    with pytest.raises(PrcError, match=r"sample_size\(\) has no formula .*\.unpivot_scores\(mix="):
         MANY.prc(**classes).sample_size(eta=class_mix(MIX), recall=0.5)
     with pytest.raises(PrcError, match=r"model= names the column 'model', .* there are: y, p3, p1, p7$"):
         MANY.prc(**classes).ranking(0.2)

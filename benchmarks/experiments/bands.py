@@ -220,7 +220,9 @@ def keep_width(drawn: pl.DataFrame, eta: float | None, delta: float) -> float:
     sets = drawn.join(wide.select("set", "times"), on="set", maintain_order="left")
     asked: dict[str, Any] = {"threshold": 1, **COUNTS}
     if eta is None:
-        narrow = sets.prc.resolution(delta, **asked).select("set", narrow=pl.col("eta") == 0)
+        narrow = sets.prc.sample_size(delta, **asked, solve_for="eta").select(
+            "set", narrow=pl.col("eta") == 0
+        )
     else:
         found = sets.prc.operating_points(eta, metrics="precision", confidence=CONFIDENCE, **asked)
         width = pl.col("precision_high") - pl.col("precision_low")

@@ -138,7 +138,7 @@ def label_by_plan(
         plan = rows.prc.sampling_plan(threshold, budget=budget)
         chosen = pl.concat([chosen, draw_rows(rows, plan, rng)])
     known = pl.when(pl.col("index").is_in(chosen.implode())).then("truth")
-    return rows.with_columns(label=known).prc.weigh_sample(plan).drop("index", "truth")
+    return rows.with_columns(label=known).prc.reweight(plan=plan).drop("index", "truth")
 
 
 def hold_points(cell: Scores, table: Any) -> Iterator[tuple[str, float | None, Row]]:

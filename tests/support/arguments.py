@@ -17,7 +17,7 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import charts, metrics, prc
-from tests.support.plain_calls import DF, ONE_PART, PLAIN, RISKS
+from tests.support.plain_calls import DF, ONE_PART, OTHERS, PLAIN, RISKS
 
 
 class Call(NamedTuple):
@@ -204,6 +204,10 @@ def list_calls() -> dict[str, Call]:
     calls = {
         name: Call(table, lambda table, name=name: getattr(prc(table), name), plain)
         for name, (table, plain) in PLAIN.items()
+    }
+    calls |= {
+        name: Call(table, lambda table, method=method: getattr(prc(table), method), plain)
+        for name, (method, table, plain) in OTHERS.items()
     }
     calls["decide"] = Call(DF, lambda table: prc(table).decide, {"eta": 0.1, "recall": 0.5})
     calls |= {

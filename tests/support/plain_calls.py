@@ -41,11 +41,8 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "compare": (WIDE, {"by": "day", "score": ["a", "b"]}),
     "ranking": (DF, {"by": "day", "eta": 0.1}),
     "crossings": (DF, {"by": "day"}),
-    "leaders": (DF, {"by": "day"}),
-    "dominance": (DF, {"by": "day"}),
     "sample_size": (DF, {"by": "day", "recall": 0.5}),
     "decision_curve": (RISKS, {"by": "day", "probabilities": [0.2, 0.5]}),
-    "resolution": (DF, {"by": "day", "recall": 0.5}),
     "subsample_negatives": (DF, {"by": "day", "eta": 0.6, "n_repeats": 2}),
     "estimate_prevalence": (POSTERIORS, {"by": "day", "eta_train": 0.5}),
     "monitor": (
@@ -56,10 +53,6 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
         {"threshold": 5, "budget": 1},
     ),
-    "weigh_sample": (
-        DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
-        {"plan": PLAN},
-    ),
     "reweight": (
         DF,
         {
@@ -68,10 +61,23 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         },
     ),
     "unpivot_scores": (WIDE, {"scores": ["a", "b"], "name": "which", "score": "points"}),
-    "one_vs_rest": (
+}
+
+OTHERS: dict[str, tuple[str, pl.DataFrame, dict[str, Any]]] = {
+    "leaders": ("crossings", DF, {"by": "day", "leaders": True}),
+    "dominance": ("crossings", DF, {"by": "day", "leaders": True, "of": "roc"}),
+    "resolution": ("sample_size", DF, {"by": "day", "recall": 0.5, "solve_for": "eta"}),
+    "weighed sample": (
+        "reweight",
+        DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
+        {"plan": PLAN, "name": "new"},
+    ),
+    "classes": (
+        "unpivot_scores",
         WIDE.rename({"label": "kind"}),
         {"label": "kind", "scores": {1: "a", 0: "b"}, "name": "class", "score": "points"},
     ),
 }
+"""Calls for another answer of a method, by what that is."""
 
-__all__ = ["DF", "ONE_PART", "PLAIN", "RISKS"]
+__all__ = ["DF", "ONE_PART", "OTHERS", "PLAIN", "RISKS"]

@@ -169,7 +169,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
             0.01, by="g", metrics="roc_auc", rates=("tpr", "fpr"), sizes=("p", "n"), confidence=0.9
         ),
     ),
-    "resolution, of sizes": (POINTS, lambda p: p.resolution(recall=0.5, by="g", **SIZES)),
+    "sample_size, eta, of sizes": (
+        POINTS,
+        lambda p: p.sample_size(recall=0.5, by="g", **SIZES, solve_for="eta"),
+    ),
     "summary": (DF, lambda p: p.summary(by=["g", "h"])),
     "summary, grid": (DF, lambda p: p.summary([0.5, None, 0.01], by="g", metrics=AREAS)),
     "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),
@@ -231,7 +234,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
     "sizes, at etas": (DF, lambda p: p.sample_size(by="g", eta=[0.5, None, 0.01], recall=0.5)),
-    "resolution": (DF, lambda p: p.resolution(by="g", recall=[0.5, 0.9], weight="w")),
+    "sample_size, eta": (
+        DF,
+        lambda p: p.sample_size(by="g", recall=[0.5, 0.9], weight="w", solve_for="eta"),
+    ),
     "points": (DF, lambda p: p.operating_points(by=["g", "h"], **TARGETS)),
     "points, grid": (DF, lambda p: p.operating_points([0.5, 0.01], by="g", **TARGETS, per=1e6)),
     "points, alerts": (
@@ -319,7 +325,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DRAWN,
         lambda p: p.compare([0.5, None], score=["score", "w"], metrics=["precision"], fpr=0.3, **STRATA),
     ),
-    "weigh_sample": (SCORED, lambda p: p.weigh_sample(PLAN)),
+    "reweight, plan": (SCORED, lambda p: p.reweight(plan=PLAN)),
     "summary, with errors": (DF, lambda p: p.summary(by=["g", "h"], metrics=ERRORS, confidence=0.9)),
     "summary, grid, with errors": (
         DF,
@@ -563,12 +569,15 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
             0.1, model="m", id=["row", "h"], score="s", below=HOLES_BELOW, metrics="average_precision"
         ),
     ),
-    "one_vs_rest, mix": (
+    "unpivot_scores, classes, mix": (
         DF.drop("label"),
-        lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"}, mix={0: 1, 1: 2, 2: 3}),
+        lambda p: p.unpivot_scores(label="h", scores={0: "score", 1: "w"}, mix={0: 1, 1: 2, 2: 3}),
     ),
     "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
-    "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
+    "unpivot_scores, classes": (
+        DF.drop("label"),
+        lambda p: p.unpivot_scores(label="h", scores={0: "score", 1: "w"}),
+    ),
 }
 
 

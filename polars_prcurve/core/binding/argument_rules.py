@@ -38,10 +38,10 @@ INTERVALS: dict[str, tuple[str, ...]] = {
 }
 """The kinds of intervals that a method has; others have the analytic ones. "rectangle" stands for those
 of point metrics, which may be simultaneous, too."""
-TAKES_RATES = {"curve", "operating_points", "sample_size", "resolution"}
+TAKES_RATES = {"curve", "operating_points", "sample_size"}
 """Methods whose intervals come from those of recall and of fpr, of which callers choose the kind."""
 
-COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "decide", "report"}
+COMPARES_MODELS = {"compare", "ranking", "crossings", "decide", "report"}
 """Methods that tell models apart; for others a model is one more group."""
 TAKES_ONE_MODEL = {"decide", "report"}
 """Those of them that a table without a column of models serves, too."""
@@ -100,7 +100,7 @@ _CORRECTED = (
 )
 
 _NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
-_COUNTS_ALL = ("counts", "crossings", "leaders", "dominance", "decide", "report")
+_COUNTS_ALL = ("counts", "crossings", "decide", "report")
 """Methods that count all negatives; others answer of what was found, too, where these are unknown."""
 _READS_BELOW = "below= is read"
 """What is so of a method, and not said in a call."""
@@ -141,7 +141,7 @@ RULES = (
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
          '{"cat": "p_cat", ...}', unless=("score={...}",)),
-    Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "one_vs_rest(mix=...)"), _NO_FIELDS),
+    Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "unpivot_scores(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
            "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, "decide",
@@ -182,6 +182,10 @@ RULES = (
            "targets, and {fact} is met by one alone; leave it out"),
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
+    *_pair('solve_for="eta"', ("eta=", "relative=", "assurance="), 'solve_for="eta" looks for the '
+           "prevalence at which these examples are enough; leave out {fact}"),
+    *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "plan= tells for how many rows of the "
+           "whole table each labelled row stands; leave out {fact}"),
     Rule(("match=",), 'match= cuts the scores where they have a rate of another table; pass that as '
          "other=", unless=("other=",)),
     Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
@@ -250,6 +254,10 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
         raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
 
 
+_CHOICES = {"missing": "below", "of": "roc", "solve_for": "eta"}
+"""Choices of which a rule says more than that the argument is there."""
+
+
 def list_facts(
     words: Mapping[str, Any],
     own: Mapping[str, Any],
@@ -262,16 +270,16 @@ def list_facts(
     facts = {f"{name}=" for name, value in said.items() if value is not False}
     if words.get("label", "") is None:
         facts.add("label=None")
-    if isinstance(said.get("missing"), str) and said["missing"] == "below":
-        facts.add(_NULL_BELOW)
     if "below" in said and not tells_negatives(said["below"]):
         facts.add(_UNKNOWN)
+    for name, choice in _CHOICES.items():
+        if isinstance(said.get(name), str) and said[name] == choice:
+            facts.add(f'{name}="{choice}"')
     if eta is not None:
         facts |= eta.facts
+        facts |= {"eta="} if 'solve_for="eta"' in facts and eta.value is not None else set()
     if said.get("paired") is False:
         facts.add("paired=False")
-    if said.get("of") == "roc":
-        facts.add('of="roc"')
     if isinstance(said.get("score"), Mapping):
         facts.add("score={...}")
     if "counts" in said and gives_squares(None, said["counts"]):

@@ -364,7 +364,7 @@ def build_sample_size_table(
 def build_resolution_table(
     table: InputTable, targets: Sequence[Target], delta: float, bands: BandOptions
 ) -> pl.LazyFrame:
-    """Return the result of `resolution`: `by`, then RESOLUTION_COLUMNS, one row per group and target."""
+    """Return from which eta up these examples are enough: `by` and RESOLUTION_COLUMNS, by target."""
     check_group_names(table.by, RESOLUTION_COLUMNS)
     # The band of recall / fpr has the ends that the band of precision has at every prevalence.
     points = build_counted_points(table, targets, [point.lr_pos], bands=bands)

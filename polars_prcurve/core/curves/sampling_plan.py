@@ -35,6 +35,7 @@ from polars_prcurve.core.ground.query_checks import Check, show_value, stop_if_b
 from polars_prcurve.core.inputs.column_reader import ReadColumn
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.prevalence.field_parts import check_weight_name
 from polars_prcurve.core.sweep.sweep_columns import UNLABELLED_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import count_scores
 
@@ -60,7 +61,7 @@ LEAST_PER_STRATUM = 50
 
 _GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
 _MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
-SAMPLE_COLUMNS = ("stratum", "weight")  # what a weighed sample gets
+STRATUM = "stratum"  # the column of strata that a weighed sample gets
 _READ = ("stratum", "score_low", "score_high", "n")  # what is read of a plan to weigh a sample
 # Whether a score is above the threshold; the place of the stratum of a row; rows of its stratum.
 _IS_ABOVE, _PLACE, _IN_STRATUM = (f"{RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
@@ -212,11 +213,15 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
 
 
 def build_weighed_sample(
-    frame: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, drop: bool
+    frame: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, name: str, drop: bool
 ) -> pl.LazyFrame:
-    """Return the rows with a label, in order, with SAMPLE_COLUMNS; `drop` leaves out null scores."""
+    """Return the rows with a label, in order, with STRATUM and a column `name` of weights.
+
+    `drop` leaves out null scores.
+    """
+    check_weight_name(name, [STRATUM])
     names = frame.collect_schema().names()
-    if shared_names := [name for name in SAMPLE_COLUMNS if name in names]:
+    if shared_names := [column for column in (STRATUM, name) if column in names]:
         raise PrcError(f"the table has a column {shared_names[0]!r} already; drop or rename it")
     if drop:
         frame = frame.filter(~query_checks.is_missing(score.value, score.dtype))
@@ -242,4 +247,5 @@ def build_weighed_sample(
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weight = size / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(frame, checks).filter(is_labelled)
-    return labelled_rows.select(*map(select_column, names), stratum=stratum, weight=weight)
+    new_columns = stratum.alias(STRATUM), weight.alias(name)
+    return labelled_rows.select(*map(select_column, names), *new_columns)

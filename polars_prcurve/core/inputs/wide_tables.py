@@ -80,7 +80,8 @@ def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) ->
     if nested := [value for value in scores.values() if isinstance(value, Mapping)]:
         raise PrcError(
             f"score= maps each class to one column; got {describe_value(nested[0])}; for the classes of "
-            "several models call .prc.one_vs_rest() for each model, and concatenate with a column model"
+            "several models call .prc.unpivot_scores({...}) for each model, and concatenate with a "
+            "column model"
         )
     columns = list(scores.values())
     score, is_class = " or ".join(map(str, columns)), f"{label} (one class)"
@@ -110,8 +111,6 @@ def one_vs_rest(
     """
     schema = frame.collect_schema()
     _check_known(schema, "label", [label])
-    if not isinstance(scores, Mapping):
-        raise arguments.refuse_kind("scores=", "a mapping from each class to its score column", scores)
     _check_new_names(name=name, score=score, row=row)
     columns = list(scores.values())
     new = [name, score, row, "label" if label != "label" else None, None if mix is None else "weight"]

@@ -13,7 +13,7 @@ weights of a group sum to its examples, and its own prevalence becomes `sum s et
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -324,16 +324,18 @@ def _part_checks(keys: PartKeys) -> list[Check]:
 # Weights that give the parts of a field their prevalences and shares ----------------------------
 
 
+def check_weight_name(name: object, columns: Collection[str]) -> None:
+    """Raise unless a table with these columns can have one more of this name, of weights."""
+    text = arguments.read_name("name=", name)
+    if arguments.is_pattern(text) or text in columns or text.startswith(RESERVED):
+        raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
+
+
 def build_reweighted_table(
     table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
-    if (
-        arguments.is_pattern(arguments.read_name("name=", name))
-        or name in table.schema
-        or name.startswith(RESERVED)
-    ):
-        raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
+    check_weight_name(name, table.schema)
     keys = number_keys(table, within)
     factors, _ = build_factors(table, keys, eta)
     factors = factors.select(*keys.names.values(), Pair.POS_FACTOR, Pair.NEG_FACTOR)

@@ -115,9 +115,12 @@ def write_table(args: argparse.Namespace) -> None:
         arguments = call.arguments
         is_weighted = isinstance(arguments.get("eta"), Field)
         is_weighted = is_weighted or gives_squares(arguments.get("weight"), arguments.get("counts"))
-        has_no_eta = call.method == "sample_size" and "eta" not in arguments
+        has_sizes = call.method == "sample_size" and arguments.get("solve_for") != "eta"
+        has_no_eta = has_sizes and "eta" not in arguments
         preface = "at any prevalence (at one, --eta, fewer will do)" if has_no_eta else ""
         columns = args.command.columns
+        if call.method == "sample_size" and not has_sizes:
+            columns = ("eta", *columns)
         layout = Layout(call.groups, columns, level=call.level, is_weighted=is_weighted, preface=preface)
         print_rows(first_rows, layout)
         if call.method in _NAME_LEADS and not _TESTED_OTHERWISE & call.arguments.keys():
@@ -130,7 +133,7 @@ def write_table(args: argparse.Namespace) -> None:
         command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
 
 
-_NAME_LEADS = ("ranking", "leaders", "crossings")
+_NAME_LEADS = ("ranking", "crossings")
 """The methods whose tables name a model as first, and do not test that unless they are asked to."""
 _TESTED_OTHERWISE = {"confidence", "coarse", "rates", "cells"}
 """Arguments with which such a table has a test or limits, or rests on points that have no test."""
@@ -257,7 +260,8 @@ def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
 def _call_method(call: MethodCall) -> pl.LazyFrame:
     """Return the rows of the method, and print notes on those that are not what was asked for."""
     method, arguments, groups = getattr(call.table, call.method), call.arguments, call.groups
-    table, is_size = method(**arguments), call.method == "sample_size"
+    table = method(**arguments)
+    is_size = call.method == "sample_size" and arguments.get("solve_for") != "eta"
     if "guarantee" in arguments or is_size:  # these rows are few, and read twice
         table = run_query(table.lazy())
     sentences: list[str] = []
@@ -271,6 +275,9 @@ def _call_method(call: MethodCall) -> pl.LazyFrame:
         sentences += describe_refuted_estimates(table, groups)
     for sentence in sentences:
         command_errors.print_note(sentence)
+    if isinstance(table, pl.DataFrame):  # a list of models is one word
+        lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join(",")
+        table = table.with_columns(lists)
     rows: pl.LazyFrame = table.lazy()
     return rows
 
@@ -328,20 +335,17 @@ COMMANDS = [  # in the order of help
     ),
     Command(
         "crossings",
-        "the prevalences at which two models trade places",
-        ("eta", "value", "fpr", "recall"),
+        "the prevalences at which two models trade places, or who leads in between",
+        (
+            *("eta", "value", "fpr", "recall"),
+            *("eta_low", "eta_high", "model", "dominates", "dominated_by", "on_hull"),
+        ),
     ),
-    Command("leaders", "the best model in each range of prevalences", ("eta_low", "eta_high", "model")),
     Command(
         "sample_size",
-        "how large a test set must be to know precision at a threshold",
+        "how large a test set must be to know precision, or where this one does",
         ("n_pos_needed", "n_neg_needed", "threshold"),
         {"eta": "as in the other commands; without it, all prevalences at once"},
-    ),
-    Command(
-        "resolution",
-        "from which prevalence up this table knows precision at a threshold",
-        ("eta", "threshold", "recall", "fpr"),
     ),
     Command(
         "sampling_plan",
@@ -351,15 +355,6 @@ COMMANDS = [  # in the order of help
             "score": Option(kinds.COLUMN, "larger means more positive"),
             "label": "empty where a row has no label yet",
             "threshold": Option(kinds.SCORE, "the threshold at which precision is asked for"),
-        },
-    ),
-    Command(
-        "weigh_sample",
-        "the labelled rows, with what each of them stands for by a sampling plan",
-        ("stratum", "weight"),
-        {
-            "score": Option(kinds.COLUMN, "larger means more positive"),
-            "label": "empty where a row has no label; these rows are left out",
         },
     ),
     Command(
@@ -393,13 +388,14 @@ COMMANDS = [  # in the order of help
     ),
     Command(
         "reweight",
-        "weights that give each part of a field its prevalence and its share",
-        ("weight",),
+        "weights by the parts of a field, or by a sampling plan",
+        ("stratum", "weight"),
         {
             "eta": "a file with a row per part: the columns of --parts, eta and share",
             "score": "columns of scores that the weights are for, of which no value may be missing "
-            "(default: none)",
-            "label": "the label, which it needs: weights go by part and class",
+            "(default: none); with --plan the score of its strata",
+            "label": "the label, which it needs: weights go by part and class; with --plan it is empty "
+            "where a row has no label, and these rows are left out",
         },
     ),
     Command(

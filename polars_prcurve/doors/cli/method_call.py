@@ -45,7 +45,8 @@ class FilePrc(LazyFramePrc):
         """Yield how many rows a method leaves out because a value is missing, if that was asked for."""
         if arguments.get("missing") != "drop":
             return
-        is_weighing, scores = method == "reweight", arguments.get("score")
+        is_sample = method == "reweight" and "plan" in arguments
+        is_weighing, scores = method == "reweight" and not is_sample, arguments.get("score")
         unused_word = "score" if is_weighing else ""  # weights need no scores, unless they are named
         names = [name for name in TABLE_WORDS if name in arguments and name != unused_word]
         words = {name: arguments[name] for name in names}
@@ -54,8 +55,8 @@ class FilePrc(LazyFramePrc):
         question = self._ask(counting_method, words, eta=arguments.get("eta"), confidence=level)
         columns = replace(question.columns, score=scores) if is_weighing else question.columns
         # Of rows without labels, or not yet with all, a missing label drops none.
-        some_labels = ("estimate_prevalence", "sampling_plan", "weigh_sample")
-        unlabelled = method in some_labels or columns.label is None
+        has_some = is_sample or method in ("estimate_prevalence", "sampling_plan")
+        unlabelled = has_some or columns.label is None
         dropped_rows = count_dropped_rows(
             question.frame, columns, unlabelled=unlabelled, weighing=is_weighing
         )

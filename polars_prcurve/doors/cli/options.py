@@ -413,14 +413,24 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
         Kind("KIND", choices=("pr", "roc")),
         "where a metric is equal, or where the ROC curves cross at any prevalence",
     ),
+    "leaders": Option(
+        SWITCH,
+        "the best model in each range of prevalences; with --of roc, models that are nowhere worse",
+    ),
     "eta_range": Option(ETA_RANGE, "the prevalences to search"),
     "delta": Option(SHARE, "the width of the band of precision, upper minus lower end"),
+    "solve_for": Option(
+        Kind("KIND", choices=("n", "eta")),
+        "how many examples are needed, or the least prevalence at which those of this table are enough",
+    ),
     "relative": Option(
         SWITCH,
         "--delta is a share of the precision at --eta: 0.5 is a band half as wide as precision is high",
     ),
     "assurance": Option(SHARE, "the share of test sets of that size whose band is as narrow"),
-    "plan": Option(PLAN, "the table of sampling-plan, a file"),
+    "plan": Option(
+        PLAN, "the table of sampling-plan, a file: of the labelled rows, what each of them stands for"
+    ),
     "budget": Option(WHOLE, "how many rows to label next"),
     "strata": Option(WHOLE, "into how many ranges scores are cut, half of them above the threshold"),
     "reference": Option(

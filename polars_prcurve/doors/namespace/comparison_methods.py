@@ -11,7 +11,6 @@ from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words, 
 from polars_prcurve.core.binding.word_groups import (
     TABLE_WORDS,
     AlertWords,
-    CurveWords,
     OneTargetOfTable,
     RateTargetsOfCurve,
 )
@@ -257,11 +256,12 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         self,
         *,
         of: Literal["pr", "roc"] = "pr",
+        leaders: bool = False,
         metric: str | CurveMetric | PointMetric | None = None,
         eta_range: tuple[float | str, float | str] = _ETA_RANGE,
         **words: Unpack[RateTargetsOfCurve],
     ) -> pl.DataFrame:
-        """The prevalences at which two models trade places, or the points where their ROC curves cross.
+        """Where models trade places, by prevalence or in ROC, or which of them lead in between.
 
         A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
         prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
@@ -275,6 +275,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross,
             whatever the prevalence: the model that is above on the left finds the first positives with
             fewer false positives, which counts at low prevalence (Richardson et al. 2024).
+        leaders
+            True gives what lies between crossings in place of these. Of `"pr"`, the best model in each
+            range of prevalences; of published points, `ranking(coarse=True)` tells who may be best,
+            whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
+            points joined by lines, is nowhere below the other, and they differ. At every prevalence such
+            a model is at least as good in `pr_auc` and `roc_auc`, also on the hull, in
+            `precision_at_recall` of any recall, and in `average_precision` if no positive ties with a
+            negative and both models have the same positives.
         metric
             As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
@@ -286,7 +294,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group and trade of places, by group, `eta`, models:
+        One row per `by` group and trade of places, by group, `eta`, models; with `leaders`, one per
+        group and range of prevalences, rising, none where no model has a value, or of `"roc"` one per
+        group and model:
 
         - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
         - `eta`: Float64; if the models are equal over a range, its upper end
@@ -294,6 +304,16 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `of="roc"`, `fpr`, `recall`: Float64, in place of `eta` and `value`, the point on curves
           joined by lines; a is above before it, b beyond it; if the curves coincide over a stretch, its
           end. Rows are then by group, `fpr`, `recall`, models
+        - with `leaders`, `eta_low`, `eta_high`: Float64, the ends of the range
+        - with `leaders`, `model`: as in the table, the best model in the range; of equal models the
+          first
+        - with `of="roc"` and `leaders`, `model`: as in the table
+        - with `of="roc"` and `leaders`, `dominates`, `dominated_by`: List of models, empty where there
+          are none
+        - with `of="roc"` and `leaders`, `on_hull`: Boolean, whether a point of the model, other than
+          (0, 0) and (1, 1), is a corner of the convex hull of all curves of the group, as is each
+          threshold of best accuracy, cost or net benefit, at any prevalence (Provost and Fawcett 2001);
+          null if the model lacks a class. The model of best `average_precision` need not have one
 
         Examples
         --------
@@ -301,86 +321,29 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
         [('a', 'b', 0.707107, 0.902369)]
+        >>> ranges = df.prc.crossings(leaders=True, eta_range=(0.001, 0.9))
+        >>> ranges.with_columns(pl.selectors.float().round(6)).rows()
+        [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
+        >>> df.prc.crossings(of="roc", leaders=True).rows()
+        [('a', [], [], True), ('b', [], [], True)]
         """
         from polars_prcurve.core.comparison import crossings_and_leaders as places
 
+        leaders = read_flag("leaders=", leaders)
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=between
             )
-            return places.build_roc_crossings_table(question.read())
-        table, ranked_by = self._rank_models("crossings", metric, words)
-        return places.build_crossings_table(table, ranked_by, eta_range)
+            build_roc = places.build_dominance_table if leaders else places.build_roc_crossings_table
+            return build_roc(question.read())
+        table, ranked_by = self._rank_models(metric, words)
+        build = places.build_leaders_table if leaders else places.build_crossings_table
+        return build(table, ranked_by, eta_range)
 
-    def leaders(
-        self,
-        *,
-        metric: str | CurveMetric | PointMetric | None = None,
-        eta_range: tuple[float | str, float | str] = _ETA_RANGE,
-        **words: Unpack[RateTargetsOfCurve],
-    ) -> pl.DataFrame:
-        """The best model in each range of prevalences; a LazyFrame is collected at the call.
-
-        Of published points, `ranking(coarse=True)` tells who may be best, whatever lies between.
-
-        Parameters
-        ----------
-        metric, eta_range, threshold, recall, fpr
-            As in `crossings`, which also says how changes are found.
-
-        Returns
-        -------
-        One row per `by` group and range of prevalences, rising; none where no model has a value:
-
-        - `eta_low`, `eta_high`: Float64, the ends of the range
-        - `model`: as in the table, the best model in the range; of equal models the first
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
-        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
-        [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
-        """
-        from polars_prcurve.core.comparison.crossings_and_leaders import build_leaders_table
-
-        table, ranked_by = self._rank_models("leaders", metric, words)
-        return build_leaders_table(table, ranked_by, eta_range)
-
-    def dominance(self, **words: Unpack[CurveWords]) -> pl.DataFrame:
-        """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
-
-        A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
-        other, and they differ. At every prevalence it is then at least as good in `pr_auc` and
-        `roc_auc`, also on the hull, in `precision_at_recall` of any recall, and in `average_precision`
-        if no positive ties with a negative and both models have the same positives.
-
-        Returns
-        -------
-        One row per `by` group and model, in order:
-
-        - `model`: as in the table
-        - `dominates`, `dominated_by`: List of models, empty where there are none
-        - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
-          the convex hull of all curves of the group, as is each threshold of best accuracy, cost or net
-          benefit, at any prevalence (Provost and Fawcett 2001); null if the model lacks a class. The
-          model of best `average_precision` need not have one
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
-        >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
-        [('a', ['b'], [], True), ('b', [], ['a'], False)]
-        """
-        from polars_prcurve.core.comparison import crossings_and_leaders as places
-
-        question = self._ask("dominance", words, collects=True)
-        return places.build_dominance_table(question.read())
-
-    def _rank_models(self, method: str, metric: Any, words: Any) -> tuple[InputTable, RankingMetric]:
+    def _rank_models(self, metric: Any, words: Any) -> tuple[InputTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""
-        question = self._ask(method, words, collects=True)
+        question = self._ask("crossings", words, collects=True)
         table = question.read()
         asked = default_curve_metric(question.columns.points) if metric is None else metric
         return table, read_ranking_metric(asked, table, at_eta=False, **question.targets)

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import F
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import run_query
 from polars_prcurve.core.inputs import wide_tables
 from polars_prcurve.core.inputs.never_scored import hide_unknown
@@ -51,7 +52,7 @@ class FramePrc(
         probability of sampling.
     stratum
         A column of strata, for intervals. Of each stratum of a group a fixed number of rows was drawn at
-        random, and `weight` is its rows over those, as `weigh_sample` gives it: equal in a stratum, and
+        random, and `weight` is its rows over those, as `reweight` gives it: equal in a stratum, and
         at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
     counts
         Two columns, `("n_pos", "n_neg")`, in place of label and weight. Rows of equal score add up. Of
@@ -90,57 +91,28 @@ class FramePrc(
     """
 
     def unpivot_scores(
-        self, scores: Sequence[str], *, name: str = "model", score: str = "score", row: str | None = None
-    ) -> F:
-        """Turn a wide table, one score column per model, into a score table.
-
-        Parameters
-        ----------
-        scores
-            The score columns, all of one dtype.
-        name, score, row
-            Names of the new columns: of the model, of the score, and, if you want it, of the row number.
-
-        Returns
-        -------
-        One row per row of the table and score column, in that order:
-
-        - with `row`, that column: Int64
-        - the other columns of the table
-        - a column `name`: String
-        - a column `score`: as in the table
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
-        >>> df.prc.unpivot_scores(["a", "b"], name="model").rows()
-        [(1, 'a', 0.9), (1, 'b', 0.6), (0, 'a', 0.3), (0, 'b', 0.5)]
-        """
-        return self._finish(
-            wide_tables.unpivot_scores(self._frame.lazy(), scores, name=name, score=score, row=row)
-        )
-
-    def one_vs_rest(
         self,
+        scores: Sequence[str] | Mapping[Any, str],
         *,
-        label: str,
-        scores: Mapping[Any, str],
-        name: str = "class",
+        label: str | None = None,
+        name: str | None = None,
         score: str = "score",
         row: str | None = None,
         mix: Mapping[Any, float] | None = None,
     ) -> F:
-        """Turn a multiclass table, one score column per class, into a score table.
+        """Turn a wide table, one score column per model or per class, into a score table.
 
         Parameters
         ----------
-        label
-            The column that holds the true class.
         scores
-            A mapping from each class to its score column, all of one dtype. A class that occurs in no
-            row raises when the query runs, unless all labels are null.
+            A list of score columns, one per model, or a mapping from each class to its score column, all
+            of one dtype. A class that occurs in no row raises when the query runs, unless all labels are
+            null.
+        label
+            The column that holds the true class, `label` if left out, for a mapping.
         name, score, row
-            As in `unpivot_scores`; the column `name` names the class.
+            Names of the new columns: of the model or the class, `model` or `class` if left out; of the
+            score; and, if you want it, of the row number.
         mix
             The relative share in the field of every class of the label: `{"cat": 20, "dog": 80}`. Adds
             the column `weight`, with which the classes have these shares. Pass `weight="weight"` on, and
@@ -148,27 +120,45 @@ class FramePrc(
 
         Returns
         -------
-        One row per row of the table and class, in that order:
+        One row per row of the table and score column, in that order:
 
         - with `row`, that column: Int64
         - the other columns of the table
-        - a column `name`: as in the table, the label
+        - a column `name`: String; with a mapping as in the table, the label
         - a column `score`: as in the table
-        - `label`: Boolean, whether the row is of that class; null where its class is null
+        - with `label`, `label`: Boolean, also if left out beside a mapping: whether the row is of that
+          class; null where its class is null
         - with `mix`, `weight`: Float64, its class's share in the field over that in the table, 1 for
           null
 
         Examples
         --------
+        >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
+        >>> df.prc.unpivot_scores(["a", "b"]).rows()
+        [(1, 'a', 0.9), (1, 'b', 0.6), (0, 'a', 0.3), (0, 'b', 0.5)]
         >>> df = pl.DataFrame({"species": ["cat", "dog"], "p_cat": [0.7, 0.4], "p_dog": [0.3, 0.6]})
-        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"}).head(2).rows()
+        >>> df.prc.unpivot_scores({"cat": "p_cat", "dog": "p_dog"}, label="species").head(2).rows()
         [('cat', 'cat', 0.7, True), ('cat', 'dog', 0.3, False)]
         """
-        return self._finish(
-            wide_tables.one_vs_rest(
-                self._frame.lazy(), label=label, scores=scores, name=name, score=score, row=row, mix=mix
+        frame = self._frame.lazy()
+        if isinstance(scores, Mapping):
+            names: dict[str, Any] = {
+                "name": "class" if name is None else name,
+                "score": score,
+                "row": row,
+            }
+            class_column = "label" if label is None else label
+            return self._finish(
+                wide_tables.one_vs_rest(frame, label=class_column, scores=scores, mix=mix, **names)
             )
-        )
+        if label is not None or mix is not None:
+            word = "label=" if mix is None else "mix="
+            raise PrcError(
+                f"{word} is of classes; pass scores= as a mapping from each class to its score column, "
+                f"or leave {word} out"
+            )
+        names = {"name": "model" if name is None else name, "score": score, "row": row}
+        return self._finish(wide_tables.unpivot_scores(frame, scores, **names))
 
     @property
     def frame(self) -> F:

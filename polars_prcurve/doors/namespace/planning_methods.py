@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -27,7 +27,7 @@ from polars_prcurve.core.curves.sampling_plan import (
     read_strata,
 )
 from polars_prcurve.core.curves.targets import read_targets
-from polars_prcurve.core.ground.argument_checks import refuse_kind, take_frame
+from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
@@ -45,6 +45,10 @@ from polars_prcurve.core.uncertainty.subsampling_scatter import build_subsample_
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_ASSURANCE = 0.8
+"""The share of test sets in which tests are wont to find what they are made for; the object itself tells
+that a caller said nothing."""
+
 
 class PlanningMethods(BoundTable[F], path="prc"):
     """The methods of `.prc` that plan a test set, and those that tell how a field differs from it."""
@@ -54,12 +58,13 @@ class PlanningMethods(BoundTable[F], path="prc"):
         delta: float = 0.1,
         eta: Eta = None,
         *,
+        solve_for: Literal["n", "eta"] = "n",
         relative: bool = False,
-        assurance: float = 0.8,
+        assurance: float = _ASSURANCE,
         confidence: Confidence = 0.95,
         **words: Unpack[RateTargetsOfPoints],
     ) -> F:
-        """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
+        """The size of a test set that knows precision at a threshold to `delta`, or where this one does.
 
         With the numbers needed, test sets with these rates have a band of precision, the default one of
         `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
@@ -72,6 +77,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
             prevalences, which often takes several times the examples, and `[None]` the own one: with
             weights, such as those of `reweight`, that of the field.
+        solve_for
+            `"n"`, the numbers needed, or `"eta"`, the smallest prevalence at which the numbers in this
+            table are enough.
         relative
             True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
         assurance
@@ -91,6 +99,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
           weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
         - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Either
           rate alone would be known about equally well; more of one class makes up for fewer of the other
+        - with `solve_for="eta"`, `eta`: Float64, in place of both; from this prevalence up the band is
+          at most `delta` wide. 0 if it is so everywhere, null if the interval of recall reaches down to
+          0
 
         Examples
         --------
@@ -98,50 +109,27 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> needed = df.prc.sample_size(eta=0.5, recall=0.5, fpr=0.5)
         >>> needed.select("criterion", "recall", "fpr", "n_pos_needed", "n_neg_needed").rows()
         [('recall', 0.5, 0.0, None, None), ('fpr', 1.0, 0.5, 14.0, 284.0)]
+        >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
+        >>> test = counts.prc(counts=("n_pos", "n_neg"))
+        >>> round(test.sample_size(0.1, solve_for="eta", threshold=1)["eta"].item(), 4)
+        0.0831
         """
-        question = self._ask("sample_size", words, eta=eta, confidence=confidence)
+        own: dict[str, Any] = {"solve_for": read_choice("solve_for=", solve_for, ("n", "eta"))}
+        own["relative"] = read_flag("relative=", relative)
+        own["assurance"] = None if assurance is _ASSURANCE else assurance
+        question = self._ask("sample_size", words, eta=eta, confidence=confidence, **own)
         certainty = question.require_certainty()
         table = question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
+        if solve_for == "eta":
+            bands = BandOptions(certainty.level, certainty.rate, "mover")
+            rows = build_resolution_table(table.require_example_counts(), targets, delta, bands)
+            return self._finish(rows)
         grid = None if eta is None else question.build_grid(table).require_exact("sample_size()")
         at_eta = eta is not None
         options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
         query = build_sample_size_table(table, grid, targets, options)
         return self._finish(query, table, grid)
-
-    def resolution(
-        self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfPoints]
-    ) -> F:
-        """The smallest prevalence at which this test set knows precision to `delta`.
-
-        Parameters
-        ----------
-        delta, threshold, recall, fpr, confidence
-            As in `sample_size`.
-
-        Returns
-        -------
-        One row per `by` group and target:
-
-        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
-        - `n_pos`, `n_neg`: Int64, or Float64 with weights, as in `sample_size`
-        - `eta`: Float64; from this prevalence up the band is at most `delta` wide. 0 if it is so
-          everywhere, null if the interval of recall reaches down to 0
-
-        Examples
-        --------
-        >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
-        >>> limit = counts.prc.resolution(0.1, threshold=1, counts=("n_pos", "n_neg"))
-        >>> round(limit["eta"].item(), 4)
-        0.0831
-        """
-        question = self._ask("resolution", words, confidence=confidence)
-        certainty, table = question.require_certainty(), question.read()
-        targets = read_targets(table, at_eta=False, **question.targets)
-        bands = BandOptions(certainty.level, certainty.rate, "mover")
-        return self._finish(
-            build_resolution_table(table.require_example_counts(), targets, delta, bands)
-        )
 
     def subsample_negatives(
         self,
@@ -255,26 +243,45 @@ class PlanningMethods(BoundTable[F], path="prc"):
         labelled = read_reference(frame, columns, table)
         return run_query(build_mixture_table(table, labelled, level))
 
-    def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[WeightWords]) -> F:
-        """Add weights that give each part of a field its prevalence and its share.
+    def reweight(
+        self,
+        eta: Field | None = None,
+        *,
+        plan: pl.DataFrame | pl.LazyFrame | None = None,
+        name: str = "weight",
+        **words: Unpack[WeightWords],
+    ) -> F:
+        """Add weights, by which rows stand for the parts of a field, or for those that a plan left out.
 
         Pass `weight="weight"` on to another method, and leave `eta` out: the own prevalence of the
-        weighted table is that of the field.
+        weighted table is that of the field, or with a plan that of all rows. Pass `stratum="stratum"`,
+        too, with a plan: intervals are then of labels that were drawn by strata.
 
         Parameters
         ----------
         eta
-            `field(frame, parts=...)`. Each part of the table needs a row in the frame, and each part
-            with a share above 0 needs rows, of both classes unless its eta is 0 or 1 or null.
+            `field(frame, parts=...)`, whose parts get their prevalences and their shares. Each part of
+            the table needs a row in the frame, and each part with a share above 0 needs rows, of both
+            classes unless its eta is 0 or 1 or null.
+        plan
+            In place of `eta`, the table of `sampling_plan`, of these rows, before the last labels or
+            after them: its columns `stratum`, `score_low`, `score_high` and `n`. A LazyFrame is
+            collected. It raises if a score is in no stratum, or if a stratum has no label, or more
+            labels than rows.
+        label
+            With `plan`, a null label means that a row has none; such rows are left out.
         name
             The name of the new column.
 
         Returns
         -------
-        The rows of the table, in their order, with `missing="drop"` only complete ones:
+        The rows of the table, in their order, with `missing="drop"` only complete ones, and with `plan`
+        only those with a label:
 
         - the other columns of the table
-        - a column `name`: Float64; the weights of a `by` group sum to the number of its rows
+        - with `plan`, `stratum`: Int64, that of the score
+        - a column `name`: Float64; the weights of a `by` group sum to the number of its rows. With
+          `plan`, the rows of the stratum, `n`, over its labels in this table
 
         Examples
         --------
@@ -283,7 +290,26 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
         >>> df.prc.reweight(eta=field(markets, parts="country"))["weight"].round(3).to_list()
         [0.5, 0.5, 0.3, 2.7]
+
+        Labels that were drawn by a plan stand for the rows of their stratum:
+
+        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
+        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
+        >>> rows = df.prc.reweight(plan=df.prc.sampling_plan(0.8, budget=100, strata=4))
+        >>> rows.head(2).rows()
+        [(0.0, True, 4, 10.0), (0.01, False, 4, 10.0)]
+        >>> drawn = rows.prc(weight="weight", stratum="stratum")
+        >>> points = drawn.operating_points(0.1, threshold=0.8, metrics="precision", confidence=0.95)
+        >>> points.select(pl.col("precision", "precision_low", "precision_high").round(3)).row(0)
+        (0.283, 0.156, 0.436)
         """
+        if (eta is None) == (plan is None):
+            raise PrcError(
+                "reweight() weighs by eta=field(frame, parts=...), or by plan=, the table of "
+                "sampling_plan(); pass one of them"
+            )
+        if plan is not None:
+            return self._weigh_sample(plan, name, words)
         if not isinstance(eta, Field):
             raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
         # Weights need no scores. Of those said, which may be of several models, no value may be missing.
@@ -293,6 +319,20 @@ class PlanningMethods(BoundTable[F], path="prc"):
         etas = question.eta.find_etas(question.level)
         return self._finish(build_reweighted_table(table, parts, etas, name=name))
 
+    def _weigh_sample(self, plan: Any, name: str, words: Any) -> F:
+        """Return the labelled rows, with their stratum of a plan and with what they stand for."""
+        plan = take_frame(plan)
+        if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
+            raise refuse_kind("plan=", "the table of sampling_plan()", plan)
+        columns = self._ask("reweight", words, plan=plan).columns
+        reader = ColumnReader(self._frame, columns.missing, may_collect=False)
+        score = reader.read_column("score", columns.score)
+        label = reader.read_column("label", columns.label)
+        SCORE_DTYPES.require(score.what, score.dtype)
+        strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
+        query = build_weighed_sample(reader.frame, score, label, strata, name=name, drop=reader.drop)
+        return self._finish(query)
+
     def sampling_plan(
         self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[ScoreWords]
     ) -> pl.DataFrame:
@@ -300,7 +340,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         The plan shares labels out so that precision at the threshold is known best, at any prevalence
         (Neyman 1934), with some below it, because positives may be there. Draw `n_next` rows at random
-        in each stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
+        in each stratum, label them, and ask again; then `reweight` tells what the labels stand for.
 
         Parameters
         ----------
@@ -340,51 +380,3 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return run_query(
             build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
         )
-
-    def weigh_sample(self, plan: pl.DataFrame | pl.LazyFrame, **words: Unpack[ScoreWords]) -> F:
-        """Keep the labelled rows, with their stratum of a plan and with what they stand for.
-
-        Pass `weight="weight", stratum="stratum"` on to other methods: their intervals are then of labels
-        that were drawn by strata, and `eta=None` is the prevalence of all rows.
-
-        Parameters
-        ----------
-        plan
-            The table of `sampling_plan`, of these rows, before the last labels or after them: its
-            columns `stratum`, `score_low`, `score_high` and `n`. A LazyFrame is collected.
-        label
-            A null label means that a row has none; such rows are left out.
-
-        Returns
-        -------
-        The rows with a label, in their order:
-
-        - the other columns of the table
-        - `stratum`: Int64, that of the score
-        - `weight`: Float64, the rows of the stratum, `n`, over its labels in this table
-
-        It raises if a score is in no stratum, or if a stratum has no label, or more labels than rows.
-
-        Examples
-        --------
-        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
-        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
-        >>> rows = df.prc.weigh_sample(df.prc.sampling_plan(0.8, budget=100, strata=4))
-        >>> rows.head(2).rows()
-        [(0.0, True, 4, 10.0), (0.01, False, 4, 10.0)]
-        >>> drawn = rows.prc(weight="weight", stratum="stratum")
-        >>> points = drawn.operating_points(0.1, threshold=0.8, metrics="precision", confidence=0.95)
-        >>> points.select(pl.col("precision", "precision_low", "precision_high").round(3)).row(0)
-        (0.283, 0.156, 0.436)
-        """
-        plan = take_frame(plan)
-        if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
-            raise refuse_kind("plan=", "the table of sampling_plan()", plan)
-        columns = self._ask("weigh_sample", words).columns
-        reader = ColumnReader(self._frame, columns.missing, may_collect=False)
-        score = reader.read_column("score", columns.score)
-        label = reader.read_column("label", columns.label)
-        SCORE_DTYPES.require(score.what, score.dtype)
-        strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
-        query = build_weighed_sample(reader.frame, score, label, strata, drop=reader.drop)
-        return self._finish(query)
