@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding", "wald", "chernoff"]
-"""The intervals of `rate_interval`, and two rules that books name."""
+"""The intervals of `rate_interval`, and two simpler rules."""
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)  # the rows, which stay as they are: eager or lazy
 

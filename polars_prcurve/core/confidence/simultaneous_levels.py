@@ -33,7 +33,7 @@ _NEGLIGIBLE = 1e-15  # chances that are smaller than this, relative to the great
 _SIZES = (*range(1, 21), 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000, 1400, 2000)
 """The sizes for which a level is solved; those between are interpolated."""
 _TABLE_LEVEL = math.sqrt(0.95)
-"""The level of each rate in a band of level 0.95, which is what most users ask for."""
+"""The level of each rate in a rectangle of level 0.95: such levels are in the table."""
 # Local levels of large classes at that level, by size: `solve_local_level` takes minutes there.
 _TABLE = {
     2_000: 2.0663062e-4,

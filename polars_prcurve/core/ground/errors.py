@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from polars_prcurve.core.ground.message_text import make_visible, shorten_name
 
 _PACKAGE = "polars_prcurve"  # by which frames of the package are told from those of the user
-_MAX_LETTERS = 1_000  # of a message: about ten lines of a terminal, so that a long value hides nothing
+_MAX_LETTERS = 1_000  # of a message: about ten lines of a terminal
 _MAX_NAMES = 30  # there are fewer metrics, which are all listed
 _FIRST_NAMES = 10  # of more names than that: about two lines
 

@@ -78,7 +78,7 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     densities = np.exp(-nodes * nodes / 2) / math.sqrt(2 * math.pi) * (nodes[1] - nodes[0])
     knots = np.array([*range(2, 13), 15, 20, 25, 30, 40, 50, 70, 100, 200, 500, 1000, 4000])
     low, high = np.zeros(len(knots)), np.full(len(knots), 20.0)
-    for _ in range(50):  # until the two ends are neighbours among floats
+    for _ in range(50):  # to within 2e-14
         middle = (low + high) / 2
         # The share of ranges up to `middle`, by the place of the greatest mean.
         shares = shares_below[::25] - np.interp(nodes - middle[:, None], grid, shares_below)

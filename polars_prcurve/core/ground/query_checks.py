@@ -186,7 +186,7 @@ _DTYPE_NAMES = {
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""
 
-# What a score may be: anything with an order that NumPy arrays of scores have, too.
+# What a score may be: numbers, and Booleans as the answers of a rule
 SCORE_DTYPES = DtypeRule(
     selectors.numeric() | selectors.boolean(), "; a score is a float, an integer, a Decimal or a Boolean"
 )
@@ -228,7 +228,7 @@ amount_checks = ValueRule(
     "negative, infinite or NaN",
     "expected finite numbers >= 0",
 )
-# Of counts that a method needs as numbers of examples; sums of those below 2**62 fit an Int128.
+# Of counts that a method needs as numbers of examples: below 2**62 they fit an Int64 with room to spare
 whole_checks = ValueRule(
     lambda number: (number != number.floor()) | (number >= 2.0**62),
     "no whole number below 2**62",

@@ -16,7 +16,9 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+# In quotes, so that NumPy need not be imported
 Booleans: TypeAlias = "NDArray[np.bool_]"
+# In quotes, too
 Floats: TypeAlias = "NDArray[np.float64]"
 
 
@@ -64,33 +66,38 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     0.0149
     """
     positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
-    if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
-        raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
+    if scores.dtype.kind == "f" and (n_missing := int(np.isnan(scores).sum())):
+        raise PrcError(f"score is NaN in {n_missing} row(s); leave those rows out")
     weights = None
     if weight is not None:
         weights = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
-        valid = (weights >= 0) & (weights < np.inf)
-        if not valid.all():
-            raise PrcError(f"weight takes finite numbers >= 0; got {weights[~valid][0]}")
+        is_valid = (weights >= 0) & (weights < np.inf)
+        if not is_valid.all():
+            raise PrcError(f"weight takes finite numbers >= 0; got {weights[~is_valid][0]}")
     check_lengths(label=positive, score=scores, weight=weights)
     if weights is not None and not (weights > 0).all():
-        kept = weights > 0
-        positive, scores, weights = positive[kept], scores[kept], weights[kept]
+        has_weight = weights > 0
+        positive, scores, weights = positive[has_weight], scores[has_weight], weights[has_weight]
     order = np.argsort(scores)[::-1]
     scores, positive = scores[order], positive[order]
-    starts = scores[1:] != scores[:-1]
-    ends = np.append(np.flatnonzero(starts), np.arange(len(scores))[-1:])
+    ends_score = scores[1:] != scores[:-1]
+    ends = np.append(np.flatnonzero(ends_score), np.arange(len(scores))[-1:])
     threshold = scores[ends]
     if threshold.dtype.kind == "f":
         threshold += 0.0  # -0.0 and 0.0 are one threshold
     if weights is None:
         tp = np.cumsum(positive, dtype=np.int64)[ends]
         fp = ends + 1 - tp
-        return RocPoints(threshold, _divide(tp), _divide(fp), tp, fp)
-    of_classes = (np.where(own, weights[order], 0.0) for own in (positive, ~positive))
-    (pos, pos_exponent), (neg, neg_exponent) = map(sum_along, of_classes)
-    counts = np.ldexp(pos[ends], -pos_exponent), np.ldexp(neg[ends], -neg_exponent)
-    return RocPoints(threshold, _divide(pos[ends]), _divide(neg[ends]), *counts)
+        return RocPoints(threshold, recall=_divide(tp), fpr=_divide(fp), tp=tp, fp=fp)
+    class_weights = (np.where(is_class, weights[order], 0.0) for is_class in (positive, ~positive))
+    (pos, pos_exponent), (neg, neg_exponent) = map(sum_along, class_weights)
+    return RocPoints(
+        threshold,
+        recall=_divide(pos[ends]),
+        fpr=_divide(neg[ends]),
+        tp=np.ldexp(pos[ends], -pos_exponent),
+        fp=np.ldexp(neg[ends], -neg_exponent),
+    )
 
 
 def sum_along(weights: Floats) -> tuple[Floats, int]:
@@ -138,9 +145,9 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
         return _read_classes(label, ", or any labels with pos_label=")
     labels = read_array("label", label, "biufcSUOMm", "labels")
     # NaN does not equal itself, and whether pandas' NA does is NA again.
-    equal = [str(each == each) for each in labels.tolist() if each is not None]  # noqa: PLR0124
-    if missing := len(labels) - equal.count("True"):
-        raise PrcError(f"label is missing in {missing} row(s); leave those rows out")
+    equal = [str(value == value) for value in labels.tolist() if value is not None]  # noqa: PLR0124
+    if n_missing := len(labels) - equal.count("True"):
+        raise PrcError(f"label is missing in {n_missing} row(s); leave those rows out")
     # NumPy answers with one False where dtypes cannot be compared.
     positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
     if not positive.any() and len(others := sorted(set(map(str, labels.tolist())))) > 1:
@@ -158,8 +165,8 @@ def _read_classes(label: ArrayLike, others: str = "") -> Booleans:
         return labels
     positive: Booleans = labels == 1
     if not any((positive | (labels == negative)).all() for negative in (0, -1)):
-        wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
-        raise PrcError(f"label takes {expected}; got {wrong[0]}")
+        wrong_labels = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
+        raise PrcError(f"label takes {expected}; got {wrong_labels[0]}")
     return positive
 
 
@@ -167,5 +174,5 @@ def check_lengths(**arrays: NDArray[Any] | None) -> None:
     """Raise unless all arrays are as long as each other."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise PrcError(f"every array takes one value per example; {listed}")
+        text = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise PrcError(f"every array takes one value per example; {text}")

@@ -34,13 +34,23 @@ from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.sweep.sweep_columns import AlertSize
 
+RUN_SIZES = (
+    AlertSize.FLAGGED,
+    AlertSize.SILENT,
+    AlertSize.FLAGGED_AT_ETA,
+    AlertSize.SILENT_AT_ETA,
+)
+"""The sizes of the rows on one side of a threshold."""
 ALERT_SIZES = (
-    *(AlertSize.FLAGGED, AlertSize.SILENT, AlertSize.FLAGGED_AT_ETA, AlertSize.SILENT_AT_ETA),
-    *(AlertSize.RECALL, AlertSize.FPR),
-    *(AlertSize.POS, AlertSize.NEG, AlertSize.TABLE),
+    *RUN_SIZES,
+    AlertSize.RECALL,
+    AlertSize.FPR,
+    AlertSize.POS,
+    AlertSize.NEG,
+    AlertSize.TABLE,
 )
 """The sizes of a row, from its sums; the last three are equal on all rows of a group."""
-GREATEST_SIZES = {name: f"{name}_so_far" for name in ALERT_SIZES[:4]}
+GREATEST_SIZES = {name: f"{name}_so_far" for name in RUN_SIZES}
 """The greatest size along a run, which goes down for alerts, and up for rows that are not flagged."""
 
 
@@ -73,37 +83,43 @@ def add_alert_sizes(
     frame: pl.LazyFrame, add: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
 ) -> pl.LazyFrame:
     """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
-    # What is used more than once is bound first.
+    # What is used more than once is bound to a column first.
     unseen = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
-    bound, sums = dict(unseen), []
+    columns, sums = dict(unseen), []
     unseen_alert, unseen_miss = map(pl.col, unseen)
     sides = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
     for cells in (*((cell,) for cell in CELLS), *sides, CELLS):
         weight, squares = (f"{RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares"))
-        bound |= {weight: add(*cells).weight, squares: add(*cells).squares}
+        columns |= {weight: add(*cells).weight, squares: add(*cells).squares}
         sums.append(Sums(pl.col(weight), pl.col(squares)))
-    tp, fp, fn, tn, flagged, silent, pos, neg, every = sums
-    false, missed = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
+    tp, fp, fn, tn, flagged, silent, pos, neg, all_rows = sums
+    # What a false alert, and a miss, weighs on average, with one that was not seen.
+    alert_weight, miss_weight = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
     zero = pl.lit(0.0)
-    at_eta = (
-        (_weigh_rate(tp, tp.mean, fn, unseen_miss), _weigh_rate(fp, false, tn, zero)),
-        (_weigh_rate(tn, tn.mean, fp, unseen_alert), _weigh_rate(fn, missed, tp, zero)),
+    alert_weights_at_eta = (
+        _weigh_rate(tp, tp.mean, fn, unseen_miss),
+        _weigh_rate(fp, alert_weight, tn, zero),
     )
-    sizes = (
-        *(flagged.measure_size(false), silent.measure_size(missed)),
-        *(flagged.measure_size(false, *at_eta[0]), silent.measure_size(missed, *at_eta[1])),
-        *(pos.measure_size(missed), neg.measure_size(false)),
-        *(pos.measure_size(), neg.measure_size(), every.measure_size()),
+    miss_weights_at_eta = (
+        _weigh_rate(tn, tn.mean, fp, unseen_alert),
+        _weigh_rate(fn, miss_weight, tp, zero),
     )
-    return (
-        frame.with_columns(**bound)
-        .with_columns(**dict(zip(ALERT_SIZES, sizes, strict=True)))
-        .drop(bound)
-    )
+    sizes = {
+        AlertSize.FLAGGED: flagged.measure_size(alert_weight),
+        AlertSize.SILENT: silent.measure_size(miss_weight),
+        AlertSize.FLAGGED_AT_ETA: flagged.measure_size(alert_weight, *alert_weights_at_eta),
+        AlertSize.SILENT_AT_ETA: silent.measure_size(miss_weight, *miss_weights_at_eta),
+        AlertSize.RECALL: pos.measure_size(miss_weight),
+        AlertSize.FPR: neg.measure_size(alert_weight),
+        AlertSize.POS: pos.measure_size(),
+        AlertSize.NEG: neg.measure_size(),
+        AlertSize.TABLE: all_rows.measure_size(),
+    }
+    return frame.with_columns(**columns).with_columns(**sizes).drop(columns)
 
 
 def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:
-    """Return the weight of rows that count alike and whose rate of their class errs as this one does."""
+    """Return what each row weighs, if all weigh alike, where their rate errs as that of a side does."""
     # The rows on this side weigh `mean` on average, and the rest of the class has one more row, of the
     # weight `unseen`. The relative variance of the rate r is that of the weight on this side, times
     # (1 - r)**2, and that of the rest, (sum of squares) / W**2, with the total weight W.
@@ -115,8 +131,8 @@ def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Ex
 def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on."""
     # A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
-    upwards = (AlertSize.SILENT, AlertSize.SILENT_AT_ETA)
+    upward_sizes = (AlertSize.SILENT, AlertSize.SILENT_AT_ETA)
     return rows.with_columns(
-        pl.col(size).cum_max(reverse=size in upwards).over(Group.NUMBER).alias(greatest)
+        pl.col(size).cum_max(reverse=size in upward_sizes).over(Group.NUMBER).alias(greatest)
         for size, greatest in GREATEST_SIZES.items()
     )

@@ -36,14 +36,20 @@ from polars_prcurve.core.sweep.grouped_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_columns import ClusterSize
 
 _FORCE = 3  # the number of rows that the design effect half way stands for
-_SIDES = {Row.POS: Row.NEG, Row.NEG: Row.POS}
-_IS_LAST = f"{RESERVED}is_last"
-_COUNT, _TOTAL = "count", "total"  # rows of a class above, and all
-_SQUARES, _SIZES, _ALL = "squares", "sizes", "all"  # sums of x(c)**2, of x(c) X(c), of X(c)**2
-_CROSSED, _ALL_PRODUCTS = "crossed", f"{RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
+_SIDES = {Row.POS: Row.NEG, Row.NEG: Row.POS}  # either class, and the other one
+_IS_LAST = f"{RESERVED}is_last"  # whether a row is the last one of its score
+# What follows a class in the names of sums, and of two sums of both classes the names
+_COUNT = "count"  # rows of a class above the threshold
+_TOTAL = "total"  # all rows of the class
+_SQUARES = "squares"  # sum of x(c)**2
+_SIZES = "sizes"  # sum of x(c) X(c)
+_ALL = "all"  # sum of X(c)**2
+_CROSSED = "crossed"  # sum of x(c) Y(c)
 _PRODUCTS = f"{RESERVED}products"  # sum of x(c) y(c)
-_HALF = "half_"  # before the names of sums at the threshold half way
+_ALL_PRODUCTS = f"{RESERVED}all_products"  # sum of X(c) Y(c)
+_HALF = "half_"  # stands before these names at the threshold half way
 
+# The columns of each class: its size, that above all scores, and degrees of freedom
 _SIZE_NAMES = {
     Row.POS: (ClusterSize.N_POS, ClusterSize.N_POS_UNREACHED, EffectiveSize.POS_FREEDOM),
     Row.NEG: (ClusterSize.N_NEG, ClusterSize.N_NEG_UNREACHED, EffectiveSize.NEG_FREEDOM),
@@ -65,16 +71,22 @@ SIZES_UNREACHED = {
 """The effective sizes at a threshold above all scores."""
 
 
+_KINDS = (
+    _COUNT,
+    _TOTAL,
+    _SQUARES,
+    _SIZES,
+    _ALL,
+    _CROSSED,
+    _HALF + _COUNT,
+    _HALF + _SQUARES,
+    _HALF + _SIZES,
+)
+"""The sums of each class."""
 CLUSTER_SUMS = (
-    *(
-        f"{side}_{kind}"
-        for side in _SIDES
-        for kind in (
-            *(_COUNT, _TOTAL, _SQUARES, _SIZES, _ALL, _CROSSED),
-            *(_HALF + kind for kind in (_COUNT, _SQUARES, _SIZES)),
-        )
-    ),
-    *(_PRODUCTS, _ALL_PRODUCTS),
+    *(f"{side}_{kind}" for side in _SIDES for kind in _KINDS),
+    _PRODUCTS,
+    _ALL_PRODUCTS,
 )
 """What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
 
@@ -87,21 +99,21 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         ordered.amounts[Row.NEG].cast(pl.Int64).alias(Row.NEG),
         ordered.is_last.alias(_IS_LAST),
     )
-    above, every = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
+    above, whole = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
     frame = frame.with_columns(
-        expr.over(Group.NUMBER, Row.CLUSTER).alias(f"{side}_{kind}")
+        count.over(Group.NUMBER, Row.CLUSTER).alias(f"{side}_{kind}")
         for side in _SIDES
-        for kind, expr in ((above, pl.col(side).cum_sum()), (every, pl.col(side).sum()))
+        for kind, count in ((above, pl.col(side).cum_sum()), (whole, pl.col(side).sum()))
     )
     terms: dict[str, pl.Expr] = {}
-    totals = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{every}")}
+    totals = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{whole}")}
     for side, other in _SIDES.items():
-        row, x, size = pl.col(side), pl.col(f"{side}_{above}"), pl.col(f"{side}_{every}")
+        row, x, size = pl.col(side), pl.col(f"{side}_{above}"), pl.col(f"{side}_{whole}")
         terms |= {
             f"{side}_{_COUNT}": row,
             f"{side}_{_SQUARES}": row * (2 * x - row),
             f"{side}_{_SIZES}": row * size,
-            f"{side}_{_CROSSED}": row * pl.col(f"{other}_{every}"),
+            f"{side}_{_CROSSED}": row * pl.col(f"{other}_{whole}"),
         }
         totals |= {f"{side}_{_TOTAL}": row, f"{side}_{_ALL}": row * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
@@ -112,13 +124,13 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         *(term.sum().over(Group.NUMBER).alias(name) for name, term in totals.items()),
     )
     # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
-    half: dict[str, pl.Expr] = {}
+    half_sums: dict[str, pl.Expr] = {}
     for side in _SIDES:
-        few = 2 * pl.col(f"{side}_{_COUNT}") <= pl.col(f"{side}_{_TOTAL}")
+        is_at_most_half = 2 * pl.col(f"{side}_{_COUNT}") <= pl.col(f"{side}_{_TOTAL}")
         for kind in (_COUNT, _SQUARES, _SIZES):
-            reached = pl.when(pl.col(_IS_LAST) & few).then(f"{side}_{kind}")
-            half[f"{side}_{_HALF}{kind}"] = reached.max().over(Group.NUMBER)
-    return ordered._replace(frame=frame.with_columns(**half))
+            value = pl.when(pl.col(_IS_LAST) & is_at_most_half).then(f"{side}_{kind}")
+            half_sums[f"{side}_{_HALF}{kind}"] = value.max().over(Group.NUMBER)
+    return ordered._replace(frame=frame.with_columns(**half_sums))
 
 
 def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
@@ -126,21 +138,23 @@ def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
     columns: dict[str, pl.Expr] = {}
     for side, (size, unreached, freedom) in _SIZE_NAMES.items():
         total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
-        of_clusters = pl.when(n_clusters > 1)
+        several_clusters = pl.when(n_clusters > 1)
         # The examples that a class counts as if its design effect is 1.
-        most = total * ((n_clusters - 1) / n_clusters)
+        greatest_size = total * ((n_clusters - 1) / n_clusters)
         # The design effect half way: V over r (1 - r) / X, the variance of independent examples; without
         # such a threshold the greatest one.
         count = _float(side, _HALF + _COUNT)
         effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
-        half = pl.max_horizontal(effect.fill_null(total / n_clusters), 1.0)
+        half_effect = pl.max_horizontal(effect.fill_null(total / n_clusters), 1.0)
         count, rest = _float(side, _COUNT), total - _float(side, _COUNT)
         fewer = pl.min_horizontal(count, rest)
-        own = _divide(_read_deviations(side) * fewer, total * count * rest)
+        # The design effect at the threshold itself, times the fewer rows.
+        effect_of_fewer = _divide(_read_deviations(side) * fewer, total * count * rest).fill_null(0.0)
+        size_here = greatest_size * (fewer + _FORCE) / (effect_of_fewer + half_effect * _FORCE)
         columns |= {
-            size: of_clusters.then(most * (fewer + _FORCE) / (own.fill_null(0.0) + half * _FORCE)),
-            unreached: of_clusters.then(most / half),
-            freedom: of_clusters.then(n_clusters - 1),
+            size: several_clusters.then(size_here),
+            unreached: several_clusters.then(greatest_size / half_effect),
+            freedom: several_clusters.then(n_clusters - 1),
         }
     # The variance of the logit of the prevalence, ln X - ln Y: the sum of (X(c) / X - Y(c) / Y)**2.
     n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
@@ -159,11 +173,11 @@ def _list_moments() -> list[pl.Expr]:
     products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
     crossed = {side: _float(side, _CROSSED) for side in _SIDES}
     for side, flagged, silent in ((Row.POS, "tp", "fn"), (Row.NEG, "fp", "tn")):
-        squares, sizes, every = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
+        squares, sizes, all_squares = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
         moments |= {
             name_moment(flagged, flagged): squares,
             name_moment(flagged, silent): sizes - squares,
-            name_moment(silent, silent): every - 2 * sizes + squares,
+            name_moment(silent, silent): all_squares - 2 * sizes + squares,
         }
     moments |= {
         name_moment("tp", "fp"): products,
@@ -186,21 +200,28 @@ def _add_alert_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 
     pos, neg, all_products = (add("tp", "fn"), add("fp", "tn"), pl.col(_ALL_PRODUCTS).cast(pl.Float64))
     # How many rows of either class the cluster of a row has on average, by the class of the row.
-    of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
-    alert = add("tp", "fp").mean * pl.max_horizontal(1.0, of_neg / of_pos)
-    miss = add("fn", "tn").mean * pl.max_horizontal(1.0, of_pos / of_neg)
-    unseen = pl.min_horizontal(alert, neg.mean), pl.min_horizontal(miss, pos.mean)
-    return add_alert_sizes(frame, add, *unseen)
-
-
-def _read_deviations(side: str, at: str = "") -> pl.Expr:
-    """Return X**2 times the sum of squared deviations of clusters, X**4 V, computed exactly."""
-    total, count, squares, sizes, every = (
-        pl.col(f"{side}_{kind}").cast(pl.Int128)
-        for kind in (_TOTAL, at + _COUNT, at + _SQUARES, at + _SIZES, _ALL)
+    rows_of_pos, rows_of_neg = ((sums.squares + all_products) / sums.weight for sums in (pos, neg))
+    alert = add("tp", "fp").mean * pl.max_horizontal(1.0, rows_of_neg / rows_of_pos)
+    miss = add("fn", "tn").mean * pl.max_horizontal(1.0, rows_of_pos / rows_of_neg)
+    return add_alert_sizes(
+        frame,
+        add,
+        unseen_alert=pl.min_horizontal(alert, neg.mean),
+        unseen_miss=pl.min_horizontal(miss, pos.mean),
     )
-    whole = total * total * squares - 2 * total * count * sizes + count * count * every
-    return whole.cast(pl.Float64)
+
+
+def _read_deviations(side: str, prefix: str = "") -> pl.Expr:
+    """Return X**2 times the sum of squared deviations of clusters, X**4 V, computed exactly.
+
+    With the `prefix` _HALF they are those at the threshold half way.
+    """
+    total, count, squares, sizes, all_squares = (
+        pl.col(f"{side}_{kind}").cast(pl.Int128)
+        for kind in (_TOTAL, prefix + _COUNT, prefix + _SQUARES, prefix + _SIZES, _ALL)
+    )
+    deviations = total * total * squares - 2 * total * count * sizes + count * count * all_squares
+    return deviations.cast(pl.Float64)
 
 
 def _correlate_rates() -> pl.Expr:
@@ -209,10 +230,10 @@ def _correlate_rates() -> pl.Expr:
         pl.col(f"{side}_{kind}").cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
     )
     crossed = [pl.col(f"{side}_{_CROSSED}").cast(pl.Int128) for side in _SIDES]
-    products, every = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    products, all_products = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
     # (X Y)**2 C, in whole numbers, whose sum is exact.
-    whole = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
-    covariance = (whole + pos * neg * every).cast(pl.Float64)
+    difference = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
+    covariance = (difference + pos * neg * all_products).cast(pl.Float64)
     scale: pl.Expr = pl.lit(1.0)
     for side, (size, _, _) in _SIZE_NAMES.items():
         total, count, n_clusters = _float(side, _TOTAL), _float(side, _COUNT), _count_clusters(side)

@@ -52,8 +52,9 @@ from polars_prcurve.core.metrics.segment_columns import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_columns import ClusterSize, StratumLabels
 
-_SIDES = (("tp", "fp"), ("fn", "tn"))
-_CLASSES = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}
+_SIDES = (("tp", "fp"), ("fn", "tn"))  # the cells above a threshold, and below it
+_CLASSES = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}  # the cells of a class, above and below
+# All pairs of two cells
 _PAIRS = [(a, b) for i, a in enumerate(CELLS) for b in CELLS[i + 1 :]]
 
 
@@ -61,13 +62,20 @@ def _name(kind: str) -> str:
     return f"{RESERVED}strata_{kind}"
 
 
-_TOTALS, _VARIANCES = ({cell: _name(f"{kind}_{cell}") for cell in CELLS} for kind in ("sum", "square"))
-_COVARIANCES = {pair: name_moment(*pair) for pair in _PAIRS}
-_SCALE = _name("scale")
-_N_POS, _N_NEG, _N = _name("n_pos"), _name("n_neg"), _name("n")
-_IS_POS, _BY_CLASS, _AT_TOP = _name("is_pos"), _name("by_class"), _name("at_top")
-_HIGHEST, _LOWEST = _name("highest"), _name("lowest")  # score of a negative, and of a positive
+_TOTALS = {cell: _name(f"sum_{cell}") for cell in CELLS}  # sums of w x
+_VARIANCES = {cell: _name(f"square_{cell}") for cell in CELLS}  # V
+_COVARIANCES = {pair: name_moment(*pair) for pair in _PAIRS}  # C
+_SCALE = _name("scale")  # a power of two that no sum of a group exceeds
+_N_POS = _name("n_pos")  # the rows of a stratum that were drawn and are positive
+_N_NEG = _name("n_neg")  # those that are negative
+_N = _name("n")  # all that were drawn
+_IS_POS = _name("is_pos")  # 1 for a positive row
+_BY_CLASS = _name("by_class")  # whether rows of the group were drawn by their labels
+_AT_TOP = _name("at_top")  # whether a stratum has the highest score of its group
+_HIGHEST = _name("highest")  # the score of a negative
+_LOWEST = _name("lowest")  # the score of a positive
 _ALL = {"pos": _name("pos"), "neg": _name("neg")}  # the total weight of a class
+# All sums over strata
 _SUMS = (*_TOTALS.values(), *_VARIANCES.values(), *_COVARIANCES.values())
 STRATA_SUMS = (*_SUMS, _SCALE, StratumLabels.N_ABOVE)
 """What `add_strata_sums` adds to rows, and `measure_strata` reads."""
@@ -78,19 +86,19 @@ _UNSEEN = {cell: _name(f"unseen_{cell}") for cell in CELLS}
 def _describe_state(above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold."""
     w, n = pl.col(Row.STRATUM_WEIGHT), pl.col(_N).cast(pl.Float64)
-    found = {"tp": above["pos"], "fp": above["neg"]}
-    found |= {"fn": pl.col(_N_POS) - above["pos"], "tn": pl.col(_N_NEG) - above["neg"]}
-    centred = pl.when(n > 1).then(w * (w - 1) / (n - 1)).otherwise(0.0)
+    counts = {"tp": above["pos"], "fp": above["neg"]}
+    counts |= {"fn": pl.col(_N_POS) - above["pos"], "tn": pl.col(_N_NEG) - above["neg"]}
+    pair_weight = pl.when(n > 1).then(w * (w - 1) / (n - 1)).otherwise(0.0)
     state: dict[str, pl.Expr] = {}
     for side in _SIDES:
-        m = found[side[0]] + found[side[1]]
+        m = counts[side[0]] + counts[side[1]]
         for cell in side:
-            raised = (found[cell] + 1) * (m / (m + 2))
-            x = pl.when(_BY_CLASS).then(found[cell]).otherwise(raised)
+            count_with_unseen = (counts[cell] + 1) * (m / (m + 2))
+            x = pl.when(_BY_CLASS).then(counts[cell]).otherwise(count_with_unseen)
             state[_TOTALS[cell]] = w * x
-            state[_VARIANCES[cell]] = w * w * x - centred * (x * (x - 1)).clip(lower_bound=0.0)
+            state[_VARIANCES[cell]] = w * w * x - pair_weight * (x * (x - 1)).clip(lower_bound=0.0)
     for a, b in _PAIRS:
-        state[_COVARIANCES[a, b]] = -centred * found[a] * found[b]
+        state[_COVARIANCES[a, b]] = -pair_weight * counts[a] * counts[b]
     return state
 
 
@@ -108,17 +116,17 @@ def add_strata_sums(ordered: SortedRows) -> SortedRows:
         (ordered.amounts[Row.POS] > 0).cast(pl.Int64).alias(_IS_POS),
         ((ordered.amounts[Row.POS] > 0) | (ordered.amounts[Row.NEG] > 0)).cast(pl.Int64).alias(_N),
     )
-    is_pos, one, score = pl.col(_IS_POS), pl.col(_N), pl.col(_name("score"))
+    is_pos, is_row, score = pl.col(_IS_POS), pl.col(_N), pl.col(_name("score"))
     heaviest = pl.col(Row.STRATUM_WEIGHT).max()
-    scale = round_up_to_power_of_two(one.sum().cast(pl.Float64) * heaviest * heaviest)
+    scale = round_up_to_power_of_two(is_row.sum().cast(pl.Float64) * heaviest * heaviest)
     frame = frame.with_columns(
-        one.cum_sum().over(Group.NUMBER).alias(StratumLabels.N_ABOVE),
-        one.cum_sum().over(stratum).alias(_name("so_far")),
+        is_row.cum_sum().over(Group.NUMBER).alias(StratumLabels.N_ABOVE),
+        is_row.cum_sum().over(stratum).alias(_name("so_far")),
         is_pos.cum_sum().over(stratum).alias(_name("pos_so_far")),
-        one.sum().over(stratum).alias(_N),
+        is_row.sum().over(stratum).alias(_N),
         is_pos.sum().over(stratum).alias(_N_POS),
         scale.over(Group.NUMBER).alias(_SCALE),
-        pl.when((one > 0) & (is_pos == 0)).then(score).alias(_HIGHEST),
+        pl.when((is_row > 0) & (is_pos == 0)).then(score).alias(_HIGHEST),
         pl.when(is_pos > 0).then(score).alias(_LOWEST),
     )
     frame = frame.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
@@ -159,18 +167,18 @@ def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
         ("recall", "fpr"), (EffectiveSize.N_POS, EffectiveSize.N_NEG), _CLASSES.values(), strict=True
     ):
         r, n = pl.col(rate), total[above] + total[below]
-        shared = pl.col(_COVARIANCES[above, below]) / n
+        covariance = pl.col(_COVARIANCES[above, below]) / n
         sizes[size] = n / (
-            (1 - r) * pl.col(name_unit(above)) + r * pl.col(name_unit(below)) - 2 * shared
+            (1 - r) * pl.col(name_unit(above)) + r * pl.col(name_unit(below)) - 2 * covariance
         )
         variances.append(r * (1 - r) / sizes[size])
         slopes[rate] = {above: (1 - r) / n, below: -r / n}
-    covariance: pl.Expr = pl.lit(0.0)
-    for x, a in slopes["recall"].items():
-        for y, b in slopes["fpr"].items():
-            covariance += a * b * pl.col(name_moment(x, y))
-    spread = (variances[0] * variances[1]).sqrt()
-    correlation = pl.when(spread > 0).then((covariance / spread).clip(-1.0, 1.0)).otherwise(0.0)
+    rate_covariance: pl.Expr = pl.lit(0.0)
+    for pos_cell, pos_slope in slopes["recall"].items():
+        for neg_cell, neg_slope in slopes["fpr"].items():
+            rate_covariance += pos_slope * neg_slope * pl.col(name_moment(pos_cell, neg_cell))
+    scale = (variances[0] * variances[1]).sqrt()
+    correlation = pl.when(scale > 0).then((rate_covariance / scale).clip(-1.0, 1.0)).otherwise(0.0)
     moments = {
         name_moment(cell, cell): total[cell] * pl.col(name_unit(cell)) * unit**2 for cell in CELLS
     }
@@ -184,22 +192,25 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
 
     StratumLabels.N_ALONE is the number of strata of which one row was drawn.
     """
-    found = _sum_strata(table)
-    total = {of: pl.col(name) for of, name in _ALL.items()}
-    unit = {of: pl.col(_VARIANCES[a]) / pl.col(_TOTALS[a]) for of, (a, _) in _CLASSES.items()}
-    shared = pl.col(_COVARIANCES["tp", "fp"]) / (total["pos"] * total["neg"])
-    missed, top = (pl.col(_UNSEEN[cell]) for cell in ("fn", "tp"))
+    sums = _sum_strata(table)
+    total = {label: pl.col(name) for label, name in _ALL.items()}
+    unit = {
+        label: pl.col(_VARIANCES[cell]) / pl.col(_TOTALS[cell]) for label, (cell, _) in _CLASSES.items()
+    }
+    covariance = pl.col(_COVARIANCES["tp", "fp"]) / (total["pos"] * total["neg"])
+    lowest_weight, top_weight = (pl.col(_UNSEEN[cell]) for cell in ("fn", "tp"))
     columns = {
         EffectiveSize.N_POS_LEAST: total["pos"] / unit["pos"],
         EffectiveSize.N_NEG_LEAST: total["neg"] / unit["neg"],
-        EtaError.VARIANCE: unit["pos"] / total["pos"] + unit["neg"] / total["neg"] - 2 * shared,
-        ClusterSize.N_POS_UNREACHED: total["pos"] / top,
+        EtaError.VARIANCE: unit["pos"] / total["pos"] + unit["neg"] / total["neg"] - 2 * covariance,
+        ClusterSize.N_POS_UNREACHED: total["pos"] / top_weight,
         ClusterSize.N_NEG_UNREACHED: total["neg"] / pl.col(_UNSEEN["fp"]),
-        Unseen.MISSED_SHARE: missed / (total["pos"] + missed),
-        Unseen.SHARE: top / (total["pos"] + top),
+        Unseen.MISSED_SHARE: lowest_weight / (total["pos"] + lowest_weight),
+        Unseen.SHARE: top_weight / (total["pos"] + top_weight),
     }
-    kept = (*table.by, StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE, *_UNSEEN.values())
-    return join_groups(groups, found.select(*kept, **columns), table.by, how="left", keep_order=True)
+    labels = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE)
+    sums = sums.select(*table.by, *labels, *_UNSEEN.values(), **columns)
+    return join_groups(groups, sums, table.by, how="left", keep_order=True)
 
 
 def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
@@ -209,33 +220,37 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     counts |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
     counts[Row.SCORE] = score.max()
     rows = table.rows.filter(is_pos | (pl.col(Row.NEG) > 0))
-    strata = aggregate_by(rows, [*by, Row.STRATUM], [of.alias(name) for name, of in counts.items()])
+    aggregates = [value.alias(name) for name, value in counts.items()]
+    strata = aggregate_by(rows, [*by, Row.STRATUM], aggregates)
     strata = strata.with_columns(pl.col(_N, _N_POS).cast(pl.Int64))
     strata = strata.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
     w, numbers = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
     scale = round_up_to_power_of_two(pl.col(_N).sum().cast(pl.Float64) * w.max() * w.max())
-    of_group = {_BY_CLASS: _are_by_class(), _SCALE: scale, _AT_TOP: score == score.max()}
+    group_columns = {_BY_CLASS: _are_by_class(), _SCALE: scale, _AT_TOP: score == score.max()}
     strata = strata.with_columns(
-        (of.over(by) if by else of).alias(name) for name, of in of_group.items()
+        (value.over(by) if by else value).alias(name) for name, value in group_columns.items()
     )
-    state = _describe_state(numbers) | {_ALL[of]: w * n for of, n in numbers.items()}
-    heaviest, at_top, drawn_by_class = w.max(), w.filter(_AT_TOP).max(), pl.col(_BY_CLASS).first()
-    found = {}
-    for of, cells in _CLASSES.items():
-        of_class = w.filter(numbers[of] > 0).max()
-        for cell, by_score in zip(cells, (at_top, heaviest), strict=True):
-            found[_UNSEEN[cell]] = pl.when(drawn_by_class).then(of_class).otherwise(by_score)
-    found |= {StratumLabels.POS: numbers["pos"].sum(), StratumLabels.NEG: numbers["neg"].sum()}
-    found[StratumLabels.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
-    each = [of.alias(name) for name, of in found.items()]
+    state = _describe_state(numbers) | {_ALL[label]: w * n for label, n in numbers.items()}
+    greatest_weight, top_weight = w.max(), w.filter(_AT_TOP).max()
+    is_by_class = pl.col(_BY_CLASS).first()
+    totals = {}
+    for label, cells in _CLASSES.items():
+        class_weight = w.filter(numbers[label] > 0).max()
+        for cell, weight in zip(cells, (top_weight, greatest_weight), strict=True):
+            totals[_UNSEEN[cell]] = pl.when(is_by_class).then(class_weight).otherwise(weight)
+    totals |= {StratumLabels.POS: numbers["pos"].sum(), StratumLabels.NEG: numbers["neg"].sum()}
+    totals[StratumLabels.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
+    aggregates = [value.alias(name) for name, value in totals.items()]
     sums = aggregate_by(
-        strata.with_columns(_to_whole(state)), by, [pl.col(*state).sum(), pl.col(_SCALE).first(), *each]
+        strata.with_columns(_to_whole(state)),
+        by,
+        [pl.col(*state).sum(), pl.col(_SCALE).first(), *aggregates],
     )
     return sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state)
 
 
 def _are_by_class() -> pl.Expr:
     """Return whether rows were drawn by their labels, over the strata of a group."""
-    mixed = ((pl.col(_N_POS) > 0) & (pl.col(_N_NEG) > 0)).any()
-    crossed = pl.col(_HIGHEST).max() > pl.col(_LOWEST).min()
-    return ~mixed & crossed.fill_null(False)
+    has_mixed_stratum = ((pl.col(_N_POS) > 0) & (pl.col(_N_NEG) > 0)).any()
+    has_crossed_scores = pl.col(_HIGHEST).max() > pl.col(_LOWEST).min()
+    return ~has_mixed_stratum & has_crossed_scores.fill_null(False)

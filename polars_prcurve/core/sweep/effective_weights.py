@@ -59,20 +59,20 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     # A positive that was not sampled has the mean weight of its class, or of all rows if that is more.
     unseen = pl.max_horizontal(mean_weight, pos_squares / n_pos)
-    of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
+    pos_size, neg_size = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
     # A sample without a heavy positive looks as if none was heavy. So the least size, which flags of
     # reliability read, takes the mean weight of the other class, if that is fewer examples. A class that
     # is thinned out keeps its mean weight, so no size grows when rows are left out.
     least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
-        pl.when(pos_squares > 0).then(of_pos).alias(EffectiveSize.N_POS),
-        pl.when(neg_squares > 0).then(of_neg).alias(EffectiveSize.N_NEG),
-        pl.min_horizontal(of_pos, least_pos).alias(EffectiveSize.N_POS_LEAST),
-        pl.min_horizontal(of_neg, least_neg).alias(EffectiveSize.N_NEG_LEAST),
+        pl.when(pos_squares > 0).then(pos_size).alias(EffectiveSize.N_POS),
+        pl.when(neg_squares > 0).then(neg_size).alias(EffectiveSize.N_NEG),
+        pl.min_horizontal(pos_size, least_pos).alias(EffectiveSize.N_POS_LEAST),
+        pl.min_horizontal(neg_size, least_neg).alias(EffectiveSize.N_NEG_LEAST),
         (unseen / (n_pos + unseen)).alias(Unseen.SHARE),
         (unseen / (n_pos + unseen)).alias(Unseen.MISSED_SHARE),
-        (1 / of_pos + 1 / of_neg).alias(EtaError.VARIANCE),
+        (1 / pos_size + 1 / neg_size).alias(EtaError.VARIANCE),
     ]
 
 
@@ -95,12 +95,12 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     means: dict[str, pl.Expr] = {}
     moments: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
     for (side, counts), squares in zip(_SIDES.items(), (above, below), strict=True):
-        of_classes, n = _scale_squares(table, *squares), _add_counts(*counts)
-        mean = pl.when(n > 0).then(sum(of_classes, pl.lit(0.0)) / n)
+        class_squares, n = _scale_squares(table, *squares), _add_counts(*counts)
+        mean = pl.when(n > 0).then(sum(class_squares, pl.lit(0.0)) / n)
         means[_MEANS[side]] = mean.otherwise(mean_weight)
-        for count, own in zip(counts, of_classes, strict=True):
-            means[_OWN_MEANS[count]] = pl.when(_add_counts(count) > 0).then(own / _add_counts(count))
-            moments[name_moment(count, count)] = own
+        for count, square in zip(counts, class_squares, strict=True):
+            means[_OWN_MEANS[count]] = pl.when(_add_counts(count) > 0).then(square / _add_counts(count))
+            moments[name_moment(count, count)] = square
     shares = {
         name: _divide(flagged, pl.col(s.total))
         for name, s, flagged in zip(
@@ -122,13 +122,16 @@ def _add_alert_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     # The next negative weighs as those at this score, or else at the next one below, or above.
     n = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
     squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
-    own = Sums(_near_one(table, n) * _ratios(table)[1], _scale_squares(table, squares, squares)[1])
-    next_negative = own.mean.backward_fill().forward_fill().over(Group.NUMBER)
+    weight = _near_one(table, n) * _ratios(table)[1]
+    negatives = Sums(weight, _scale_squares(table, squares, squares)[1])
+    next_negative = negatives.mean.backward_fill().forward_fill().over(Group.NUMBER)
     # And a positive below the threshold, by class or by score.
     tp, fp, _, tn = (sums[cell].mean for cell in CELLS)
     by_class = pl.coalesce(tp * (tn / fp), tp, pl.lit(0.0))
     by_score = pl.coalesce(add("fn", "tn").mean, add(*CELLS).mean)
-    return add_alert_sizes(frame, add, next_negative, _choose_weight(by_score, by_class))
+    return add_alert_sizes(
+        frame, add, unseen_alert=next_negative, unseen_miss=_choose_weight(by_score, by_class)
+    )
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
@@ -149,18 +152,23 @@ def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
             least = pl.min_horizontal(count * mean, mean * mean)
             least = least / repeat_in_rows(squares[number], part[side])
             # With equal weights both may be the square of one row, apart from rounding.
-            raised = least > part[side] * (1 + 1e-6)
-            part[side] = pl.when(raised).then(least).otherwise(part[side])
-            # What a row would weigh where the class has none on this side.
-            own = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
-            here, there = (pl.col(_OWN_MEANS[_SIDES[at][1 - number]]) for at in (side, opposite))
-            unseen[side] = _choose_weight(mean, pl.coalesce(here * (own / there), own))
+            is_below = least > part[side] * (1 + 1e-6)
+            part[side] = pl.when(is_below).then(least).otherwise(part[side])
+            # What a row would weigh where the class has none on this side: as the other class here,
+            # times how many times as much this class weighs as the other one on the opposite side.
+            weight = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
+            other_weight, other_opposite_weight = (
+                pl.col(_OWN_MEANS[_SIDES[place][1 - number]]) for place in (side, opposite)
+            )
+            by_class = pl.coalesce(other_weight * (weight / other_opposite_weight), weight)
+            unseen[side] = _choose_weight(mean, by_class)
         # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
         design_effect = rest * (part["above"] / rate) + rate * (part["below"] / rest)
         total = _add_counts(*(counts[number] for counts in _SIDES.values()))
-        of_empty = total / pl.when(rate == 0).then(unseen["above"]).otherwise(unseen["below"])
-        inside = (rate > 0) & (rate < 1)
-        sizes.append(pl.when(inside).then(pl.col(size) / design_effect).otherwise(of_empty).alias(size))
+        end_size = total / pl.when(rate == 0).then(unseen["above"]).otherwise(unseen["below"])
+        is_inside = (rate > 0) & (rate < 1)
+        value = pl.when(is_inside).then(pl.col(size) / design_effect).otherwise(end_size)
+        sizes.append(value.alias(size))
     return sizes
 
 
@@ -173,15 +181,15 @@ def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
     n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
     squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
-    own = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
+    mean_weight = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
     shares = {
         name: _divide(pl.col(s.above) - pl.col(s.before), pl.col(s.total))
         for name, s in zip(
             (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
         )
     }
-    local = pl.when(n_neg > 0).then(own * _ratios(table)[1])
-    frame = frame.with_columns(local.alias(Segment.N_NEG_LOCAL), **shares)
+    local_weight = pl.when(n_neg > 0).then(mean_weight * _ratios(table)[1])
+    frame = frame.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **shares)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
     for fill in (
         pl.col(Segment.N_NEG_LOCAL).backward_fill(),
@@ -197,8 +205,8 @@ def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
     squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
     return [
-        (_near_one(table, pl.col(s.total).fill_null(0)) * ratio, of_class)
-        for s, ratio, of_class in zip(CLASS_SUMS, _ratios(table), squares, strict=True)
+        (_near_one(table, pl.col(s.total).fill_null(0)) * ratio, class_squares)
+        for s, ratio, class_squares in zip(CLASS_SUMS, _ratios(table), squares, strict=True)
     ]
 
 

@@ -45,32 +45,42 @@ class SumColumns(NamedTuple):
 
 CLASS_SUMS = (
     SumColumns(
-        Row.POS,
-        Group.N_POS,
-        GroupSums.POS_BEFORE_GROUP,
-        Sweep.CUM_POS,
-        Sweep.CUM_POS_ABOVE,
-        Group.POS_EXPONENT,
+        amount=Row.POS,
+        total=Group.N_POS,
+        before=GroupSums.POS_BEFORE_GROUP,
+        cum=Sweep.CUM_POS,
+        above=Sweep.CUM_POS_ABOVE,
+        exponent=Group.POS_EXPONENT,
     ),
     SumColumns(
-        Row.NEG,
-        Group.N_NEG,
-        GroupSums.NEG_BEFORE_GROUP,
-        Sweep.CUM_NEG,
-        Sweep.CUM_NEG_ABOVE,
-        Group.NEG_EXPONENT,
+        amount=Row.NEG,
+        total=Group.N_NEG,
+        before=GroupSums.NEG_BEFORE_GROUP,
+        cum=Sweep.CUM_NEG,
+        above=Sweep.CUM_NEG_ABOVE,
+        exponent=Group.NEG_EXPONENT,
     ),
 )
+"""The sums of the positives and of the negatives, which every sweep has."""
 SQUARE_SUMS = (
     SumColumns(
-        *(Row.POS_SQUARES, GroupSums.N_POS_SQUARES, GroupSums.POS_SQUARES_BEFORE_GROUP),
-        *(SquareSums.CUM_POS, SquareSums.CUM_POS_ABOVE, Group.POS_EXPONENT),
+        amount=Row.POS_SQUARES,
+        total=GroupSums.N_POS_SQUARES,
+        before=GroupSums.POS_SQUARES_BEFORE_GROUP,
+        cum=SquareSums.CUM_POS,
+        above=SquareSums.CUM_POS_ABOVE,
+        exponent=Group.POS_EXPONENT,
     ),
     SumColumns(
-        *(Row.NEG_SQUARES, GroupSums.N_NEG_SQUARES, GroupSums.NEG_SQUARES_BEFORE_GROUP),
-        *(SquareSums.CUM_NEG, SquareSums.CUM_NEG_ABOVE, Group.NEG_EXPONENT),
+        amount=Row.NEG_SQUARES,
+        total=GroupSums.N_NEG_SQUARES,
+        before=GroupSums.NEG_SQUARES_BEFORE_GROUP,
+        cum=SquareSums.CUM_NEG,
+        above=SquareSums.CUM_NEG_ABOVE,
+        exponent=Group.NEG_EXPONENT,
     ),
 )
+"""Those of the squares of their weights, in the same order, if errors of weighted rows are asked for."""
 
 
 class SweepTables(NamedTuple):
@@ -120,9 +130,9 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     if unscored := table.unscored:
         is_below = table.columns[Row.SCORE].is_null() if unscored.in_rows else pl.lit(False)
         totals = []
-        for of_class, added in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
-            below = pl.when(is_below).then(of_class).otherwise(0)
-            totals += [of_class.sum() + added, below.sum() + added]
+        for amount, n_others in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
+            amount_below = pl.when(is_below).then(amount).otherwise(0)
+            totals += [amount.sum() + n_others, amount_below.sum() + n_others]
         return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
     if Row.LABEL in table.columns:
         n_pos = amounts[Row.POS].sum()
@@ -133,8 +143,8 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
             for s in CLASS_SUMS
         ]
     sums = {s.total: amounts[s.amount] for s in CLASS_SUMS}
-    for s, of in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
-        sums[of.total] = exact_arithmetic.square_integer(amounts[s.amount], scaled=False)
+    for s, square in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
+        sums[square.total] = exact_arithmetic.square_integer(amounts[s.amount], scaled=False)
     return [amount.sum().alias(name) for name, amount in sums.items()]
 
 
@@ -216,12 +226,14 @@ def prepare_rows(
     if Row.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
-        exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
-        for s, of in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
+        exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(square.amount)
+        for s, square in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
 
 
+# Weights as integers in the unit of their group; built once, since expressions cost time
 _WHOLE_WEIGHTS = [exact_arithmetic.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in CLASS_SUMS]
+# The sums of squares that a table of counts comes with, likewise
 _WHOLE_SQUARES = [
     exact_arithmetic.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)) for s in SQUARE_SUMS
 ]
@@ -232,9 +244,9 @@ def to_counts(
 ) -> list[pl.Expr]:
     """Return the counts that users see, by name, from integers of the running sums of both classes."""
     counts: list[pl.Expr] = []
-    for sums, of in zip((pos, neg), CLASS_SUMS, strict=True):
+    for sums, s in zip((pos, neg), CLASS_SUMS, strict=True):
         if table.float_sums:
-            values = exact_arithmetic.from_integers(sums.values(), pl.col(of.exponent))
+            values = exact_arithmetic.from_integers(sums.values(), pl.col(s.exponent))
         else:
             # A count too large for Int64 stops the query by a check, which no other error may forestall.
             values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]
@@ -259,10 +271,11 @@ def to_counts(
 # Wider scores (Int128, UInt128, Decimal) do not fit and are sorted by several columns: slower, but with
 # the same result.
 
-_KEY = f"{RESERVED}key"
-_POSITIVE_BIT, _MARK_BIT = 1, 2
-_INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)
-_SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)
+_KEY = f"{RESERVED}key"  # the column of keys
+_POSITIVE_BIT = 1  # of the two low bits of a key: the row is a positive
+_MARK_BIT = 2  # the row is a mark
+_INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)  # all bits but the sign
+_SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)  # the sign alone
 
 
 class SortedRows(NamedTuple):
@@ -275,9 +288,8 @@ class SortedRows(NamedTuple):
     is_last: pl.Expr  # whether the next row has another group or score
     ends_group: pl.Expr  # whether the next row has another group
     is_mark: pl.Expr
-    amounts: dict[
-        str, pl.Expr
-    ]  # what the row adds: Row.POS and Row.NEG, and sums of squares if there are any
+    amounts: dict[str, pl.Expr]
+    """What the row adds: Row.POS and Row.NEG, and sums of squares if there are any."""
     negatives_first: bool = False
     """Each row is one example, and among equal scores the negatives come before the positives."""
 
@@ -286,38 +298,41 @@ def sort_rows(
     rows: pl.LazyFrame,
     table: ScoreTable,
     marks: pl.LazyFrame | None,
+    *,
     summed: tuple[str, ...],
     carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort rows of Group.NUMBER, Row.SCORE, and Row.LABEL or Row.POS and Row.NEG, together with marks.
 
-    `summed` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
-    `carried`, which are null in marks.
+    `summed` are the columns of other amounts, and `carried` those that stay beside a row. Marks have
+    amounts of 0, and neither a label nor what is carried.
     """
-    dtype, labelled = table.score_dtype, Row.LABEL in table.columns
+    dtype, has_labels = table.score_dtype, Row.LABEL in table.columns
     amount_names = (Row.POS, Row.NEG, *summed)
     if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
-        return _sort_by_columns(rows, labelled, marks, amount_names, carried)
+        return _sort_by_columns(
+            rows, marks, has_labels=has_labels, amounts=amount_names, carried=carried
+        )
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
     inverted = (~_code_score(pl.col(Row.SCORE), dtype)).cast(pl.Int128)
     place = pl.col(Group.NUMBER).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
-    bit: pl.Expr = pl.col(Row.LABEL) if labelled else pl.lit(0)
-    amounts = {} if labelled else {name: pl.col(name) for name in amount_names}
-    keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
+    bit: pl.Expr = pl.col(Row.LABEL) if has_labels else pl.lit(0)
+    amounts = {} if has_labels else {name: pl.col(name) for name in amount_names}
+    keyed_rows = rows.select((place + bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
-        marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
-        keyed = pl.concat([keyed, marked], how="diagonal")
+        keyed_marks = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
+        keyed_rows = pl.concat([keyed_rows, keyed_marks], how="diagonal")
     key = pl.col(_KEY)
     # The fill is above all keys, so the last row of the table counts as a last one.
     changes = key ^ key.shift(-1, fill_value=2**126)
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
-    if labelled:
+    if has_labels:
         amounts = {Row.POS: bits == _POSITIVE_BIT, Row.NEG: bits == 0}
         amounts = {name: test.cast(pl.Int64) for name, test in amounts.items()}
     return SortedRows(
-        keyed.sort(_KEY),
+        keyed_rows.sort(_KEY),
         (_KEY,),
         # The group is in range, and a cast that may wrap around is cheaper than one that checks.
         group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
@@ -330,24 +345,26 @@ def sort_rows(
         ends_group=changes >= 2**66,
         is_mark=bits == _MARK_BIT,
         amounts=amounts,
-        negatives_first=labelled and marks is None,
+        negatives_first=has_labels and marks is None,
     )
 
 
+# Integers whose code fits into 64 bits, beside floats and Booleans
 _UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 
 
 def _sort_by_columns(
     rows: pl.LazyFrame,
-    labelled: bool,
     marks: pl.LazyFrame | None,
+    *,
+    has_labels: bool,
     amounts: tuple[str, ...],
     carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
-    if labelled:
-        of_class = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
-        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in of_class.items())
+    if has_labels:
+        tests = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
+        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in tests.items())
     columns = (Group.NUMBER, Row.SCORE, *amounts)
     rows = rows.select(*columns, *carried, pl.lit(False).alias(Row.MARK))
     if marks is not None:

@@ -52,7 +52,9 @@ from polars_prcurve.core.sweep.sweep_columns import (
 CLASS_WEIGHTS = {Group.N_POS: f"{RESERVED}pos_weight", Group.N_NEG: f"{RESERVED}neg_weight"}
 """The columns with the share that a part has of the positives, and of the negatives, of its field."""
 _SIZES = {Group.N_POS: EffectiveSize.N_POS, Group.N_NEG: EffectiveSize.N_NEG}
+"""The column with the effective size of a class, by that of its total."""
 _SQUARES = (Row.POS_SQUARES, Row.NEG_SQUARES)
+"""The amounts of a row beside its weight, from which errors of weighted rows are computed."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,8 @@ class Design:
 
     table: InputTable
     effective: bool  # whether sizes are asked for; otherwise the group table has none
-    summed: ClassVar[
-        tuple[str, ...]
-    ] = ()  # the amounts of a row that are added up beside Row.POS and Row.NEG
+    summed: ClassVar[tuple[str, ...]] = ()
+    """The amounts of a row that are added up beside Row.POS and Row.NEG."""
     carried: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
     sums: ClassVar[tuple[str, ...]] = ()
     """The columns that `add_sums` makes, and `measure_rows` replaces."""
@@ -93,7 +94,7 @@ class Design:
         """Add SWEEP_COLUMNS, rates before a row, and sizes to running sums joined with their groups."""
         if not isinstance(self.table, ScoreTable):
             return frame  # points have rates, and counts if these are known
-        of_classes: list[dict[str, pl.Expr]] = []
+        class_sums: list[dict[str, pl.Expr]] = []
         names = (("tp", "fn", Segment.RECALL_BEFORE), ("fp", "tn", Segment.FPR_BEFORE))
         for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
             # Running sums go on from one group to the next; subtract the totals of earlier groups.
@@ -102,8 +103,8 @@ class Design:
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
             sums = {above: flagged, below: silent, s.total: flagged + silent}
-            of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
-        columns = to_counts(self.table, *of_classes)
+            class_sums.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
+        columns = to_counts(self.table, *class_sums)
         return frame.with_columns(pl.col(Row.SCORE).alias("threshold"), *columns).with_columns(
             # The total of an empty class is null, so that its rates are null; its counts are 0.
             pl.col("fn", "tn").fill_null(0),
@@ -182,9 +183,8 @@ class ClusteredDesign(Design):
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        return (
-            super().add_group_sizes(groups).drop(EtaError.VARIANCE, strict=False)
-        )  # it is that of rows
+        # Rows have a variance of their own.
+        return super().add_group_sizes(groups).drop(EtaError.VARIANCE, strict=False)
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         # A row that no score reaches has no sums of its own. There none is flagged.
@@ -225,10 +225,13 @@ class PartsDesign(Design):
         return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        false = pl.col(Sweep.CUM_NEG) - pl.col(GroupSums.NEG_BEFORE_GROUP)
+        false_alerts = pl.col(Sweep.CUM_NEG) - pl.col(GroupSums.NEG_BEFORE_GROUP)
         false_squares = pl.col(SquareSums.CUM_NEG) - pl.col(GroupSums.NEG_SQUARES_BEFORE_GROUP)
-        of_class = ((Group.N_POS, GroupSums.N_POS_SQUARES), (Group.N_NEG, GroupSums.N_NEG_SQUARES))
-        sums = [*((pl.col(n), pl.col(squares)) for n, squares in of_class), (false, false_squares)]
+        sums = [
+            (pl.col(Group.N_POS), pl.col(GroupSums.N_POS_SQUARES)),
+            (pl.col(Group.N_NEG), pl.col(GroupSums.N_NEG_SQUARES)),
+            (false_alerts, false_squares),
+        ]
         rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
         columns = []
         for name, (total, squares) in zip(FIELD_COLUMNS, sums, strict=True):
@@ -273,9 +276,9 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
         amount.fill_null(0.0).alias(CLASS_WEIGHTS[n]) for n, amount in amounts.items()
     )
     totals = (sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values())
-    whole = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
-    parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(whole), table.by)
+    total_names = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
+    parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(total_names), table.by)
     return parts.with_columns(
         (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
-        for name, total in whole.items()
-    ).drop(whole.values())
+        for name, total in total_names.items()
+    ).drop(total_names.values())

@@ -23,9 +23,7 @@ class Sweep:
     CUM_NEG = "_prc_cum_neg"
     CUM_POS_ABOVE = "_prc_cum_pos_above"  # CUM_POS of the next higher score
     CUM_NEG_ABOVE = "_prc_cum_neg_above"
-    FIRST_IN_GROUP = (
-        "_prc_first_in_group"  # Boolean, true for the first row of a group in a longer table
-    )
+    FIRST_IN_GROUP = "_prc_first_in_group"  # Boolean, true for the first of the rows of a group
     ENDS_GROUP = "_prc_ends_group"  # Boolean, true for the last row of a group
     BLOCK = "_prc_block"  # number of a block, which is the rows of a group that share a recall
     IS_CORNER = "_prc_is_corner"  # Boolean, true for the first and the last row of a block

@@ -73,16 +73,15 @@ def build_eta_sweep(
     clusters, and RATE_CORRELATION. `listed` are thresholds in place of `thresholds`: different values of
     the score's dtype.
     """
-    steps, read = (None, None) if thresholds is None else read_thresholds(thresholds, table)
+    steps, scores = (None, None) if thresholds is None else read_thresholds(thresholds, table)
     design = choose_design(table, effective=effective, clustered=clusters)
-    marks = read if listed is None else listed
-    rows, groups, _ = build_running_sums(table, marks, design=design)
+    rows, groups, _ = build_running_sums(table, scores if listed is None else listed, design=design)
     if steps == CORNERS:
         rows = drop_inner_negatives(rows)
     elif steps is not None:  # before they are repeated at each prevalence, which does not change them
-        counted = rows.join(groups, on=Group.NUMBER, maintain_order="left")
-        counted = keep_recall_steps(Design(table, effective=False).add_counts(counted), steps)
-        rows = counted.select(rows.collect_schema().names())
+        points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+        points = keep_recall_steps(Design(table, effective=False).add_counts(points), steps)
+        rows = points.select(rows.collect_schema().names())
     if grid is None:
         frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
@@ -151,6 +150,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
 # Corners and steps of recall filter rows that are already counted. Listed thresholds are
 # read here, and join the sort as marks (see `_sum_rows`).
 
+# The argument thresholds=: a number of recall steps, the corners, a list of scores, or all
 Thresholds: TypeAlias = int | Literal["corners"] | Sequence[Any] | pl.Series | None
 CORNERS = 0
 """Stands for a number of recall steps, if the corners of the ROC curve are kept in their place."""
@@ -197,8 +197,9 @@ def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
         too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
         return step - too_many + too_few
 
-    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(Segment.RECALL_BEFORE)))
-    return frame.filter(reached > reached_before)
+    rates = (pl.col("recall"), pl.col(Segment.RECALL_BEFORE))
+    n_steps, n_steps_before = map(count_steps_reached, rates)
+    return frame.filter(n_steps > n_steps_before)
 
 
 def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | None, pl.Series | None]:
@@ -231,7 +232,8 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 # lose nothing when the totals of earlier groups are subtracted, and weights become integers (see
 # `exact_arithmetic`).
 
-_IS_KEPT = f"{RESERVED}kept"
+_IS_KEPT = f"{RESERVED}kept"  # whether a row is the last one of its score, or a mark
+# The total of the examples below all scores, by that of their class
 _BELOW = {Group.N_POS: Group.POS_BELOW, Group.N_NEG: Group.NEG_BELOW}
 
 
@@ -239,7 +241,7 @@ def build_running_sums(
     table: InputTable,
     listed: pl.Series | None,
     *,
-    asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
+    list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
     checked: bool = True,
     design: Design | None = None,
     ends_only: bool = False,
@@ -253,20 +255,25 @@ def build_running_sums(
     assert isinstance(table, ScoreTable)
     design = design or Design(table, effective=False)
     results = table.kept_counts
-    if results is None or listed is not None or asked is not None or design.carried:
-        return _sum_rows(table, listed, design, asked, checked=checked, ends_only=ends_only)
+    if results is None or listed is not None or list_marks is not None or design.carried:
+        return _sum_rows(table, listed, design, list_marks, checked=checked, ends_only=ends_only)
     # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
-    keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
+    keys = _name_rows(type(design), ends_only), ("groups", type(design), design.effective)
     if not set(keys) <= set(results):
-        made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        store(table, keys[0], made.rows)
-        store(table, keys[1], made.groups)
+        tables = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
+        store(table, keys[0], tables.rows)
+        store(table, keys[1], tables.groups)
     rows, groups = (results[key] for key in keys)
     return SweepTables(rows, groups, design.weighted)
 
 
+def _name_rows(design: type[Design], ends_only: bool) -> tuple[str, type[Design], bool]:
+    """Return the name by which a table stores its rows."""
+    return "rows", design, ends_only
+
+
 def store(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a query, or of a table that keeps what was counted of it the result, stored by a name."""
+    """Return a query as it is, or its result, by a name, of a table that keeps what it has counted."""
     results = table.kept_counts
     if results is None:
         return query
@@ -275,12 +282,12 @@ def store(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
     return results[name]
 
 
-MANY_ROWS = 100_000  # from so many rows on a query of corners alone saves time, if they are kept
+MANY_ROWS = 100_000  # from this many rows on it saves time to search among corners alone
 
 
 def keep_blocks(table: InputTable) -> pl.Expr | None:
-    """Add BLOCK to rows that an earlier question has kept, if many; return the test of corners then."""
-    name, results = ("rows", Design, False), table.kept_counts or {}
+    """Add BLOCK to rows that an earlier question has stored, if many, and return the test of corners."""
+    name, results = _name_rows(Design, ends_only=False), table.kept_counts or {}
     if name not in results or (table.n_rows or 0) < MANY_ROWS:
         return None
     rows = results[name]  # read once: another thread may add Sweep.BLOCK at this time
@@ -294,7 +301,7 @@ def _sum_rows(
     table: ScoreTable,
     listed: pl.Series | None,
     design: Design,
-    asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None,
+    list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None,
     *,
     checked: bool,
     ends_only: bool,
@@ -302,7 +309,7 @@ def _sum_rows(
     """Return the running sums of each group and score, and the group table; see `build_running_sums`.
 
     With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
-    is with those that the function `asked` returns, from the group table: Group.NUMBER and Row.SCORE.
+    is with those that `list_marks` returns from the group table: Group.NUMBER and Row.SCORE.
     """
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
@@ -325,14 +332,16 @@ def _sum_rows(
         marks = groups.select(Group.NUMBER).join(
             pl.LazyFrame({Row.SCORE: listed.drop_nulls()}), how="cross"
         )
-    elif asked is not None:
-        marks = asked(groups)
+    elif list_marks is not None:
+        marks = list_marks(groups)
     if marks is not None:  # a mark adds nothing to either class
         zero = pl.lit(0, dtype=pl.Int128)
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    ordered = sort_rows(rows, table, marks, design.summed, design.carried)
+    ordered = sort_rows(rows, table, marks, summed=design.summed, carried=design.carried)
     ordered = design.add_sums(ordered) if design.sums else ordered
-    running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
+    running = _add_up(
+        ordered, sums, ends_only=ends_only, other_sums=design.sums, has_marks=marks is not None
+    )
     running = design.measure_rows(running) if design.sums else running
     groups = design.add_group_sizes(groups) if design.effective else groups
     groups = groups.with_columns(_group_columns(table, sums))
@@ -348,10 +357,12 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     # Running sums add up what has a score.
     below = {} if table.unscored is None else _BELOW
-    scored = [
+    scored_totals = [
         pl.col(s.total) - pl.col(below[s.total]) if s.total in below else pl.col(s.total) for s in sums
     ]
-    columns = [(of.cum_sum() - of).alias(s.before) for of, s in zip(scored, sums, strict=True)]
+    columns = [
+        (total.cum_sum() - total).alias(s.before) for total, s in zip(scored_totals, sums, strict=True)
+    ]
     # A null total makes every rate of an empty class null, without a test per row.
     columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
@@ -364,8 +375,8 @@ def _add_up(
     ordered: SortedRows,
     sums: Sequence[SumColumns],
     *,
-    also: Sequence[str],
-    marked: bool,
+    other_sums: Sequence[str],
+    has_marks: bool,
     ends_only: bool,
 ) -> pl.LazyFrame:
     """Return the last row of each score, or each mark: its running sums, and those of the row before."""
@@ -381,14 +392,16 @@ def _add_up(
             Sweep.CUM_NEG: pl.col(Sweep.CUM_NEG).cast(pl.Int64) - pos_before,
         }
         # Among positives alone, `is_last` still finds the last row of each score that a positive has.
-        kept, neg_above = ordered.is_last, pl.lit(None, dtype=pl.Int64)
+        others: tuple[str, ...] = (*other_sums,)
+        is_kept, neg_above = ordered.is_last, pl.lit(None, dtype=pl.Int64)
     else:
-        frame, also = ordered.frame, (*also, Sweep.ENDS_GROUP)
+        frame = ordered.frame
         values = {s.cum: ordered.amounts[s.amount].cum_sum() for s in sums}
-        values |= {name: pl.col(name) for name in also[:-1]} | {Sweep.ENDS_GROUP: ordered.ends_group}
-        kept = ordered.is_mark if marked else ordered.is_last
+        values |= {name: pl.col(name) for name in other_sums} | {Sweep.ENDS_GROUP: ordered.ends_group}
+        others = (*other_sums, Sweep.ENDS_GROUP)
+        is_kept = ordered.is_mark if has_marks else ordered.is_last
         neg_above = pl.col(Sweep.CUM_NEG).shift(1, fill_value=0)
-    running = frame.select(*ordered.columns, **values, **{_IS_KEPT: kept})
+    running = frame.select(*ordered.columns, **values, **{_IS_KEPT: is_kept})
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
     above = {s.above: pl.col(s.cum).shift(1, fill_value=0) for s in sums} | {
@@ -398,7 +411,7 @@ def _add_up(
     # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running = running.filter(_IS_KEPT).with_columns(**above)
     group, threshold = ordered.group.alias(Group.NUMBER), ordered.threshold.alias(Row.SCORE)
-    return running.select(group, threshold, *(s.cum for s in sums), *above, *also)
+    return running.select(group, threshold, *(s.cum for s in sums), *above, *others)
 
 
 def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -409,13 +422,13 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
         last = pl.col(s.before) + pl.col(s.total).fill_null(0)
         ends |= {s.cum: last, s.above: last - pl.col(_BELOW[s.total])}
     last_rows = has_some.select(Group.NUMBER, **ends)
-    both = pl.concat([running, last_rows], how="diagonal_relaxed").sort(
+    rows = pl.concat([running, last_rows], how="diagonal_relaxed").sort(
         Group.NUMBER, maintain_order=True
     )
     if Sweep.ENDS_GROUP not in running.collect_schema():
-        return both
+        return rows
     ends_group = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(-1))
-    return both.with_columns(ends_group.alias(Sweep.ENDS_GROUP))
+    return rows.with_columns(ends_group.alias(Sweep.ENDS_GROUP))
 
 
 # Counts of the parts of a field at its thresholds ----------------------------------------------
@@ -423,7 +436,7 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
 # A field has one threshold for all its parts, and a part need not have an example with that score. So
 # the thresholds of the field join the rows of every part as marks.
 
-_FIELD = f"{RESERVED}field"
+_FIELD = f"{RESERVED}field"  # the number of a field, where Group.NUMBER is that of a part
 PART = f"{RESERVED}part"  # the number of a part, over all groups
 PART_COUNTS = tuple(f"{RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
 """The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
@@ -442,24 +455,27 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
     def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
         thresholds = fields.filter(pl.col(Row.SCORE).is_not_null())
-        joined = join_groups(groups.select(*table.by, Group.NUMBER), thresholds, table.by)
-        return joined.select(Group.NUMBER, Row.SCORE)
+        marks = join_groups(groups.select(*table.by, Group.NUMBER), thresholds, table.by)
+        return marks.select(Group.NUMBER, Row.SCORE)
 
-    rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
-    swept = Design(parts.table, effective=False).add_counts(rows.join(groups, on=Group.NUMBER))
+    rows, groups, _ = build_running_sums(parts.table, None, list_marks=list_marks, checked=False)
+    part_points = Design(parts.table, effective=False).add_counts(rows.join(groups, on=Group.NUMBER))
     zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
-    none = groups.select(Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero).with_columns(
-        no_score.alias(Row.SCORE)
+    points_without_alerts = groups.select(
+        Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero
+    ).with_columns(no_score.alias(Row.SCORE))
+    names = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
+    counts = [pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in names]
+    number = pl.col(Group.NUMBER).alias(PART)
+    part_counts = pl.concat(
+        [frame.select(number, Row.SCORE, *counts) for frame in (part_points, points_without_alerts)]
     )
-    given = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
-    counts = [pl.col(of).cast(pl.Float64).fill_null(0.0).alias(name) for of, name in given]
-    part = pl.col(Group.NUMBER).alias(PART)
-    counted = pl.concat([frame.select(part, Row.SCORE, *counts) for frame in (swept, none)])
-    known = join_groups(groups.select(*parts.table.by, Group.NUMBER), parts.frame, parts.table.by)
-    known = join_groups(known, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
-    known = known.filter(pl.col(Part.SHARE) > 0)
-    of_parts = (Part.ETA, Part.SHARE, *EtaError.LIMITS)
-    return counted.join(known.select(part, pl.col(_FIELD).alias(Group.NUMBER), *of_parts), on=PART)
+    shares = join_groups(groups.select(*parts.table.by, Group.NUMBER), parts.frame, parts.table.by)
+    shares = join_groups(shares, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
+    shares = shares.filter(pl.col(Part.SHARE) > 0)
+    field = pl.col(_FIELD).alias(Group.NUMBER)
+    shares = shares.select(number, field, Part.ETA, Part.SHARE, *EtaError.LIMITS)
+    return part_counts.join(shares, on=PART)
 
 
 # Published ROC points, in the shape of running sums --------------------------------------------
@@ -495,9 +511,9 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         (no_score if table.score_dtype is None else pl.col(Row.SCORE)).alias("threshold"),
         **unknown,
     )
-    falls = (pl.col("recall") < pl.col(Segment.RECALL_BEFORE)).sum().alias(GroupSums.RECALL_FALLS)
-    count = rows.group_by(Group.NUMBER).agg(falls)
-    groups = groups.join(count, on=Group.NUMBER, how="left", maintain_order="left")
+    n_falls = (pl.col("recall") < pl.col(Segment.RECALL_BEFORE)).sum()
+    falls = rows.group_by(Group.NUMBER).agg(n_falls.alias(GroupSums.RECALL_FALLS))
+    groups = groups.join(falls, on=Group.NUMBER, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = grouped_rows.check_groups(
@@ -508,7 +524,7 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
 
 
 def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
-    """Return the sizes of both classes of a group, and whether rows say different ones."""
+    """Return the sizes of both classes of a group, and whether they differ between its rows."""
     columns = table.columns
     n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
     # Sizes that are one number are as long as the table this way.
@@ -525,10 +541,10 @@ def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
 
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add to sorted ROC points the point before each, first the origin."""
-    same = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
+    is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
     starts = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
     return points.with_columns(
-        pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
+        pl.when(is_same_group).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
         for start, end in starts.items()
     )
 
@@ -545,10 +561,10 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
     falling = count_check(count(GroupSums.RECALL_FALLS), f"{table.argument}= holds ", text)
     if not table.has_counts:
         return [falling]
-    what = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
+    subject = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
     text = " group(s); one curve is of one test set: pass by=, or check the columns"
     text += "; what is not known is null in all rows of a group" if are_rates else ""
-    return [count_check(count(GroupSums.SIZES_DIFFER), f"{what} between the rows of ", text), falling]
+    return [count_check(count(GroupSums.SIZES_DIFFER), f"{subject} between the rows of ", text), falling]
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------
@@ -566,10 +582,10 @@ def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.L
     # A join repeated the tallies of a group in all its rows: count those of the first row.
     first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
     frame = frame.with_columns(first.alias(Sweep.FIRST_IN_GROUP))
-    once = (
+    tallies = (
         pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
-    frame = stop_if_broken(frame.with_columns(once), table.tallies.checks)
+    frame = stop_if_broken(frame.with_columns(tallies), table.tallies.checks)
     frame = grouped_rows.keep_counted_groups(table, frame)
     return stop_if_broken(frame, others) if others else frame
 

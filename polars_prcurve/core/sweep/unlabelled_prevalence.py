@@ -48,11 +48,12 @@ if TYPE_CHECKING:
 LEAST_PER_LEVEL = 5
 """Examples of the smaller class per level, on average; with fewer examples there are fewer levels."""
 
-_LEVEL, _EDGES = f"{RESERVED}level", f"{RESERVED}edges"
-_EDGE, _REACH = f"{RESERVED}edge_", f"{RESERVED}reach_"
-"""Before the number of a level: its least score, and the rows that reach it."""
-_COLLECTS = "a prevalence that is estimated from scores"
-_N_UNLABELLED = f"{RESERVED}n_unlabelled"
+_LEVEL = f"{RESERVED}level"  # the number of the level of a score, 0 at the top
+_EDGES = f"{RESERVED}edges"  # the list of the least scores of all levels but the lowest
+_EDGE = f"{RESERVED}edge_"  # stands before the number of a level: its least score
+_REACH = f"{RESERVED}reach_"  # stands before the number of a level: the rows that reach it
+_COLLECTS = "a prevalence that is estimated from scores"  # what a LazyFrame cannot have, in the error
+_N_UNLABELLED = f"{RESERVED}n_unlabelled"  # the rows of a group
 
 
 def build_mixture_table(
@@ -61,25 +62,30 @@ def build_mixture_table(
     """Return a table of one row per group: `by`, then the columns of `list_estimate_columns`."""
     check_group_names(table.by, list_estimate_columns(confidence))
     groups, counts = _count_levels(table, reference, "the reference= table")
-    found = estimate_by_mixture(counts, confidence)
-    p_values = pl.Series(found.shift_p_value).fill_nan(None)
-    estimates: dict[str, object] = {"eta": found.eta, "eta_low": found.low, "eta_high": found.high}
-    estimates |= {"n": groups[_N_UNLABELLED], "shift_p_value": p_values}
-    estimates |= {"iterations": None, "converged": True}
-    return join_estimates(groups.drop(_N_UNLABELLED), confidence, estimates)
+    estimate = estimate_by_mixture(counts, confidence)
+    columns: dict[str, object] = {
+        "eta": estimate.eta,
+        "eta_low": estimate.low,
+        "eta_high": estimate.high,
+        "n": groups[_N_UNLABELLED],
+        "shift_p_value": pl.Series(estimate.shift_p_value).fill_nan(None),
+        "iterations": None,
+        "converged": True,
+    }
+    return join_estimates(groups.drop(_N_UNLABELLED), confidence, columns)
 
 
 def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float | None) -> EtaTable:
-    """Return the prevalences of rows without labels, one per group of the table that is asked."""
+    """Return the prevalences of rows without labels, one per group of the labelled `table`."""
     groups, counts = _count_levels(field, table, "the table that is asked")
-    found = estimate_by_mixture(counts, confidence)
-    tests = groups.with_columns(shift_p_value=pl.Series(found.shift_p_value).fill_nan(None))
+    estimate = estimate_by_mixture(counts, confidence)
+    tests = groups.with_columns(shift_p_value=pl.Series(estimate.shift_p_value).fill_nan(None))
     warn_of_refuted_estimates(tests, list(table.by))
-    etas = groups.select(*table.by, eta=pl.Series(found.eta))
+    etas = groups.select(*table.by, eta=pl.Series(estimate.eta))
     if confidence is not None:
-        limits = pl.Series(ETA_LOW, found.low), pl.Series(ETA_HIGH, found.high)
+        limits = pl.Series(ETA_LOW, estimate.low), pl.Series(ETA_HIGH, estimate.high)
         level = pl.lit(confidence).alias(ETA_CONFIDENCE)
-        etas = etas.with_columns(*limits, level, describe_shared_errors(counts, found.eta))
+        etas = etas.with_columns(*limits, level, describe_shared_errors(counts, estimate.eta))
     return EtaTable(
         etas.lazy(),
         dict(table.by),
@@ -90,7 +96,7 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
 
 
 def _count_levels(
-    table: ScoreTable, reference: ScoreTable, where: str
+    table: ScoreTable, reference: ScoreTable, reference_name: str
 ) -> tuple[pl.DataFrame, LevelCounts]:
     """Return the groups of unlabelled rows, `by` and _N_UNLABELLED, and their counts per level.
 
@@ -99,41 +105,41 @@ def _count_levels(
     if reference.score_dtype != table.score_dtype:
         raise PrcError(
             f"the score is {table.score_dtype} where labels are missing, and {reference.score_dtype} in "
-            f"{where}; cast one to the other, so that both are cut at the same values"
+            f"{reference_name}; cast one to the other, so that both are cut at the same values"
         )
     try:
-        found = _cut_levels(reference)
+        level_lists = _cut_levels(reference)
     except PrcError as error:
-        raise PrcError(f"in {where}, {error}") from None
-    if found.height == 0:
-        raise PrcError(f"{where} has no rows; it takes labelled rows of the same model")
-    levels = found.lazy()
+        raise PrcError(f"in {reference_name}, {error}") from None
+    if level_lists.height == 0:
+        raise PrcError(f"{reference_name} has no rows; it takes labelled rows of the same model")
+    levels = level_lists.lazy()
     n_rows = pl.len() if Row.LABEL in table.columns else table.columns[Row.NEG].sum()
     groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])
     groups = stop_if_broken(groups, table.tallies.checks).select(*table.by, _N_UNLABELLED)
     groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(Group.NUMBER)
     groups = join_groups(groups, levels, reference.by, how="left")
-    missing, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
-    groups = stop_if_broken(groups, [missing_row_check("reference", keys, missing, missing.sum())])
+    has_no_levels, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
+    check = missing_row_check("reference", keys, has_no_levels, has_no_levels.sum())
+    groups = stop_if_broken(groups, [check])
     places = range(MOST_LEVELS - 1)
     edges = (pl.col(_EDGES).list.get(j, null_on_oob=True).alias(f"{_EDGE}{j}") for j in places)
     rows = join_groups(table.rows, levels.select(*reference.by, *edges), reference.by, how="left")
     n = pl.lit(1) if Row.LABEL in table.columns else pl.col(Row.NEG)
-    reaching = {
+    rows_by_level = {
         j: pl.when(pl.col(Row.SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0) for j in places
     }
-    sums = (reaches.sum().alias(f"{_REACH}{j}") for j, reaches in reaching.items())
-    reached = aggregate_by(rows, table.by, sums)
-    both = join_groups(groups, reached, table.by, how="left")
-    found = table.collect(both.sort(Group.NUMBER), _COLLECTS)
-    return found.select(*table.by, _N_UNLABELLED), _read_counts(found)
+    sums = (amount.sum().alias(f"{_REACH}{j}") for j, amount in rows_by_level.items())
+    groups = join_groups(groups, aggregate_by(rows, table.by, sums), table.by, how="left")
+    counts = table.collect(groups.sort(Group.NUMBER), _COLLECTS)
+    return counts.select(*table.by, _N_UNLABELLED), _read_counts(counts)
 
 
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     """Return one row per group of a reference: `by`, and lists POS, NEG and _EDGES by falling level."""
     rows, groups, _ = build_running_sums(table, None)
-    absent = {"positives": pl.col(Group.N_POS).is_null(), "negatives": pl.col(Group.N_NEG).is_null()}
-    checks = [_group_check(table, none, f"there are no {name}") for name, none in absent.items()]
+    tests = {"positives": pl.col(Group.N_POS).is_null(), "negatives": pl.col(Group.N_NEG).is_null()}
+    checks = [_group_check(table, test, f"there are no {name}") for name, test in tests.items()]
     groups = stop_if_broken(groups, checks)
     # The number of a score's level is the weight of the rows above it and of half the rows at it, times
     # the number of levels and rounded down. A positive weighs ½/P and a negative ½/N, so that classes
@@ -153,35 +159,35 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     by_level = by_level.sort(Group.NUMBER, _LEVEL)
     edges = pl.col(Row.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
     lists = by_level.group_by(Group.NUMBER, *table.by, maintain_order=True).agg(*counts, edges)
-    one_score = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
-    return table.collect(stop_if_broken(lists, [one_score]).drop(Group.NUMBER), _COLLECTS)
+    check = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
+    return table.collect(stop_if_broken(lists, [check]).drop(Group.NUMBER), _COLLECTS)
 
 
-def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
-    """Return the check that no group of the reference is `wrong`, with the first one in its sentence."""
-    first = show_first({name: pl.col(name) for name in reference.by}, wrong)
+def _group_check(reference: ScoreTable, is_wrong: pl.Expr, trouble: str) -> Check:
+    """Return the check that no group of the reference is wrong, with the first one in its sentence."""
+    first = show_first({name: pl.col(name) for name in reference.by}, is_wrong)
     remedy = "; it takes positives and negatives at two scores or more to tell the classes apart"
-    where = [" where ", *first] if first else []
-    return Check(wrong.any(), (trouble, *where, remedy))
+    clause = [" where ", *first] if first else []
+    return Check(is_wrong.any(), (trouble, *clause, remedy))
 
 
-def _read_counts(found: pl.DataFrame) -> LevelCounts:
+def _read_counts(groups: pl.DataFrame) -> LevelCounts:
     """Return the lists of levels as arrays, and the unlabelled rows at each level."""
-    n_levels = found[Row.POS].list.len().to_numpy()
-    reached = found.select(pl.col(f"^{_REACH}.*$")).cast(pl.Float64).to_numpy()
-    total = found[_N_UNLABELLED].cast(pl.Float64).to_numpy()
+    n_levels = groups[Row.POS].list.len().to_numpy()
+    rows_from_top = groups.select(pl.col(f"^{_REACH}.*$")).cast(pl.Float64).to_numpy()
+    total = groups[_N_UNLABELLED].cast(pl.Float64).to_numpy()
     # Every row reaches the lowest level, and none goes below.
     places = range(MOST_LEVELS)
-    cumulated = np.column_stack([reached, total])
+    cumulated = np.column_stack([rows_from_top, total])
     cumulated = np.where(np.array(places) >= n_levels[:, None] - 1, total[:, None], cumulated)
-    labelled = (
-        found.select(
+    labelled_counts = (
+        groups.select(
             pl.col(name).list.get(j, null_on_oob=True).fill_null(0.0).alias(str(j)) for j in places
         )
         for name in (Row.POS, Row.NEG)
     )
-    positives, negatives = (frame.to_numpy() for frame in labelled)
-    return LevelCounts(positives, negatives, np.diff(cumulated, axis=1, prepend=0))
+    positives, negatives = (frame.to_numpy() for frame in labelled_counts)
+    return LevelCounts(positives, negatives, unlabelled=np.diff(cumulated, axis=1, prepend=0))
 
 
 # The likelihood of a prevalence, from counts of both classes and of unlabelled rows by level --------
@@ -199,9 +205,9 @@ def _read_counts(found: pl.DataFrame) -> LevelCounts:
 #
 # Sources: Saerens, Latinne and Decaestecker 2002 (the mixture); Wilks 1938 (the interval and the test).
 
-_GRID_STEPS = 64
-_BISECTIONS = 56
-_NEWTON_STEPS = 60
+_GRID_STEPS = 64  # of the prevalences, even in the logit, among which the greatest likelihood is sought
+_BISECTIONS = 56  # so many halvings leave less than 1e-17 of a step of the grid
+_NEWTON_STEPS = 60  # at most; so many halvings alone leave 1e-18 of the range of W
 _SETTLED = 4e-15  # a change of W, relative to it, that is as small as rounding
 
 
@@ -221,7 +227,7 @@ class LevelCounts:
 
 
 class MixtureEstimate(NamedTuple):
-    """The estimate of each group, its limits if asked for, and the test that only prevalence differs."""
+    """The estimate of each group, maybe its limits, and the test that only prevalence differs."""
 
     eta: Floats
     low: Floats | None
@@ -252,16 +258,22 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     if confidence is not None:
         limit = best - z_value(confidence) ** 2 / 2
         low = _find_limit(counts, grid, values, eta, limit)
-        mirrored = LevelCounts(counts.negatives, counts.positives, counts.unlabelled)
-        above = _find_limit(mirrored, 1 - grid[::-1], values[:, ::-1], 1 - eta, limit)
-        high = np.maximum(1 - above, eta)  # 1 - (1 - eta) may round to less than eta
+        # The high end is the low end of the share of negatives.
+        mirrored_counts = LevelCounts(
+            positives=counts.negatives, negatives=counts.positives, unlabelled=counts.unlabelled
+        )
+        negative_low = _find_limit(mirrored_counts, 1 - grid[::-1], values[:, ::-1], 1 - eta, limit)
+        high = np.maximum(1 - negative_low, eta)  # 1 - (1 - eta) may round to less than eta
     tables = (counts.positives, counts.negatives, counts.unlabelled)
     freedom = (np.sum(tables, axis=0) > 0).sum(axis=1) - 2  # levels without rows do not count
     with np.errstate(invalid="ignore"):
         parts = [_times_log(table, table / table.sum(axis=1, keepdims=True)) for table in tables]
     statistic = 2 * (np.sum(parts, axis=(0, 2)) - best)
-    p_values = [chi_squared_tail(max(x, 0.0), int(k)) for x, k in zip(statistic, freedom, strict=True)]
-    return MixtureEstimate(eta, low, high, np.array(p_values, dtype=np.float64))
+    p_values = [
+        chi_squared_tail(max(value, 0.0), int(degrees))
+        for value, degrees in zip(statistic, freedom, strict=True)
+    ]
+    return MixtureEstimate(eta, low=low, high=high, shift_p_value=np.array(p_values, dtype=np.float64))
 
 
 def _find_limit(counts: LevelCounts, grid: Floats, values: Floats, eta: Floats, limit: Floats) -> Floats:
@@ -271,8 +283,8 @@ def _find_limit(counts: LevelCounts, grid: Floats, values: Floats, eta: Floats, 
     low, high = grid[np.maximum(first - 1, 0)], np.minimum(grid[first], eta)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        above = _profile(counts, middle)[0] >= limit
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
+        is_reached = _profile(counts, middle)[0] >= limit
+        low, high = np.where(is_reached, low, middle), np.where(is_reached, middle, high)
     return np.where(values[:, 0] >= limit, 0.0, high)
 
 
@@ -291,16 +303,16 @@ def _profile(counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
         # Newton's step, or half way where it leaves what is left to search. The ends are allowed: a
         # group that has arrived stays, while others go on.
         step = np.where((step >= low) & (step <= high), step, (low + high) / 2)
-        settled = np.abs(step - total) <= _SETTLED * total
+        is_settled = np.abs(step - total) <= _SETTLED * total
         total = step
-        if settled.all():
+        if is_settled.all():
             break
     w, _ = _posteriors(counts, eta, total)
     column = eta[:, None]
     alpha = (a + u * w) / (n_pos + total)[:, None]
     beta = (n + u * (1 - w)) / (n_neg + n_rows - total)[:, None]
-    mixed = column * alpha + (1 - column) * beta
-    parts = _times_log(a, alpha) + _times_log(n, beta) + _times_log(u, mixed)
+    mixture = column * alpha + (1 - column) * beta
+    parts = _times_log(a, alpha) + _times_log(n, beta) + _times_log(u, mixture)
     return parts.sum(axis=1), total
 
 
@@ -369,7 +381,7 @@ def chi_squared_tail(x: float, freedom: int) -> float:
 # of likelihood); Zou 2008 (correlated distances).
 
 _CUT = 1e-10  # directions of S that vary by less than this, relatively, do not vary at all
-_CLASSES = ("pos", "neg")
+_CLASSES = ("pos", "neg")  # in the names of fields, in the order of slopes and shares
 
 
 def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
@@ -380,15 +392,18 @@ def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
     a rate, times its standard error with one example, for each share of the class.
     """
     names = [
-        f"{kind}_{of}_{j}" for kind in ("slope", "share") for of in _CLASSES for j in range(MOST_LEVELS)
+        f"{kind}_{label}_{j}"
+        for kind in ("slope", "share")
+        for label in _CLASSES
+        for j in range(MOST_LEVELS)
     ]
     rows = np.zeros((len(eta), len(names) + 1))
     for i, (a, n, u) in enumerate(
         zip(counts.positives, counts.negatives, counts.unlabelled, strict=True)
     ):
         slopes = _find_slopes(a, n, u, float(eta[i]))
-        shares = [np.cumsum(of) / of.sum() for of in (a, n)]
-        bound = 2 * sum(np.abs(of).sum() for of in slopes)
+        shares = [np.cumsum(count) / count.sum() for count in (a, n)]
+        bound = 2 * sum(np.abs(slope).sum() for slope in slopes)
         scale = 2.0 ** np.ceil(np.log2(bound)) if 0 < bound < np.inf else 1.0
         rows[i] = [*np.concatenate([*slopes, *shares]), scale]
     return pl.DataFrame(rows, schema=dict.fromkeys([*names, SLOPE_SCALE], pl.Float64)).to_struct(
@@ -399,32 +414,36 @@ def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
 def _find_slopes(a: Floats, n: Floats, u: Floats, eta: float) -> tuple[Floats, Floats]:
     """Return the slopes of positives and of negatives at the levels; 0 where eta has no error."""
     n_pos, n_neg, n_rows = a.sum(), n.sum(), u.sum()
-    held = (a + n + u) > 0
+    has_rows = (a + n + u) > 0
     # Half an example more in each class, spread evenly, so that no share at a level with rows is 0.
-    alpha = np.where(held, (a + 0.5 / held.sum()) / (n_pos + 0.5), 0.0)
-    beta = np.where(held, (n + 0.5 / held.sum()) / (n_neg + 0.5), 0.0)
-    mixed = eta * alpha + (1 - eta) * beta
-    spread = sum(
-        weight * (np.diag(of) - np.outer(of, of))
-        for weight, of in ((1 / n_rows, mixed), (eta**2 / n_pos, alpha), ((1 - eta) ** 2 / n_neg, beta))
+    alpha = np.where(has_rows, (a + 0.5 / has_rows.sum()) / (n_pos + 0.5), 0.0)
+    beta = np.where(has_rows, (n + 0.5 / has_rows.sum()) / (n_neg + 0.5), 0.0)
+    mixture = eta * alpha + (1 - eta) * beta
+    weighted_shares = (
+        (1 / n_rows, mixture),
+        (eta**2 / n_pos, alpha),
+        ((1 - eta) ** 2 / n_neg, beta),
     )
-    apart = alpha - beta
-    g = np.linalg.pinv(spread, rcond=_CUT, hermitian=True) @ apart
-    size = apart @ g
+    covariance = sum(
+        weight * (np.diag(share) - np.outer(share, share)) for weight, share in weighted_shares
+    )
+    difference = alpha - beta
+    g = np.linalg.pinv(covariance, rcond=_CUT, hermitian=True) @ difference
+    size = difference @ g
     if not size > 0:
         return np.zeros_like(a), np.zeros_like(n)
-    slope = g / size
-    of_pos, of_neg = (slope - (of * slope).sum() / of.sum() for of in (a, n))
-    of_field = (u * slope**2).sum() / n_rows - ((u * slope).sum() / n_rows) ** 2
+    c = g / size
+    pos_terms, neg_terms = (c - (count * c).sum() / count.sum() for count in (a, n))
+    field_variance = (u * c**2).sum() / n_rows - ((u * c).sum() / n_rows) ** 2
     # The variance of eta: of the terms of both classes, and of c over the rows of the field.
     variance = (
-        eta**2 * (a * of_pos**2).sum() / n_pos**2
-        + (1 - eta) ** 2 * (n * of_neg**2).sum() / n_neg**2
-        + of_field / n_rows
+        eta**2 * (a * pos_terms**2).sum() / n_pos**2
+        + (1 - eta) ** 2 * (n * neg_terms**2).sum() / n_neg**2
+        + field_variance / n_rows
     )
     if not variance > 0:
         return np.zeros_like(a), np.zeros_like(n)
     return (
-        np.where(held, -eta * of_pos, 0.0) / np.sqrt(n_pos * variance),
-        np.where(held, -(1 - eta) * of_neg, 0.0) / np.sqrt(n_neg * variance),
+        np.where(has_rows, -eta * pos_terms, 0.0) / np.sqrt(n_pos * variance),
+        np.where(has_rows, -(1 - eta) * neg_terms, 0.0) / np.sqrt(n_neg * variance),
     )
