@@ -267,7 +267,7 @@ def described(kind: type) -> Iterator[str]:
 def list_methods(kind: type) -> list[str]:
     """Return the public methods of a class, in order, those of its bases first."""
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
-    return [name for name in names if not name.startswith("_") and name not in ("plot", "frame")]
+    return [name for name in names if not name.startswith("_") and name != "plot"]
 
 
 def groups() -> Iterator[str]:

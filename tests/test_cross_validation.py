@@ -38,14 +38,14 @@ def test_one_repeat_is_what_scikit_learn_predicts(make: Any) -> None:
     scores = cross_val_predict(make(), X, Y, cv=cv, method=way)
     expected = scores[:, 1] if scores.ndim == 2 else scores
     test = from_cv_results(validate(make(), cv), X, Y)
-    frame = test.frame.sort("example")
+    frame = pl.DataFrame(test).sort("example")
     assert frame["example"].to_list() == list(range(300))
     assert frame["score"].to_list() == expected.tolist()
     assert frame["label"].to_list() == (Y == 1).tolist()
     assert frame["fold"].to_list() == [i // 75 for i in range(300)]
     assert set(frame["repeat"]) == {0}
     assert repr(test) == "<prc of 300 rows: say what it holds by .prc(score=..., label=..., by=...)>"
-    assert test.frame.schema == {
+    assert pl.DataFrame(test).schema == {
         **dict.fromkeys(("example", "repeat", "fold"), pl.Int64),
         **{"score": pl.Float64, "label": pl.Boolean},
     }
@@ -53,7 +53,7 @@ def test_one_repeat_is_what_scikit_learn_predicts(make: Any) -> None:
 
 def test_a_fold_holds_the_examples_and_the_model_of_its_result() -> None:
     found = validate(LogisticRegression(), RepeatedStratifiedKFold(n_splits=3, n_repeats=2))
-    frame = from_cv_results(found, X, Y).frame
+    frame = pl.DataFrame(from_cv_results(found, X, Y))
     for fold, (model, test) in enumerate(zip(found["estimator"], found["indices"]["test"], strict=True)):
         rows = frame.filter(fold=fold)
         assert rows["example"].to_list() == test.tolist()
@@ -71,7 +71,7 @@ def test_rows_of_an_example_are_one_cluster() -> None:
     cv = list(KFold(4).split(X))
     once = from_cv_results(validate(LogisticRegression(), cv), X, Y)
     thrice = from_cv_results(validate(LogisticRegression(), cv * 3), X, Y)
-    assert thrice.frame["repeat"].unique(maintain_order=True).to_list() == [0, 1, 2]
+    assert pl.DataFrame(thrice)["repeat"].unique(maintain_order=True).to_list() == [0, 1, 2]
     assert repr(thrice) == "<prc of 900 rows: cluster='example'>"
     asked: dict[str, Any] = {"eta": 0.05, "metrics": "average_precision", "confidence": 0.95}
     one, three = (test.summary(**asked, cluster="example") for test in (once, thrice))
@@ -89,12 +89,12 @@ def test_models_are_paired_by_example_and_repeat() -> None:
     assert repr(test) == (
         "<prc of 1200 rows: model='model', id=['example', 'repeat'], cluster='example'>"
     )
-    both = [from_cv_results(each, X, Y).frame for each in found.values()]
+    both = [pl.DataFrame(from_cv_results(each, X, Y)) for each in found.values()]
     named = [
         frame.insert_column(0, pl.Series("model", [name] * 600))
         for name, frame in zip(found, both, strict=True)
     ]
-    assert_frame_equal(test.frame, pl.concat(named))
+    assert_frame_equal(pl.DataFrame(test), pl.concat(named))
     compared = test.compare(0.05, metrics="average_precision")
     assert compared.select("model_a", "model_b").row(0) == ("bayes", "logistic")
     assert compared["low"].item() < compared["difference"].item() < compared["high"].item()
@@ -119,8 +119,8 @@ def test_data_of_every_kind(data: Any) -> None:
     y = pl.Series(Y) if isinstance(data, pl.DataFrame) else Y
     found = validate(LogisticRegression(), KFold(3), data, np.asarray(Y))
     assert_frame_equal(
-        from_cv_results(found, data, y).frame,
-        from_cv_results(validate(LogisticRegression(), KFold(3)), X, Y).frame,
+        pl.DataFrame(from_cv_results(found, data, y)),
+        pl.DataFrame(from_cv_results(validate(LogisticRegression(), KFold(3)), X, Y)),
         rel_tol=1e-6,
     )
 
@@ -129,7 +129,7 @@ def test_words_as_labels_need_the_positive_one() -> None:
     found = validate(LogisticRegression(), KFold(3), y=NAMES)
     test = from_cv_results(found, X, NAMES, pos_label="fraud")
     expected = from_cv_results(validate(LogisticRegression(), KFold(3)), X, Y)
-    assert_frame_equal(test.frame, expected.frame, rel_tol=1e-6)
+    assert_frame_equal(pl.DataFrame(test), pl.DataFrame(expected), rel_tol=1e-6)
     with pytest.raises(PrcError, match="classes of the estimator are fraud, ok; pass pos_label="):
         from_cv_results(found, X, NAMES)
     with pytest.raises(PrcError, match=r"pos_label='frau'; did you mean 'fraud'\?"):
@@ -145,13 +145,13 @@ def test_folds_of_ones_own_are_those_of_scikit_learn() -> None:
     ]
     expected = from_cv_results(found, X, Y)
     test = from_folds(iter(folds), Y)
-    assert_frame_equal(test.frame, expected.frame)
+    assert_frame_equal(pl.DataFrame(test), pl.DataFrame(expected))
     assert repr(test) == repr(expected)
-    rows = test.frame.group_by("repeat", "example").len()
+    rows = pl.DataFrame(test).group_by("repeat", "example").len()
     assert rows["len"].max() == 1, "an example once in a repeat, however folds overlap"
     together = from_folds({"a": folds, 2: folds}, Y)
-    assert together.frame["model"].unique(maintain_order=True).to_list() == ["a", "2"]
-    pooled = average_precision_score(Y[test.frame["example"]], test.frame["score"])
+    assert pl.DataFrame(together)["model"].unique(maintain_order=True).to_list() == ["a", "2"]
+    pooled = average_precision_score(Y[pl.DataFrame(test)["example"]], pl.DataFrame(test)["score"])
     found_ap = test.summary(metrics="average_precision")["value"].item()
     assert found_ap == pytest.approx(pooled, rel=1e-12)
 

@@ -78,7 +78,7 @@ def test_scores_of_an_estimator(model: Any, way: str) -> None:
     scores = getattr(model, way)(X)
     scores = scores[:, 1] if scores.ndim == 2 else scores
     display = PrevalenceDisplay.from_estimator(model, X, Y, eta=0.01)
-    assert display.test.frame["score"].to_list() == scores.tolist()
+    assert pl.DataFrame(display.test)["score"].to_list() == scores.tolist()
     assert display.name == type(model).__name__
     named = PrevalenceDisplay.from_estimator(model, X, Y, eta=0.01, name="mine", response_method=way)  # type: ignore[arg-type]
     assert named.name == "mine"
@@ -88,9 +88,9 @@ def test_scores_of_an_estimator(model: Any, way: str) -> None:
 def test_the_method_for_scores_may_be_chosen() -> None:
     asked: dict[str, Any] = {"response_method": "decision_function"}
     display = PrevalenceDisplay.from_estimator(MODEL, X, Y, **asked)
-    assert display.test.frame["score"].to_list() == SCORES.tolist()
+    assert pl.DataFrame(display.test)["score"].to_list() == SCORES.tolist()
     turned = PrevalenceDisplay.from_estimator(BY_NAME, X, NAMES, pos_label="fraud", **asked)
-    assert turned.test.frame["score"].to_list() == pytest.approx(SCORES.tolist(), rel=1e-4)
+    assert pl.DataFrame(turned.test)["score"].to_list() == pytest.approx(SCORES.tolist(), rel=1e-4)
     asked = {"response_method": "predict_proba"}
     with pytest.raises(PrcError, match="with predict_proba; LinearSVC has none"):
         PrevalenceDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, **asked)

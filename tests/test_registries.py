@@ -47,7 +47,7 @@ from tests.support.queries import QUERIES
 ROOT = Path(__file__).parent.parent
 CHARTS = set(charts.__all__) - {"Chart"}
 METHODS = {name for name in dir(FramePrc) if not name.startswith("_")}
-METHODS -= {"plot", "frame", "report", "decide"}
+METHODS -= {"plot", "report", "decide"}
 """The methods that return a table."""
 [COMMANDS] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
 

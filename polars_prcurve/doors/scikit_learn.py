@@ -61,7 +61,8 @@ def from_cv_results(
 
     Returns
     -------
-    A bound table of one row per fold and example that the fold tests, in that order, whose `frame` is:
+    A bound table of one row per fold and example that the fold tests, in that order, which
+    `pl.DataFrame(...)` gives:
 
     - with several models, `model`: String
     - `example`: Int64, the row of `X`
@@ -123,7 +124,7 @@ def from_folds(
     >>> test = from_folds(folds, [1, 0, 1, 0])
     >>> test
     <prc of 6 rows: cluster='example'>
-    >>> test.frame.tail(2).rows()
+    >>> pl.DataFrame(test).tail(2).rows()
     [(0, 1, 2, 0.7, True), (1, 1, 2, 0.2, False)]
     """
     label_dtypes(pos_label)

@@ -161,11 +161,6 @@ class FramePrc(
         return self._finish(wide_tables.unpivot_scores(frame, scores, **names))
 
     @property
-    def frame(self) -> F:
-        """The table itself: the rows that the words are about."""
-        return self._frame
-
-    @property
     def plot(self) -> PlotPrc:
         """Charts of the score table; each method collects the table that it draws."""
         return PlotPrc(self)
@@ -193,6 +188,10 @@ class FramePrc(
 class DataFramePrc(FramePrc[pl.DataFrame]):
     __doc__ = FramePrc.__doc__
     _may_collect = True
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows that the words are about, for `pl.DataFrame(...)` and other libraries."""
+        return self._frame.__arrow_c_stream__(requested_schema)
 
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
