@@ -29,11 +29,13 @@ from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
 from polars_prcurve.core.uncertainty import influence
 from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
 
-_Z_95 = z_value(0.95)
+_Z_95 = z_value(0.95)  # standard errors of recall at which helpers of any level of confidence are taken
+# The sizes of both classes, by their own weights, and by those of the other class.
 _N_POS, _N_NEG = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
 _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize.N_NEG_LEAST)
-_CLUSTERED, _CORRELATED = ("clustered", "weighted clusters"), ("clustered", "stratified")
-_KNOWN_AT_RECALL = ("independent", *_CORRELATED)
+_CLUSTERED = ("clustered", "weighted clusters")  # kinds of rows of which clusters are independent
+_CORRELATED = ("clustered", "stratified")  # kinds whose rates go together
+_KNOWN_AT_RECALL = ("independent", *_CORRELATED)  # kinds for which precision at a recall has an error
 
 RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted clusters", "in parts"]
 """Whether examples are independent, were drawn by strata, come in clusters, or are those of parts.
@@ -43,7 +45,7 @@ Of weighted clusters the rates at a threshold have no errors, and so precision a
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
-_LEAST, _MOST = "least", "most"
+_LEAST, _MOST = "least", "most"  # the values of a metric on its two extended curves
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -84,24 +86,14 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
         nothing = pl.lit(None, dtype=pl.Float64)
         freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if clustered else {}
         return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
-    influenced = list_influenced({name: metric})
-    errors = {
-        f"{of}_error": find_standard_error(of, m, clustered=clustered) for of, m in influenced.items()
-    }
-    if SLOPE in recipe.helpers:
-        slope = pl.col(f"{name}_{SLOPE}")
-        for of in influenced:
-            added = slope**2 * pl.col(EtaError.VARIANCE)
-            added = _add_counted_eta(of, slope) if rows == "stratified" else added
-            own = errors[f"{of}_error"]
-            errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
+    errors = _list_errors(name, metric, rows)
     if clustered:
         errors |= influence.find_freedom(name)
     if recipe.least_if_perfect is not None:
         errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
     quantile = student_quantile(z, pl.col(f"{name}_freedom")) if clustered else z
-    known, inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
+    is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
     steps: list[Mapping[str, pl.Expr]] = [errors]
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
@@ -111,28 +103,42 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
         ends = find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
-    shown = [pl.when(known & varies).then(end) for end in ends]
-    numbers = [pl.when(known & (inside | ~varies)).then(error), *shown]
-    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, rows=rows), known))
+    shown_ends = [pl.when(is_known & varies).then(end) for end in ends]
+    numbers = [pl.when(is_known & (is_inside | ~varies)).then(error), *shown_ends]
+    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, rows=rows), is_known))
     return IntervalPlan(helpers, steps)
 
 
+def _list_errors(name: str, metric: CurveMetric, rows: RowKind) -> dict[str, pl.Expr]:
+    """Return the errors of a metric and of its cautious values, with that of a counted prevalence."""
+    errors = {}
+    for column, helper in list_influenced({name: metric}).items():
+        error = find_standard_error(column, helper, clustered=rows in _CLUSTERED)
+        if SLOPE in metric.recipe.helpers:
+            slope = pl.col(f"{name}_{SLOPE}")
+            added = slope**2 * pl.col(EtaError.VARIANCE)
+            added = _add_counted_eta(column, slope) if rows == "stratified" else added
+            error = (error * error + added).clip(lower_bound=0.0).sqrt()
+        errors[f"{column}_error"] = error
+    return errors
+
+
 def _name_interval(
-    name: str, numbers: Sequence[pl.Expr], doubts: Doubts, known: pl.Expr
+    name: str, numbers: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
 ) -> dict[str, pl.Expr]:
     """Return the columns of standard error, low and high end, and of what makes them unreliable."""
     kinds = ("standard_error", "low", "high", "reliable", "why")
-    columns = zip(kinds, (*numbers, *tell_doubts(doubts, known)), strict=True)
+    columns = zip(kinds, (*numbers, *tell_doubts(doubts, is_known)), strict=True)
     return {f"{name}_{kind}": column for kind, column in columns}
 
 
-def _add_counted_eta(name: str, moved: pl.Expr) -> pl.Expr:
+def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
     """Return what the count of a prevalence adds to the variance of a value, where rows have weights."""
     # Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum
     # is mostly less than that of both errors: it is that of influences with the slope added to those of
     # positives, and taken from those of negatives.
-    sides = (("pos", moved, _N_POS), ("neg", -moved, _N_NEG))
-    terms = ((moved * moved + 2 * of * pl.col(f"{name}_{side}_tilt")) / n for side, of, n in sides)
+    sides = (("pos", slope, _N_POS), ("neg", -slope, _N_NEG))
+    terms = ((slope * slope + 2 * shift * pl.col(f"{name}_{side}_tilt")) / n for side, shift, n in sides)
     return pl.when(pl.col(EtaError.VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
 
 
@@ -155,12 +161,12 @@ def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> p
 
 def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
     """Return both ends of a ROC AUC, on the logit scale."""
-    value, least = pl.col(name), pl.col(f"{name}_if_perfect")
+    value, lowest = pl.col(name), pl.col(f"{name}_if_perfect")
     # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
     half = quantile * pl.col(f"{name}_error") / (value * (1 - value))
     # At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
     # uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
-    at_bounds = ((least, 0.0, -half), (1.0, 1 - least, half))
+    at_bounds = ((lowest, 0.0, -half), (1.0, 1 - lowest, half))
     logit, is_1 = to_logit(value), pl.when(value == 1)
     return [
         is_1.then(at_1).when(value == 0).then(at_0).otherwise(from_logit(logit + by))
@@ -187,29 +193,32 @@ def list_doubts(
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
-    counted = [least if rows == "stratified" else size * (size / least) for size, least in classes]
+    counted_sizes = [
+        least_size if rows == "stratified" else size * (size / least_size)
+        for size, least_size in classes
+    ]
     enough = {
         f"few {of_class}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
-        for of_class, size in zip(("positives", "negatives"), counted, strict=True)
+        for of_class, size in zip(("positives", "negatives"), counted_sizes, strict=True)
     }
     if rows == "stratified":
         return few | enough
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
-    shown = pl.all_horizontal(
-        *(_shows_weights(*of) for of in classes),
-        *(least**2 / size >= 20 * (1 - least / size) for size, least in classes),
+    shows_weights = pl.all_horizontal(
+        *(_shows_weights(*sizes) for sizes in classes),
+        *(least_size**2 / size >= 20 * (1 - least_size / size) for size, least_size in classes),
     )
-    return enough | {"heavy weights": ~shown}
+    return enough | {"heavy weights": ~shows_weights}
 
 
-def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
+def _shows_weights(size: pl.Expr, least_size: pl.Expr) -> pl.Expr:
     """Return whether a class is large enough for its heavy examples to be in the sample as expected."""
     # It counts as `size` examples by its own weights, and as `least` by those of the other class. If a
     # few heavy ones are missing, `size` is too large and `least` too small, and a metric is wrong. So
     # the flag reads their product, which hardly changes: it must be 6000 times the share by which they
     # differ. Equal weights are always shown.
-    return size * least >= 6000 * (1 - least / size)
+    return size * least_size >= 6000 * (1 - least_size / size)
 
 
 def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
@@ -257,12 +266,12 @@ def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[st
 
         return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
 
-    read = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
-    read |= {"correlation": EffectiveSize.RATE_CORRELATION} if rows in _CORRELATED else {}
-    found = {kind: find_column(column) for kind, column in read.items()}
+    columns = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
+    columns |= {"correlation": EffectiveSize.RATE_CORRELATION} if rows in _CORRELATED else {}
+    helpers = {kind: find_column(column) for kind, column in columns.items()}
     # Less recall is reached above the threshold, more recall below it.
-    found |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
-    return {f"{name}_{kind}": helper for kind, helper in found.items()}
+    helpers |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
+    return {f"{name}_{kind}": helper for kind, helper in helpers.items()}
 
 
 def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
@@ -285,25 +294,27 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
     error = (error**2 + (value * (1 - value)) ** 2 * pl.col(EtaError.VARIANCE)).sqrt()
-    known = (
+    is_known = (
         value.is_not_null()
         & fpr.is_not_null()
         & (pl.col(Segment.ODDS) > 0)
         & pl.col(Segment.ODDS).is_finite()
     )
-    known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
-    known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
-    low, high = (pl.when(known).then(null_if_nan(end)) for end in ends)
+    is_known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
+    is_known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
+    low, high = (pl.when(is_known).then(null_if_nan(end)) for end in ends)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
-    least = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
-    most = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
+    lower_end = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
+    upper_end = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
     n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
     doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
     if rows != "stratified":
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
-    shown = _name_interval(name, [pl.when(known & (fpr > 0)).then(error), least, most], doubts, known)
-    bound = {f"{name}_{kind}": of for kind, of in sizes.items()}
-    return IntervalPlan(helpers, [bound, bound_ends, shown])
+    interval = _name_interval(
+        name, [pl.when(is_known & (fpr > 0)).then(error), lower_end, upper_end], doubts, is_known
+    )
+    bound_sizes = {f"{name}_{kind}": column for kind, column in sizes.items()}
+    return IntervalPlan(helpers, [bound_sizes, bound_ends, interval])
 
 
 def _find_ends_at_recall(
@@ -319,20 +330,22 @@ def _find_ends_at_recall(
         pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
     )
 
-    def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
-        return combine_distances([(limit / fpr).log(), (moved / fpr).log() * stretch], correlation)
+    def log_distance(limit: pl.Expr, moved_fpr: pl.Expr) -> pl.Expr:
+        return combine_distances([(limit / fpr).log(), (moved_fpr / fpr).log() * stretch], correlation)
 
     low, high = compute_limits(fpr * size, size, confidence, "wilson")
     # An fpr of 0 has no logarithm: then the upper limit is Wilson's, at the lower threshold.
     high_below = compute_limits(below * size, size, confidence, "wilson")[1]
-    least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
-    most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
+    least_fpr = (
+        pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
+    )
+    most_fpr = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
     # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
     # The limits of an eta that was counted in the table are those of a share of as many examples as
     # EtaError.VARIANCE tells (Wilson).
     value, eta, variance = pl.col(name), pl.col("eta"), pl.col(EtaError.VARIANCE)
     n, ends = 1 / (variance * eta * (1 - eta)), []
-    bound = {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
+    bound = {f"{name}_least_fpr": least_fpr, f"{name}_most_fpr": most_fpr}
     limits = compute_limits(eta * n, n, confidence, "wilson")
     for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
         at_limit, shift = (
@@ -377,19 +390,29 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
     """Return the values of both extended curves and their errors, by column."""
     missed, top, lowest = map(pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION))
     # A mean over one positive more: below all others it has the least precision, and on top 1.
-    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
-    most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
+    least_value = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
+    most_value = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
     errors = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}_error"), (1 - top) * pl.col(f"{name}_error")
     # The influence of that positive: its share, times how far its precision is from the mean.
-    jumps = missed * (least - lowest), top * (1 - most)
+    jumps = missed * (least_value - lowest), top * (1 - most_value)
     columns: dict[str, pl.Expr] = {}
-    for end, value, error, jump in zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True):
-        both = (error * error + jump * jump).sqrt()
-        columns |= {f"{name}_{end}": value, f"{name}_{end}_jump": jump, f"{name}_{end}_error": both}
+    for end, value, error, jump in zip(
+        (_LEAST, _MOST), (least_value, most_value), errors, jumps, strict=True
+    ):
+        extended_error = (error * error + jump * jump).sqrt()
+        columns |= {
+            f"{name}_{end}": value,
+            f"{name}_{end}_jump": jump,
+            f"{name}_{end}_error": extended_error,
+        }
     return columns
 
 
-EXTENDED = ("", *(f"_{end}{of}" for end in (_LEAST, _MOST) for of in ("", "_jump", "_error")), "_error")
+EXTENDED = (
+    "",
+    *(f"_{end}{ending}" for end in (_LEAST, _MOST) for ending in ("", "_jump", "_error")),
+    "_error",
+)
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
@@ -423,9 +446,11 @@ def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str
 
 def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
     """Return how far unseen examples move the value, in halves of the plain interval."""
-    value, least, most = (to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
+    value, least_value, most_value = (
+        to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}")
+    )
     half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
-    return pl.max_horizontal(value - least, most - value) / half
+    return pl.max_horizontal(value - least_value, most_value - value) / half
 
 
 def to_logit(value: pl.Expr) -> pl.Expr:

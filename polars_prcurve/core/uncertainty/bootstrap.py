@@ -54,6 +54,7 @@ from polars_prcurve.core.sweep.sweep_table import (
 )
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS
 
+# Numbers of a curve among those of a block, of a replicate, and of a sample.
 _CURVE, _REPLICATE, _SAMPLE = (f"{RESERVED}{name}" for name in ("curve", "replicate", "sample"))
 _MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
@@ -96,11 +97,13 @@ class Bootstrap(NamedTuple):
             )
             rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
         # Rows and samples stand by rising Group.NUMBER; a sample may have no rows.
-        ends = np.searchsorted(rows[Group.NUMBER].to_numpy(), [of[-1] for of in groups], side="right")
-        for (start, end), of in zip(pairwise([0, *ends.tolist()]), groups, strict=True):
+        ends = np.searchsorted(
+            rows[Group.NUMBER].to_numpy(), [numbers[-1] for numbers in groups], side="right"
+        )
+        for (start, end), numbers in zip(pairwise([0, *ends.tolist()]), groups, strict=True):
             part = rows[start:end]
             if by_unit:
-                yield UnitSample.read(part, of)
+                yield UnitSample.read(part, numbers)
             else:
                 yield CellSample(*(part[name].to_numpy() for name in sums))
 
@@ -109,14 +112,14 @@ class Bootstrap(NamedTuple):
         sweep: SweepTables,
         values: pl.LazyFrame,
         key: str,
-        read: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
+        reader: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
     ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
-        """Return the values, the errors of what is `read` from them, and the sizes of samples by key."""
+        """Return the values, errors of what the `reader` makes of them, and sizes of samples by key."""
         pairs = self.collect_query(values)
         numbers = pairs.select(Group.NUMBER, pl.col(key).alias(_SAMPLE)).unique().sort(Group.NUMBER)
         groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(Group.NUMBER)
         samples = list(self.build_samples(sweep, groups[Group.NUMBER].to_list()))
-        errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
+        errors = self.estimate_errors(reader(*block) for block in self._compute_blocks(samples, pairs))
         schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
         sizes = pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
         return pairs, errors, sizes.with_columns(groups[_SAMPLE].alias(key)).lazy()
@@ -139,19 +142,21 @@ class Bootstrap(NamedTuple):
                 lengths = [length for sample in block for length in sample.lengths]
                 streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
                 last = first + len(lengths) - 1
-                own = pairs.filter(pl.col(_CURVE).is_between(first, last))
-                own = own.with_columns(pl.col(_CURVE) - first)
+                block_pairs = pairs.filter(pl.col(_CURVE).is_between(first, last))
+                block_pairs = block_pairs.with_columns(pl.col(_CURVE) - first)
                 values = []
                 for size in split_replicates(n, sum(lengths)):
-                    drawn = [s.draw(random, size) for s, random in zip(block, streams, strict=True)]
-                    pos, neg = (np.concatenate(side, axis=1) for side in zip(*drawn, strict=True))
+                    counts = [s.draw(random, size) for s, random in zip(block, streams, strict=True)]
+                    pos, neg = (np.concatenate(side, axis=1) for side in zip(*counts, strict=True))
                     curves = self._build_curves(pos, neg, lengths)
-                    values.append(self._compute_values(curves, own, size, len(lengths)))
+                    values.append(self._compute_values(curves, block_pairs, size, len(lengths)))
                     advance(size * sum(lengths))
-                estimates = own.select(*number_metrics(self.metrics)).fill_null(float("nan")).to_numpy()
+                estimates = (
+                    block_pairs.select(*number_metrics(self.metrics)).fill_null(float("nan")).to_numpy()
+                )
                 smaller = np.repeat([min(s.sizes) for s in block], [len(s.lengths) for s in block])
-                sizes = smaller[own[_CURVE].to_numpy()]
-                yield own, ReplicateValues(estimates, np.concatenate(values), sizes)
+                sizes = smaller[block_pairs[_CURVE].to_numpy()]
+                yield block_pairs, ReplicateValues(estimates, np.concatenate(values), sizes)
                 first = last + 1
 
     def _build_curves(
@@ -199,10 +204,12 @@ class Bootstrap(NamedTuple):
         """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
         named = number_metrics(self.metrics)
         # Point metrics of replicates read rates alone; the factors are here because pairs have them.
-        own = pairs.lazy().select(pl.col(_CURVE), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)
+        curve_pairs = pairs.lazy().select(
+            pl.col(_CURVE), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR
+        )
         numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
         group = (pl.col(_REPLICATE) * n_curves + pl.col(_CURVE)).cast(pl.UInt32).alias(Group.NUMBER)
-        all_pairs = numbers.join(own, how="cross", maintain_order="left_right").with_row_index(
+        all_pairs = numbers.join(curve_pairs, how="cross", maintain_order="left_right").with_row_index(
             Pair.NUMBER
         )
         all_pairs = all_pairs.with_columns(group).join(curves.groups, on=Group.NUMBER, how="left")
@@ -311,8 +318,8 @@ def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> list[list[Sa
 def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     """Return how many replicates to draw at a time, for at most _MAX_CELLS cells or one replicate."""
     step = max(1, _MAX_CELLS // max(1, n_cells))
-    rest = n_replicates % step
-    return [step] * (n_replicates // step) + [rest] * (rest > 0)
+    remainder = n_replicates % step
+    return [step] * (n_replicates // step) + [remainder] * (remainder > 0)
 
 
 # Resampling -------------------------------------------------------------------------------------
@@ -397,15 +404,15 @@ class UnitSample(NamedTuple):
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
         n_cells = sum(self.lengths)
-        drawn = np.zeros((2, replicates, n_cells))
+        counts = np.zeros((2, replicates, n_cells))
         for replicate in range(replicates):
             times = np.zeros(sum(map(len, self.strata)), dtype=np.int64)
             for units, random in zip(self.strata, streams, strict=False):  # clusters: one stratum
                 times[units] = _draw_counts(random, np.ones(len(units), dtype=np.int64), 1)[0]
             row_times = times[self.unit]
             for side, amounts in enumerate((self.pos, self.neg)):
-                drawn[side, replicate] = np.bincount(self.cell, row_times * amounts, n_cells)
-        return drawn[0], drawn[1]
+                counts[side, replicate] = np.bincount(self.cell, row_times * amounts, n_cells)
+        return counts[0], counts[1]
 
 
 Sample: TypeAlias = CellSample | UnitSample
@@ -419,13 +426,13 @@ def _draw_counts(
     total = int(cells.sum())
     if total > 3 * len(cells):  # faster than single examples where cells hold many
         return random.multinomial(total, cells / total, replicates)
-    drawn = np.zeros((replicates, len(cells)), dtype=np.int64)
+    counts = np.zeros((replicates, len(cells)), dtype=np.int64)
     if total > 0:
         cell_of_example = np.repeat(np.arange(len(cells)), cells)
         for replicate in range(replicates):
-            chosen = cell_of_example[random.integers(0, total, total)]
-            drawn[replicate] = np.bincount(chosen, minlength=len(cells))
-    return drawn
+            drawn_cells = cell_of_example[random.integers(0, total, total)]
+            counts[replicate] = np.bincount(drawn_cells, minlength=len(cells))
+    return counts
 
 
 # Optimism --------------------------------------------------------------------------------------
@@ -463,14 +470,16 @@ def build_optimism_table(
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
     pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *late_checks(table, grid))
-    found = replicates.collect_query(pairs.select(Group.NUMBER, Pair.NUMBER, "eta"))
-    groups = found[Group.NUMBER].unique().sort()
+    collected_pairs = replicates.collect_query(pairs.select(Group.NUMBER, Pair.NUMBER, "eta"))
+    groups = collected_pairs[Group.NUMBER].unique().sort()
     samples = list(replicates.build_samples(sweep, [[group] for group in groups]))
-    rows = _measure_samples(samples, found, maximized, metrics, certainty)
+    rows = _measure_samples(samples, collected_pairs, maximized, metrics, certainty)
     names = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
-    schema: dict[str, Any] = {Pair.NUMBER: found.schema[Pair.NUMBER], TARGET_NUMBER: pl.Int64}
-    every = pl.LazyFrame(rows, schema | dict.fromkeys(names, pl.Float64), orient="row")
-    return every.with_columns(pl.lit(True).alias(TargetRow.IS_MAXIMIZED), pl.col(names).fill_nan(None))
+    schema: dict[str, Any] = {Pair.NUMBER: collected_pairs.schema[Pair.NUMBER], TARGET_NUMBER: pl.Int64}
+    optimism = pl.LazyFrame(rows, schema | dict.fromkeys(names, pl.Float64), orient="row")
+    return optimism.with_columns(
+        pl.lit(True).alias(TargetRow.IS_MAXIMIZED), pl.col(names).fill_nan(None)
+    )
 
 
 def _measure_samples(
@@ -490,19 +499,22 @@ def _measure_samples(
             etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
             differences, of_sample = [], find_rates(sample.counts)
             for size in split_replicates(n, _ARRAYS * sum(sample.lengths)):
-                drawn = find_rates(sample.draw(streams, size))
-                asked = product(etas, maximized.values())
-                found = [compare_with_sample(drawn, of_sample, *of, metrics) for of in asked]
-                differences.append(found)
+                drawn_rates = find_rates(sample.draw(streams, size))
+                questions = product(etas, maximized.values())
+                block_differences = [
+                    compare_with_sample(drawn_rates, of_sample, *question, metrics)
+                    for question in questions
+                ]
+                differences.append(block_differences)
                 advance(size * sum(sample.lengths))
-            every = np.concatenate(differences, axis=1)  # axes: pair and target, replicate, metric
-            undefined = np.isnan(every)
-            known = (~undefined).sum(axis=1)
+            gaps = np.concatenate(differences, axis=1)  # axes: pair and target, replicate, metric
+            undefined = np.isnan(gaps)
+            n_defined = (~undefined).sum(axis=1)
             with np.errstate(invalid="ignore"):
-                means = np.where(undefined, 0, every).sum(axis=1) / known
+                means = np.where(undefined, 0, gaps).sum(axis=1) / n_defined
             if min(sample.sizes) < 2 - 1e-9:  # one example does not tell how much examples differ
                 means[:] = np.nan
-            n_dropped = max(n_dropped, int((n - known)[~np.isnan(means)].max(initial=0)))
+            n_dropped = max(n_dropped, int((n - n_defined)[~np.isnan(means)].max(initial=0)))
             keys = [[pair, number] for pair in part[Pair.NUMBER] for number in maximized]
             rows += [[*key, *mean] for key, mean in zip(keys, means.tolist(), strict=True)]
     warn_of_dropped(n_dropped, n)
@@ -518,8 +530,8 @@ def find_rates(counts: DrawnCounts) -> DrawnCounts:
 
 
 def compare_with_sample(
-    drawn: DrawnCounts,
-    of_sample: DrawnCounts,
+    drawn_rates: DrawnCounts,
+    sample_rates: DrawnCounts,
     eta: float | None,
     maximized: PointMetric,
     metrics: Sequence[PointMetric],
@@ -527,17 +539,17 @@ def compare_with_sample(
     """Return each metric at the best row of each replicate, less its value at that row of the sample."""
 
     def evaluate(metric: PointMetric, tpr: Any, fpr: Any) -> NDArray[np.float64]:
-        at = metric.choose_eta(np.nan if eta is None else eta)  # undefined in an empty group
-        return np.asarray(metric.from_rates(tpr, fpr, np.float64(at)))
+        prevalence = metric.choose_eta(np.nan if eta is None else eta)  # undefined in an empty group
+        return np.asarray(metric.from_rates(tpr, fpr, np.float64(prevalence)))
 
     sign = 1.0 if maximized.higher_is_better() else -1.0
     with np.errstate(all="ignore"):
-        values = sign * evaluate(maximized, *drawn)
+        values = sign * evaluate(maximized, *drawn_rates)
         best_row = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
         replicate = np.arange(len(values))
-        there = [rate[replicate, best_row] for rate in drawn]
-        here = [rate[0, best_row] for rate in of_sample]
-        found = [evaluate(metric, *there) - evaluate(metric, *here) for metric in metrics]
-    differences = np.stack(found, axis=1)
+        best_points = [rate[replicate, best_row] for rate in drawn_rates]
+        sample_points = [rate[0, best_row] for rate in sample_rates]
+        gaps = [evaluate(metric, *best_points) - evaluate(metric, *sample_points) for metric in metrics]
+    differences = np.stack(gaps, axis=1)
     differences[np.isnan(values).all(axis=1)] = np.nan
     return differences

@@ -52,9 +52,10 @@ BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.
 """From pairs and metrics to a row of values for each pair."""
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
+# Columns with a value and both ends of its interval, on the scale where it is unbounded.
 _MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
-_SLOPE = f"{RESERVED}slope_"
-_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]
+_SLOPE = f"{RESERVED}slope_"  # what a column with a mean slope begins with, before a kind of influence
+_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]  # the values at both ends, on it
 
 
 def carry_eta_errors(
@@ -67,14 +68,21 @@ def carry_eta_errors(
     confidence: float,
 ) -> pl.LazyFrame:
     """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
-    known: list[str] | None = None
+    shared_columns: list[str] | None = None
     if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
         shared = _build_shared_errors(curves, pairs, named)
-        known, values = shared.collect_schema().names(), values.join(shared, on=Pair.NUMBER, how="left")
-    moved = {n: of for n, of in named.items() if of.depends_on_eta and has_analytic_interval(of)}
+        shared_columns, values = (
+            shared.collect_schema().names(),
+            values.join(shared, on=Pair.NUMBER, how="left"),
+        )
+    moved_metrics = {
+        n: metric
+        for n, metric in named.items()
+        if metric.depends_on_eta and has_analytic_interval(metric)
+    }
     kinds = ("", "_low", "_high")
-    values = add_values_at_ends(values, pairs, moved, kinds, curves, build_values=build_values)
-    for name, metric in moved.items():
+    values = add_values_at_ends(values, pairs, moved_metrics, kinds, curves, build_values=build_values)
+    for name, metric in moved_metrics.items():
         at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
         values = values.with_columns(
             to_unbounded(at_end, metric.range).alias(scaled)
@@ -86,7 +94,7 @@ def carry_eta_errors(
             (at_ends[1] - at_ends[0]) * (0.5 / z_value(confidence)),
         )
         corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
-        common = [] if known is None else [_correlate_with_eta(name, known, at_ends)]
+        common = [] if shared_columns is None else [_correlate_with_eta(name, shared_columns, at_ends)]
         values = widen_intervals(values, name, metric, distances, corners, shared=common)
     return values
 
@@ -103,12 +111,12 @@ def add_values_at_ends(
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
     for limit, end in zip(EtaError.LIMITS, ETA_ENDS, strict=True):
-        moved = pairs.with_columns(pl.col(limit).alias("eta"))
-        moved = moved.with_columns(
+        moved_pairs = pairs.with_columns(pl.col(limit).alias("eta"))
+        moved_pairs = moved_pairs.with_columns(
             *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
             odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
-        at_end = (build_values or curves.compute_values)(moved, metrics).select(
+        at_end = (build_values or curves.compute_values)(moved_pairs, metrics).select(
             Pair.NUMBER,
             *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
         )
@@ -120,7 +128,11 @@ def _build_shared_errors(
     curves: CurveSegments, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
-    moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
+    moved_metrics = {
+        name: metric
+        for name, metric in named.items()
+        if metric.depends_on_eta and metric.recipe.influence
+    }
     scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
     shared = pairs.select(Pair.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
@@ -129,10 +141,10 @@ def _build_shared_errors(
         "neg": ("neg", fpr, fpr + pl.col(Segment.RUN)),
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
     }
-    for influences in build_influences(curves, pairs, moved, [EtaError.REFERENCE]):
+    for influences in build_influences(curves, pairs, moved_metrics, [EtaError.REFERENCE]):
         slopes, terms, sums = {}, {}, {}
-        for kind, (of, start, end) in stretches.items():
-            slope = sum_slopes(of, end) - sum_slopes(of, start)
+        for kind, (class_side, start, end) in stretches.items():
+            slope = sum_slopes(class_side, end) - sum_slopes(class_side, start)
             slopes[_SLOPE + kind] = slope / scale
         for name in influences.names:
             for side, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
@@ -143,15 +155,15 @@ def _build_shared_errors(
                 terms[size] = pl.col(size) * scale * 4
                 sums[column] = sum_shares(pl.col(column)) * pl.col(size).first()
         frame = influences.frame.with_columns(**slopes)
-        found = frame.select(Pair.NUMBER, **terms).group_by(Pair.NUMBER).agg(**sums)
-        shared = shared.join(found, on=Pair.NUMBER, how="left")
+        pair_sums = frame.select(Pair.NUMBER, **terms).group_by(Pair.NUMBER).agg(**sums)
+        shared = shared.join(pair_sums, on=Pair.NUMBER, how="left")
     return shared
 
 
-def _correlate_with_eta(name: str, known: Sequence[str], at_ends: Sequence[pl.Expr]) -> pl.Expr:
+def _correlate_with_eta(name: str, shared_columns: Sequence[str], at_ends: Sequence[pl.Expr]) -> pl.Expr:
     """Return the correlation of how the errors of the sample and of eta move a metric; 1 if unknown."""
     columns = [f"{name}_{side}_with_eta" for side in CLASS_SIZE_COLUMNS]
-    if columns[0] not in known:
+    if columns[0] not in shared_columns:
         return pl.lit(1.0)
     of_classes = zip(columns, CLASS_SIZE_COLUMNS.values(), strict=True)
     shared = sum((pl.col(column) / pl.col(size).sqrt() for column, size in of_classes), pl.lit(0.0))
@@ -176,10 +188,10 @@ def widen_intervals(
         for scaled, column in zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
     )
     of_below, of_above, of_error = distances
-    middle, least, most = map(pl.col, (_MIDDLE, _LEAST, _MOST))
+    middle, lowest, highest = map(pl.col, (_MIDDLE, _LEAST, _MOST))
     ends = {
-        "low": middle - combine_distances([middle - least, of_below], shared=shared),
-        "high": middle + combine_distances([most - middle, of_above], shared=shared),
+        "low": middle - combine_distances([middle - lowest, of_below], shared=shared),
+        "high": middle + combine_distances([highest - middle, of_above], shared=shared),
     }
     # A value at a bound is infinitely far on the scale: its ends are the outermost of `corners`.
     inside = middle.is_finite()
@@ -189,10 +201,10 @@ def widen_intervals(
     for (side, end), of_side, choose in zip(
         ends.items(), zip(*corners, strict=True), outermost, strict=True
     ):
-        known = pl.all_horizontal(at.is_not_null() for at in (value, *of_side))
-        corner = pl.when(known).then(choose(value, *of_side))
-        moved = from_unbounded(end, metric.range)
-        changed[side] = pl.when(inside).then(moved).otherwise(corner)
+        has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *of_side))
+        corner = pl.when(has_ends).then(choose(value, *of_side))
+        moved_end = from_unbounded(end, metric.range)
+        changed[side] = pl.when(inside).then(moved_end).otherwise(corner)
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
     at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
     changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(at_bound).then(False))
@@ -213,7 +225,8 @@ def widen_intervals(
 # 2008).
 
 _FIELD, _END = f"{RESERVED}field", f"{RESERVED}end"  # number of a field, and of an end of eta
-_RATES, _SIDES = ("recall", "fpr", "eta"), ("eta_below", "eta_above", "eta_error")
+_RATES = ("recall", "fpr", "eta")  # what a column of RATES_AT_ETAS holds
+_SIDES = ("eta_below", "eta_above", "eta_error")  # endings of columns with what prevalences add
 
 
 def carry_part_eta_errors(
@@ -228,28 +241,30 @@ def carry_part_eta_errors(
     """Let the intervals of areas of fields carry the errors of the prevalences of their parts."""
     # Areas that do not depend on one prevalence depend on how parts differ in it.
     assert table.parts is not None
-    moved = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
-    if not (moved and table.parts.uncertain_eta):
+    moved_metrics = {
+        name: metric for name, metric in named.items() if metric.recipe.influence is not None
+    }
+    if not (moved_metrics and table.parts.uncertain_eta):
         return values
     values = values.cache()  # also what values at other prevalences are measured from
-    columns = [pl.col(name).alias(f"{name}_of_field") for name in moved]
-    at_ends = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved)
+    columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
+    at_ends = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved_metrics)
     at_ends = at_ends.join(values.select(Group.NUMBER, *columns), on=Group.NUMBER)
     at_ends = at_ends.with_columns(
         to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
-        for name, metric in moved.items()
+        for name, metric in moved_metrics.items()
         for place in ("of_field", "at_0", "at_1")
     )
     squares = {}  # of distances below and above, and of errors: columns, so that each is computed once
-    for name in moved:
-        middle, *ends = (pl.col(f"{name}_{at}_scaled") for at in ("of_field", "at_0", "at_1"))
+    for name in moved_metrics:
+        middle, *ends = (pl.col(f"{name}_{place}_scaled") for place in ("of_field", "at_0", "at_1"))
         error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
         for side, distance in zip(_SIDES, (*measure_distances(middle, ends), error), strict=True):
             squares[f"{name}_{side}"] = distance * distance
     sums = (add_squares(pl.col(column)).alias(column) for column in squares)
     of_fields = at_ends.select(Group.NUMBER, **squares).group_by(Group.NUMBER).agg(sums)
     values = add_eta_limits(values.join(of_fields, on=Group.NUMBER, how="left"))
-    for name, metric in moved.items():
+    for name, metric in moved_metrics.items():
         distances = [pl.col(f"{name}_{side}").sqrt() for side in _SIDES]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
         # eta does.
@@ -263,13 +278,13 @@ def carry_part_eta_errors(
 
 
 def _compute_moved_values(
-    table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame, moved: Mapping[str, CurveMetric]
+    table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame, metrics: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
     # Points of a field on which recall rises, and those before, from the highest score down.
     rises = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
-    kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
-    of_field = kept.select(*table.by, Group.NUMBER, Row.SCORE, "recall", "fpr")
+    curve_points = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
+    of_field = curve_points.select(*table.by, Group.NUMBER, Row.SCORE, "recall", "fpr")
     parts = of_field.drop(table.by).join(
         build_part_counts(table, of_field), on=[Group.NUMBER, Row.SCORE]
     )
@@ -300,9 +315,9 @@ def _compute_moved_values(
     pairs = groups.with_row_index(Pair.NUMBER).with_columns(
         odds_against(eta).alias(Segment.ODDS), *factors
     )
-    values = curves.compute_values(pairs, moved)
+    values = curves.compute_values(pairs, metrics)
     at_ends = (
         pl.col(name).filter(pl.col(_END) == end).first().alias(f"{name}_at_{end}")
-        for name, end in product(moved, (0, 1))
+        for name, end in product(metrics, (0, 1))
     )
     return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: Group.NUMBER})

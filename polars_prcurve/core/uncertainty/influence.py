@@ -179,7 +179,7 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
 
 
-_KINDS = ("pos", "neg", "gap")
+_KINDS = ("pos", "neg", "gap")  # of influences: of positives, of negatives on a row, and above it
 _SHARES = {"pos": {"pos": Segment.RISE}, "neg": {"neg": Segment.RUN, "gap": Segment.FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
 _SQUARE_SHARES = {
@@ -252,7 +252,7 @@ def standard_error(name: str, influence: Influence) -> pl.Expr:
 # Unseen.SHARE and Unseen.MISSED_SHARE are theirs, and move the ends of an interval as in `analytic`.
 
 STUDENT_FREEDOM = f"{RESERVED}freedom"  # the column with the degrees of freedom of an interval
-_N_CLUSTERS = f"{RESERVED}n_clusters"
+_N_CLUSTERS = f"{RESERVED}n_clusters"  # the number of clusters of a group
 CLUSTER_ETA_VARIANCE = f"{RESERVED}cluster_eta_variance"
 """The variance of the logit of the own prevalence of a group, among clusters."""
 ROW_SIZES = {Row.POS: f"{RESERVED}n_pos_rows", Row.NEG: f"{RESERVED}n_neg_rows"}
@@ -263,13 +263,14 @@ _CLASSES = {
     Row.POS: (EffectiveSize.N_POS, EffectiveSize.N_POS_LEAST),
     Row.NEG: (EffectiveSize.N_NEG, EffectiveSize.N_NEG_LEAST),
 }
+"""The sizes that a class has, both of which are what its clusters count as."""
 
 
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    placed = add_places(rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
-    cells = placed.agg(pl.col(Row.POS, Row.NEG).sum())
+    placed_rows = add_places(rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
+    cells = placed_rows.agg(pl.col(Row.POS, Row.NEG).sum())
     amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
     totals = {name: pl.col(name).sum().over(Group.NUMBER).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
@@ -292,15 +293,17 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     sums = squares.group_by(Group.NUMBER).agg(sum_shares(pl.exclude(Group.NUMBER)), n_clusters)
     n = pl.col(_N_CLUSTERS)
     sizes = {size: name for name, names in _CLASSES.items() for size in names}
-    counted = sums.select(
-        *(Group.NUMBER, _N_CLUSTERS, pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1))),
+    sizes_of_groups = sums.select(
+        Group.NUMBER,
+        _N_CLUSTERS,
+        pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1)),
         *(pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size) for size, name in sizes.items()),
     )
     freedom = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) - 1
-    counted = counted.with_columns(freedom.alias(STUDENT_FREEDOM))
+    sizes_of_groups = sizes_of_groups.with_columns(freedom.alias(STUDENT_FREEDOM))
     of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
     return of_rows.drop(*sizes, strict=False).join(
-        counted, on=Group.NUMBER, how="left", maintain_order="left"
+        sizes_of_groups, on=Group.NUMBER, how="left", maintain_order="left"
     )
 
 
@@ -344,17 +347,17 @@ def add_up_clusters(
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
-    shares = {name: to_whole_shares(moved / size) for name, (moved, size) in terms.items()}
-    most = {f"{name}_most": size for name, (_, size) in terms.items()}
+    shares = {name: to_whole_shares(cluster_term / size) for name, (cluster_term, size) in terms.items()}
+    bounds = {f"{name}_most": size for name, (_, size) in terms.items()}
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
-    clusters = cells.select(*keys, Row.CLUSTER, **shares, **most).group_by(*keys, Row.CLUSTER)
+    clusters = cells.select(*keys, Row.CLUSTER, **shares, **bounds).group_by(*keys, Row.CLUSTER)
     powers = {"of_clusters": 2, "of_fourths": 4}
-    raised = {
+    power_terms = {
         f"{name}_{kind}": to_whole_shares(pl.col(name) ** power)
         for name in terms
         for kind, power in powers.items()
     }
-    of_clusters = clusters.agg(*sums, pl.col(*most).first()).select(*keys, *most, **raised)
+    of_clusters = clusters.agg(*sums, pl.col(*bounds).first()).select(*keys, *bounds, **power_terms)
     return of_clusters.group_by(keys).agg(
         sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
         for name in terms
@@ -394,23 +397,23 @@ _FIELD = f"{RESERVED}field"  # the number of a field
 class PartCells(NamedTuple):
     """The examples of the parts of all fields, by their place among the scores of positives."""
 
-    cells: (
-        pl.LazyFrame
-    )  # by Group.NUMBER of a field, PART, PLACE and IS_TIED, with the shares of both classes
-    parts: (
-        pl.LazyFrame
-    )  # by PART: Group.N_POS, Group.N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
+    cells: pl.LazyFrame
+    """By Group.NUMBER of a field, PART, PLACE and IS_TIED, with the shares of both classes."""
+    parts: pl.LazyFrame
+    """By PART: Group.N_POS, Group.N_NEG, CLASS_WEIGHTS, and the effective sizes of the field."""
 
 
 def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     """Return the cells of fields, whose sweep has `effective` sizes and all of its rows."""
     assert table.parts is not None
-    of = table.parts.table
-    numbered = build_groups(of, [])
+    parts_table = table.parts.table
+    numbered = build_groups(parts_table, [])
     fields = sweep.groups.select(
         *table.by, pl.col(Group.NUMBER).alias(_FIELD), *CLASS_SIZE_COLUMNS.values()
     )
-    parts = join_groups(numbered.select(*of.by, Group.NUMBER), build_class_weights(table), of.by)
+    parts = join_groups(
+        numbered.select(*parts_table.by, Group.NUMBER), build_class_weights(table), parts_table.by
+    )
     parts = join_groups(parts, fields, table.by).rename({Group.NUMBER: PART, _FIELD: Group.NUMBER})
     sizes = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
     parts = parts.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *sizes).cache()
@@ -419,16 +422,16 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     places = places.with_columns(
         pl.col(PLACE).cum_sum().over(Group.NUMBER) - pl.col(PLACE), (pl.col(PLACE) > 0).alias(IS_TIED)
     )
-    rows = build_numbered_rows(of, numbered).rename({Group.NUMBER: PART})
+    rows = build_numbered_rows(parts_table, numbered).rename({Group.NUMBER: PART})
     rows = rows.join(parts.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG), on=PART)
     cells = rows.join(places, on=[Group.NUMBER, Row.SCORE]).group_by(Group.NUMBER, PART, PLACE, IS_TIED)
     # Counts are whole, so that sums of floats lose nothing.
-    counted = cells.agg(pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first())
+    counts = cells.agg(pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first())
     shares = ((pl.col(share) / pl.col(n)).alias(share) for share, n, *_ in _PART_CLASSES.values())
-    return PartCells(counted.with_columns(shares).drop(Group.N_POS, Group.N_NEG).cache(), parts)
+    return PartCells(counts.with_columns(shares).drop(Group.N_POS, Group.N_NEG).cache(), parts)
 
 
-def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
+def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
     # Of both classes of the field, times the effective sizes less 1.
     key, names, *_ = influences
@@ -441,11 +444,13 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
             part = scaled**power * pl.col(_PART_CLASSES[side][0])
             moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
     by_part = (
-        join_influences(of.cells, influences).select(key, PART, *sizes, **moments).group_by(key, PART)
+        join_influences(part_cells.cells, influences)
+        .select(key, PART, *sizes, **moments)
+        .group_by(key, PART)
     )
     sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
     parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
-    parts = parts.join(of.parts.drop(Group.NUMBER), on=PART)
+    parts = parts.join(part_cells.parts.drop(Group.NUMBER), on=PART)
     terms, totals = {}, {}
     for name, (side, (_, size, weight, effective)) in product(names, _PART_CLASSES.items()):
         mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
@@ -492,8 +497,10 @@ class EtaLanes:
         """Return the names that columns have in all lanes."""
         return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
-    def pack(self, pairs: pl.LazyFrame, columns: Iterable[str], others: Iterable[str]) -> pl.LazyFrame:
-        """Return one row for every `width` pairs: `others` are columns of the pair in lane 0."""
+    def pack(
+        self, pairs: pl.LazyFrame, columns: Iterable[str], pair_columns: Iterable[str]
+    ) -> pl.LazyFrame:
+        """Return one row for every `width` pairs: `pair_columns` are those of the pair in lane 0."""
         # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         # drops them.
         is_first = pl.col(Pair.NUMBER) % self.etas_per_group % self.width == 0
@@ -502,17 +509,17 @@ class EtaLanes:
             for lane in range(self.width)
             for name in columns
         )
-        return pairs.select(*others, *laned).filter(is_first)
+        return pairs.select(*pair_columns, *laned).filter(is_first)
 
-    def unpack(self, totals: pl.LazyFrame, names: Iterable[str], pair: str, other: str) -> pl.LazyFrame:
-        """Return a row per pair, with `names` and `other`; the number `pair` of unused lanes is null."""
+    def unpack(self, totals: pl.LazyFrame, names: Iterable[str], pair: str, group: str) -> pl.LazyFrame:
+        """Return a row per pair, with `names` and `group`; the number `pair` of unused lanes is null."""
         if self.width == 1:
             return totals
         number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
         is_used = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
         lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(is_used))}
         lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
-        return totals.select(other, **lists).explode(*lists)
+        return totals.select(group, **lists).explode(*lists)
 
 
 def _name_in_lane(name: str, lane: int) -> str:

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 
 _REPEAT_COLUMNS = ("mean", "standard_deviation", "low", "q1", "median", "q3", "high")
+"""What the precisions of repeated samples have in common."""
 SUBSAMPLE_COLUMNS = ("eta", "n_kept", *SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
+"""The columns of `subsample_negatives`, after `by`."""
 _MAX_NEGATIVES = 10**9  # NumPy draws hypergeometric numbers from fewer examples than this
 _MAX_VALUES = 10**6  # thresholds times repeats that are in memory at once, in a few copies
 _NEGLIGIBLE_LOG = 43.0
@@ -119,10 +121,10 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
         correction = (n_neg - n_kept) / max(n_neg - 1, 1)
         cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
     if tp == 0:
-        same = 0.0 if fp > 0 else math.nan
-        return SubsampledPrecision(eta, adjusted, same, same, (same, same, same), cv)
-    kept, probability = _kept_fp_distribution(fp, n_neg, n_kept)
-    values = tp / (tp + kept)
+        constant = 0.0 if fp > 0 else math.nan
+        return SubsampledPrecision(eta, adjusted, constant, constant, (constant, constant, constant), cv)
+    n_fp_kept, probability = _kept_fp_distribution(fp, n_neg, n_kept)
+    values = tp / (tp + n_fp_kept)
     mean = float(np.sum(probability * values))
     variance = float(np.sum(probability * (values - mean) ** 2))
     # Precision falls as kept rises, so its quantile q is at level 1 - q of kept. A sum of probabilities
@@ -203,8 +205,8 @@ def build_subsample_table(
         (n_kept / n_neg).alias(Pair.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
     statistics = _draw_samples(rows, repeats, seed).fill_nan(None)
-    first, *others = SUBSAMPLE_COLUMNS
-    return rows.hstack(statistics).lazy().select(*table.by, first, *grid.carried, *others)
+    first, *other_columns = SUBSAMPLE_COLUMNS
+    return rows.hstack(statistics).lazy().select(*table.by, first, *grid.carried, *other_columns)
 
 
 def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
@@ -213,10 +215,10 @@ def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
     for row in rows.filter(too_few | too_many).sort(~too_few, maintain_order=True).head(1).to_dicts():
         keys = (f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
         group = f"the group {', '.join(keys)}" if table.by else "the table"
-        pos, neg, needed = row[Group.N_POS], row[Group.N_NEG], row["n_kept"]
-        if needed is not None and needed > neg:
+        pos, neg, n_needed = row[Group.N_POS], row[Group.N_NEG], row["n_kept"]
+        if n_needed is not None and n_needed > neg:
             raise PrcError(
-                f"eta={row['eta']:g} needs {needed:.0f} negatives beside {pos} positives, and {group} "
+                f"eta={row['eta']:g} needs {n_needed:.0f} negatives beside {pos} positives, and {group} "
                 f"has {neg}; pass its own prevalence, {pos / (pos + neg):.6g}, or more"
             )
         raise PrcError(

@@ -56,17 +56,17 @@ from polars_prcurve.core.uncertainty.eta_error import (
 )
 from polars_prcurve.core.uncertainty.influence import build_influences, compute_variances
 
-_LIMIT_COLUMNS = ("low", "high")
-_ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")
-_FEW = 10
+_LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
+_ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")  # of intervals
+_FEW = 10  # positives or negatives: with fewer an interval is unreliable
 _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
 def _list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a summary, after `by`, without those that an eta frame carries."""
-    more = _ERROR_COLUMNS if errors else _LIMIT_COLUMNS if coarse else ()
-    return ("eta", "n_pos", "n_neg", "metric", "value", *more)
+    interval_columns = _ERROR_COLUMNS if errors else _LIMIT_COLUMNS if coarse else ()
+    return ("eta", "n_pos", "n_neg", "metric", "value", *interval_columns)
 
 
 def build_summary_table(
@@ -82,13 +82,14 @@ def build_summary_table(
     by_formula = certainty is not None and certainty.method == "analytic"
     names = _list_summary_columns(errors=certainty is not None, coarse=coarse)
     check_result_columns(table, grid, names)
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not by_formula)):
-        grid = grid.require_exact(option) if given else grid
+    for option, is_given in (("smooth=", smooth), ('method="bootstrap"', certainty and not by_formula)):
+        grid = grid.require_exact(option) if is_given else grid
     named = number_metrics(metrics)
-    needed = named | _name_limits(named) if coarse else named
+    needed_metrics = named | _name_limits(named) if coarse else named
     doubtful = _list_doubtful(table, named) if by_formula else {}
-    read = [*needed.values(), *_name_limits(doubtful).values()]
-    ends_only = certainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
+    metrics_read = [*needed_metrics.values(), *_name_limits(doubtful).values()]
+    reads_ends = all(metric.recipe.ends_only for metric in metrics_read)
+    ends_only = reads_ends and certainty is None and not smooth
     clusters = by_formula and analytic.needs_cluster_rates(table, metrics)
     sweep = build_sweep(table, effective=by_formula, clusters=clusters, ends_only=ends_only)
     if by_formula and of_table.is_field(table):  # the parts read it, too
@@ -97,20 +98,19 @@ def build_summary_table(
         curves = build_binormal_curves(table, sweep)
     else:
         # Influences also need the negatives below all positives, which only the last row tells.
-        curves = build_curves(table, sweep, read, with_last=by_formula)
+        curves = build_curves(table, sweep, metrics_read, with_last=by_formula)
     pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
     if certainty is not None and by_formula:
         values = _build_values_with_errors(
             table, sweep, curves, pairs, named, confidence=certainty.level, uncertain=grid.uncertain
         )
     else:
-        values = curves.compute_values(pairs, needed)
+        values = curves.compute_values(pairs, needed_metrics)
     if certainty is not None:
         values = _add_chance(values, table, curves, certainty.level)
     values = check_at_end(table, values.sort(Pair.NUMBER), *checks)
-    if certainty is not None and not by_formula:
-        examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
-        values = add_bootstrap_intervals(examples, metrics, certainty, sweep, values)
+    if certainty is not None and not by_formula:  # rates with confidence= were refused earlier
+        values = add_bootstrap_intervals(cast("ScoreTable", table), metrics, certainty, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     columns = {kind: [pl.col(f"{name}_{kind}") for name in named] for kind in names[5:]}
     columns |= {"value": [pl.col(name) for name in named]}
@@ -127,8 +127,8 @@ def _add_chance(
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
     is_tested = not of_table.is_field(table) and table.counts_negatives
     if is_tested and not of_table.has_unlike_examples(table):
-        found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
-        return values.join(found, on=Group.NUMBER, how="left")
+        chances = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
+        return values.join(chances, on=Group.NUMBER, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
     if is_tested and f"{_AREA}_low" in (columns := values.collect_schema().names()):
         # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
@@ -241,28 +241,30 @@ def _build_analytic_values(
     variances = {}
     for influences in build_influences(curves, pairs, analytic.list_influenced(named)):
         if parts is None:
-            found = compute_variances(influences)
+            key_variances = compute_variances(influences)
         else:
-            found = influence.compute_part_variances(parts, influences)
+            key_variances = influence.compute_part_variances(parts, influences)
         if cells is not None:
             of_clusters = influence.compute_cluster_variances(cells, influences)
-            found = found.join(of_clusters, on=influences.key)
-        variances[influences.key] = found
+            key_variances = key_variances.join(of_clusters, on=influences.key)
+        variances[influences.key] = key_variances
     extended = [name for name, metric in named.items() if counts_unseen(metric)]
     if cells is not None and extended:
         columns = pairs.collect_schema().names()
         pairs = pairs.join(variances[Pair.NUMBER], on=Pair.NUMBER, how="left")
         pairs = pairs.with_columns(influence.grow_unseen_shares(extended[0])).select(columns)
         curves = curves.read_from_pairs(Unseen.SHARE)
-    plans = [analytic.plan_interval(name, of, confidence, rows) for name, of in named.items()]
+    plans = [analytic.plan_interval(name, metric, confidence, rows) for name, metric in named.items()]
     helpers = {name: helper for plan in plans for name, helper in plan.helpers.items()}
     values = curves.compute_values(pairs, {**named, **helpers})
-    for key, found in variances.items():
-        values = values.join(found, on=key, how="left")
+    for key, key_variances in variances.items():
+        values = values.join(key_variances, on=key, how="left")
     # Early steps first. The last ones of all metrics stand in one step.
     for number in (-3, -2, -1):
         steps = [plan.steps[number] for plan in plans if len(plan.steps) >= -number]
-        values = values.with_columns(**{name: of for step in steps for name, of in step.items()})
+        values = values.with_columns(
+            **{name: expression for step in steps for name, expression in step.items()}
+        )
     return values
 
 
@@ -277,15 +279,18 @@ def add_bootstrap_intervals(
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
     collected, errors, sizes = Bootstrap(table, metrics, certainty).measure(
-        *(sweep, values, Group.NUMBER), lambda pairs, values: ({Pair.NUMBER: pairs[Pair.NUMBER]}, values)
+        sweep,
+        values,
+        key=Group.NUMBER,
+        reader=lambda pairs, values: ({Pair.NUMBER: pairs[Pair.NUMBER]}, values),
     )
     values = collected.lazy().join(errors, on=Pair.NUMBER, how="left").sort(Pair.NUMBER)
     values = values.join(sizes, on=Group.NUMBER, maintain_order="left")
     flags: dict[str, pl.Expr] = {}
     for name, metric in number_metrics(metrics).items():
         doubts = analytic.list_bootstrap_doubts(name, metric)
-        told = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
-        flags[f"{name}_reliable"], flags[f"{name}_why"] = told
+        reliability = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
+        flags[f"{name}_reliable"], flags[f"{name}_why"] = reliability
     return values.with_columns(**flags)
 
 
@@ -295,6 +300,7 @@ def add_bootstrap_intervals(
 # by trial: of a table with more negatives below all scores, precision and average precision stay, and
 # specificity and ROC AUC change. So it is known of a user's own metric, too.
 
+# Scores with labels, of which none is missing, and the negatives below them.
 _SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
 _BELOW = (0, 50, MANY)
 _CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: none may run at import
@@ -304,9 +310,9 @@ _CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: 
 
 def check_negatives(metrics: Iterable[CurveMetric | PointMetric]) -> None:
     """Raise for a metric that needs the number of negatives, which is not known."""
-    if wrong := list(filter(needs_negatives, metrics)):
+    if refused := list(filter(needs_negatives, metrics)):
         raise PrcError(
-            f"negatives are not counted, and {wrong[0].name} needs their number; pass both numbers as "
+            f"negatives are not counted, and {refused[0].name} needs their number; pass both numbers as "
             "below=, or metrics of what was found, such as precision, recall, f1 and average_precision"
         )
 
@@ -323,8 +329,8 @@ def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
         values = []
         for n_neg in _BELOW:
             table = read_input(_SCORED, InputColumns(below=(2, n_neg)), may_collect=True)
-            found = build_summary_table(table, build_number_grid([None], table), [metric])
-            values.append(table.collect(found, metric.name)["value"].item())
+            summary = build_summary_table(table, build_number_grid([None], table), [metric])
+            values.append(table.collect(summary, metric.name)["value"].item())
     if None in values:  # undefined with any number, as at a recall that is not found, it needs none
         return any(value is not None for value in values)
     return any(not math.isclose(values[0], x, rel_tol=1e-9) for x in values[1:])
