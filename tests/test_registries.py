@@ -27,6 +27,7 @@ from polars_prcurve.core.binding.word_groups import (
 from polars_prcurve.core.curves.target_kinds import TARGET_KINDS
 from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.judging import goal
+from polars_prcurve.core.judging.statuses import STANDINGS, STATUSES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
@@ -36,6 +37,8 @@ from polars_prcurve.doors.cli.commands import build_parser, list_parameters
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
+from polars_prcurve.view.report import decision_drawings
+from polars_prcurve.view.verdicts import verdict_phrases, verdict_sentences
 from polars_prcurve.view.verdicts.verdict_phrases import describe_limit
 from tests.support import oracle, oracle_areas, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
@@ -192,6 +195,17 @@ def test_verdicts_order_and_describe_every_target() -> None:
 
     remedy = "describe_limit in view/verdicts/verdict_phrases.py"
     assert_equal_sets(TARGET_KINDS, filter(has_phrase, TARGET_KINDS), "target", remedy)
+
+
+def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:
+    listed = re.findall(r'^ *- "([^"]+)":', FramePrc.decide.__doc__ or "", re.M)
+    assert listed == list(STATUSES), "decide() lists the statuses in the order in which they are tried"
+    remedy = "_SENTENCES in view/verdicts/verdict_sentences.py"
+    assert_equal_sets(STATUSES, verdict_sentences._SENTENCES, "status", remedy)
+    remedy = "_STANDINGS in view/verdicts/verdict_phrases.py"
+    assert_equal_sets(STANDINGS, verdict_phrases._STANDINGS, "standing of a group", remedy)
+    remedy = "_BLOCKS in view/report/decision_drawings.py"
+    assert_equal_sets({*STATUSES, *STANDINGS}, decision_drawings._BLOCKS, "outcome", remedy)
 
 
 def test_rules_know_which_targets_need_the_number_of_negatives() -> None:

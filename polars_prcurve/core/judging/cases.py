@@ -116,7 +116,8 @@ class Candidate:
     @property
     def vaguest(self) -> Estimate:
         """What is known worst: the value by which the model is judged, or how many alerts are right."""
-        estimates = [each for each in (self.merit, self.precision) if each.span is not None]
+        pair = (self.merit, self.precision)
+        estimates = [estimate for estimate in pair if estimate.span is not None]
         return max(estimates, key=lambda estimate: estimate.high - estimate.low, default=self.merit)
 
     def read(self, name: str) -> Estimate:

@@ -79,22 +79,22 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         request = replace(request, n_groups=max(1, areas.select(groups).n_unique()))
     if request.n_groups > 1:
         rows = _replace_chance_tests(request, rows, [*groups, *models])
-    # A field has no limits of eta.
-    area_keys = [name for name in (*keys, *models) if name in areas.columns]
-    half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
-    names = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
-    half = half.select(*area_keys, **{name: pl.col(column) for name, column in names.items()})
-    rows = _join(rows, half, area_keys)
-    auc = auc.select(*area_keys, (pl.col("high") < 0.5).alias(IS_REVERSED))
-    rows = _join(rows, auc, area_keys)
+    rows = _add_whole_curves(rows, areas, [*keys, *models])
     rows = _add_leads(request, rows, keys, per)
     curves = request.table.curve(
         request.eta, metrics=_RATES, confidence=request.confidence, thresholds=_CURVE_STEPS
     )
-    points = _collect_rates(request, rows, curves, [*groups, *models])
     plain_table = request.unweighted_table
-    sizes = areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc")
-    return Evidence(rows, keys, areas, sizes, curves, points, per, request.test_level)
+    return Evidence(
+        rows=rows,
+        keys=keys,
+        areas=areas,
+        sizes=areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc"),
+        curves=curves,
+        points=_collect_rates(request, rows, curves, [*groups, *models]),
+        per=per,
+        test_level=request.test_level,
+    )
 
 
 def _choose_per(areas: pl.DataFrame) -> float:
@@ -113,6 +113,16 @@ def _replace_chance_tests(
     tests = request.whole_table[0].summary(0.5, metrics="roc_auc", confidence=request.test_level)
     tests = tests.select(*keys, "above_chance").unique()
     return _join(rows.drop("above_chance"), tests, keys).select(rows.columns)
+
+
+def _add_whole_curves(rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Add AT_HALF with its interval, and IS_REVERSED, which are of the whole curve of a model."""
+    keys = [name for name in keys if name in areas.columns]  # a field has no limits of eta
+    half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
+    names = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
+    half = half.select(*keys, **{name: pl.col(column) for name, column in names.items()})
+    auc = auc.select(*keys, (pl.col("high") < 0.5).alias(IS_REVERSED))
+    return _join(_join(rows, half, keys), auc, keys)
 
 
 def _join(rows: pl.DataFrame, columns: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -90,7 +90,7 @@ def read_goal(question: Question, guarantee: object) -> Goal:
         level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
     if "maximize" in limits:
         [metric] = find_metrics(limits["maximize"], PointMetric)
-        return Goal(limits, metric.name, per, level, metric)
+        return Goal(limits, metric.name, per=per, guarantee=level, maximized=metric)
     if limits and "threshold" not in limits:
         read_targets(None, **limits, per=per)  # raises for what is no value of a target
     if len(limits) > 1 and set(limits) <= set(FLOORS):
@@ -101,7 +101,7 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     merit = "recall" if any(word in CAPS for word in limits) else "precision"
     if not limits:
         merit = default_curve_metric(question.columns.points)
-    return Goal(limits, merit, per, level)
+    return Goal(limits, merit, per=per, guarantee=level)
 
 
 def check_groups(table: Any) -> None:

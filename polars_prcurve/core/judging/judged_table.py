@@ -112,7 +112,7 @@ def are_alike(cases: Sequence[JudgedCase]) -> bool:
     return len({(case.status, case.models) for case in cases}) < 2
 
 
-CaseT = TypeVar("CaseT", bound=JudgedCase)
+CaseT = TypeVar("CaseT", bound=JudgedCase)  # of cases with a verdict in words one of these comes back
 
 
 def find_least_known(cases: Sequence[CaseT]) -> CaseT:

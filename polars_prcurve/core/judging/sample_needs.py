@@ -16,7 +16,7 @@ _POWER_MARGIN = NormalDist().inv_cdf(0.8)
 its interval, of z standard errors, reaches."""
 _LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
 
-ClassName: TypeAlias = Literal["positives", "negatives"]
+ClassName: TypeAlias = Literal["positives", "negatives"]  # as counts are named: `4 000 negatives`
 
 
 class SampleNeed(NamedTuple):
@@ -173,6 +173,7 @@ def find_open_range(case: Case) -> OpenRange | None:
     low, high = min(merit.low for merit in merits), max(merit.high for merit in merits)
     if metric == "recall" and high - low <= WIDE and low > 0:  # how many alerts are right is not known
         precisions = [model.precision for model in candidates if model.precision.span is not None]
-        low, high = min(each.low for each in precisions), max(each.high for each in precisions)
+        low = min(precision.low for precision in precisions)
+        high = max(precision.high for precision in precisions)
         metric = "precision"
     return OpenRange(metric, low, high)

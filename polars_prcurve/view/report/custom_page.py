@@ -47,10 +47,11 @@ _MANY_COLUMNS = 10
 _MAX_CHART_LETTERS = 1_000_000
 """Characters of a chart in JSON, about those of the script that draws it; larger charts stay drawings,
 unless they have a slider."""
-_CLIP = re.compile('<clipPath id="(clip[0-9]+)"')
+_CLIP = re.compile('<clipPath id="(clip[0-9]+)"')  # where a drawing defines a clip
 _CLIP_USE = re.compile(r'(<clipPath id="|clip-path="url\(#)(clip[0-9]+)("|\))')
+"""Where a drawing defines or uses one: what is before its name, the name, and what is behind it."""
 _DRAWING_WIDTH = 620  # pixels of a drawing of a chart that is as wide as the page
-_SPEC_TAG = '<script type="application/json">'
+_SPEC_TAG = '<script type="application/json">'  # what a browser does not run, and the script reads
 _START_SCRIPT = """
 for (const figure of document.querySelectorAll("figure")) {
   const data = figure.querySelector("script"), image = figure.querySelector("img");
@@ -64,6 +65,7 @@ for (const figure of document.querySelectorAll("figure")) {
   window.vegaEmbed(place, spec, options).then(() => figure.classList.add("on"), () => place.remove());
 }
 """
+"""Turns drawings into live charts, where there is room or something to move."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,9 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
     """Write a page of these parts, and return its path."""
     check_page_path(path)
     check_texts(title=title)
-    listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
+    parts = read_list("parts=", parts, "a list of texts, DataFrames and charts")
     title = "What to expect in the field" if title is None else title
-    return write_text(path, build_page(title, listed))
+    return write_text(path, build_page(title, parts))
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
@@ -162,8 +164,8 @@ def _render_table(table: Table) -> Iterator[str]:
     yield "<tbody>"
     names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
     for row in frame.head(_MAX_ROWS).iter_rows():
-        shown = (show_value(value, show_float) for value in row)
-        row_of_cells = zip(shown, are_numbers, names, strict=True)
+        texts = (show_value(value, show_float) for value in row)
+        row_of_cells = zip(texts, are_numbers, names, strict=True)
         yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
     yield "</tbody></table></div>"
 
@@ -209,32 +211,32 @@ def draw_svg(spec: dict[str, Any]) -> str:
     drawing = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
     drawing["params"] = [
         # Nobody can select on paper, so a selection is what it holds at the start.
-        {"name": of["name"], "value": {k: [v] for k, v in (of.get("value") or [{}])[0].items()}}
-        if "select" in of
-        else of
-        for of in params
+        {"name": param["name"], "value": {k: [v] for k, v in (param.get("value") or [{}])[0].items()}}
+        if "select" in param
+        else param
+        for param in params
     ]
     if drawing.get("width") == "container":
         drawing["width"] = _DRAWING_WIDTH
     svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
     # Clips are numbered from 0: Vega counts on from the last drawing.
     numbers = {old: f"clip{n}" for n, old in enumerate(dict.fromkeys(_CLIP.findall(svg)))}
-    return _CLIP_USE.sub(lambda found: found[1] + numbers.get(found[2], found[2]) + found[3], svg)
+    return _CLIP_USE.sub(lambda match: match[1] + numbers.get(match[2], match[2]) + match[3], svg)
 
 
 def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
     """Return the specification of a chart without unseen layers; `pointers` names its selections."""
     if isinstance(spec, list):
-        kept = []
+        seen_parts = []
         for part in spec:
             if isinstance(part, dict) and isinstance(mark := part.get("mark"), dict):
                 # A layer that is transparent and says nothing, or is filtered by a selection.
                 filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
-                is_pointed = any(pointer in each for pointer in pointers for each in filters)
+                is_pointed = any(pointer in text for pointer in pointers for text in filters)
                 if is_pointed or (mark.get("opacity") == 0 and not mark.get("aria")):
                     continue
-            kept.append(_drop_unseen(part, pointers))
-        return kept
+            seen_parts.append(_drop_unseen(part, pointers))
+        return seen_parts
     if isinstance(spec, dict):
         no_layers = ("data", "datasets", "params", "transform")  # of which data can be large
         return {

@@ -16,7 +16,7 @@ from polars_prcurve.view.verdicts.case_summary import say_status
 from polars_prcurve.view.verdicts.findings import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 
-_SCALED = '<svg style="width:100%;height:auto" '
+_FLUID_TAG = '<svg style="width:100%;height:auto" '  # as wide as the cell of a notebook
 
 
 class Decision:
@@ -172,4 +172,4 @@ class Decision:
         from polars_prcurve.view.report.share_card import draw_card
 
         card = draw_card(self._findings, None)
-        return f'<div style="max-width:760px">{card.replace("<svg ", _SCALED, 1)}</div>'
+        return f'<div style="max-width:760px">{card.replace("<svg ", _FLUID_TAG, 1)}</div>'

@@ -13,6 +13,7 @@ import hashlib
 import math
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, TypeAlias
 
@@ -73,8 +74,11 @@ def _write_body(
             yield from write_groups(findings)
         else:
             colors = drawings.number_models(case)
-            drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
-            yield from _write_cards(findings, drawn)
+            cards = [
+                ModelCard(case, candidate, colors[candidate.model])
+                for candidate in choose_drawable(case)
+            ]
+            yield from _write_cards(findings, cards)
             if len(case.candidates) > 2:
                 yield write_models(case)
             yield from _draw_chart(findings, case)
@@ -102,12 +106,12 @@ def describe_question(findings: Findings) -> str:
     places, etas = {say_place(case) for case in cases}, {case.eta for case in cases}
     place = say_place(cases[0])
     if len(places) > 1:
-        one = [eta for eta in etas if len(etas) == 1 and eta is not None]
-        place = ", ".join([say_places(cases), *map(number_words.say_where, one)])
-    said = f"{place}, {verdict_phrases.describe_goal(findings.goal)}".strip(", ")
+        shared_etas = [eta for eta in etas if len(etas) == 1 and eta is not None]
+        place = ", ".join([say_places(cases), *map(number_words.say_where, shared_etas)])
+    question = f"{place}, {verdict_phrases.describe_goal(findings.goal)}".strip(", ")
     if findings.goal.guarantee is not None:
-        said += f", promised with {number_words.format_level(findings.goal.guarantee)}"
-    return number_words.glue_numbers(verdict_phrases.start_sentence(said))
+        question += f", promised with {number_words.format_level(findings.goal.guarantee)}"
+    return number_words.glue_numbers(verdict_phrases.start_sentence(question))
 
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
@@ -124,16 +128,26 @@ def isolate_names(findings: Findings, text: str) -> str:
 # Models -------------------------------------------------------------------------------------------
 
 
-def choose_shown(case: Case) -> list[Candidate]:
+@dataclass(frozen=True)
+class ModelCard:
+    """What a card of a model is of."""
+
+    case: Case
+    candidate: Candidate
+    color: int
+    heading: str = ""  # if empty, the name of the model
+
+
+def choose_pair(case: Case) -> list[Candidate]:
     """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
     first, *others = case.qualifiers or list(case.candidates)
     rivals = [other for other in others if other.may_be_best]
     return [first, *(rivals or others)[:1]]
 
 
-def list_drawn(case: Case) -> list[Candidate]:
-    """Return those of the shown models that have alerts."""
-    return [each for each in choose_shown(case) if each.precision.value is not None]
+def choose_drawable(case: Case) -> list[Candidate]:
+    """Return those of the two models that have alerts."""
+    return [candidate for candidate in choose_pair(case) if candidate.precision.value is not None]
 
 
 def write_status(findings: Findings) -> str:
@@ -142,34 +156,38 @@ def write_status(findings: Findings) -> str:
     return f'<p class="{kind}">{escape(say_status(findings))}</p>'
 
 
-def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int, str]]) -> Iterator[str]:
-    """Yield the card of each model, under a name of its own or that of the model, and a key of icons."""
+def _write_cards(findings: Findings, cards: Sequence[ModelCard]) -> Iterator[str]:
+    """Yield the card of each model, and a key of icons."""
 
     def dot(kind: str) -> str:
         return draw_document(
             [draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, ""
         )
 
-    if not drawn:
+    if not cards:
         return
-    cards = []
-    for case, candidate, color, given in drawn:
-        name = given or ("" if candidate.model is None else verdict_phrases.name_model(candidate))
-        head = f"<h3>{isolate(name)}</h3>" if name else ""
-        values = "".join(
-            f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
-            for name, value, ends in list_values(case, candidate)
-        )
-        icons = drawings.draw_alerts(case, candidate.precision, color)
-        cards.append(
-            f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
-            f"<dl>{values}</dl></div></section>"
-        )
-    yield f'<div class="models">{"".join(cards)}</div>'
-    doubt = drawings.describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    yield f'<div class="models">{"".join(map(_write_card, cards))}</div>'
+    doubt = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
     words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
     key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
     yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
+
+
+def _write_card(card: ModelCard) -> str:
+    """Return the icons and the values of a model."""
+    candidate, heading = card.candidate, card.heading
+    if not heading and candidate.model is not None:
+        heading = verdict_phrases.name_model(candidate)
+    head = f"<h3>{isolate(heading)}</h3>" if heading else ""
+    values = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
+        for name, value, ends in list_values(card.case, candidate)
+    )
+    icons = drawings.draw_alerts(card.case, candidate.precision, card.color)
+    return (
+        f'<section class="model" style="--c:var(--c{card.color % 8})">{head}<div><div>{icons}</div>'
+        f"<dl>{values}</dl></div></section>"
+    )
 
 
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
@@ -182,8 +200,8 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
         return
     yield f"alerts {number_words.say_cases(case.per)}", *verdict_phrases.say_alerts(candidate)
     value, span = verdict_phrases.say_found(candidate)
-    score = f"at score {said}" if (said := say_score(candidate)) else ""
-    yield "positives found", value, ", ".join(filter(None, [span, score]))
+    score = say_score(candidate)
+    yield "positives found", value, ", ".join(filter(None, [span, f"at score {score}" if score else ""]))
     if case.goal.maximized is not None:
         yield f"best {name_metric(case.goal.merit)}", *verdict_phrases.say_merit(candidate)
 
@@ -213,16 +231,16 @@ def describe_intervals(findings: Findings) -> str:
 
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
-    placed = drawings.place_cases(findings)
-    ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
+    cases_by_outcome = drawings.place_cases(findings)
+    lowest, highest = cases_by_outcome["worse"][:1], cases_by_outcome["better"][-1:]
     cards = [
-        (case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
-        for which, cases, color in ends
+        ModelCard(case, case.candidates[0], color, f"{rank} that is told apart: {case.name}")
+        for rank, cases, color in (("Lowest", lowest, 1), ("Highest", highest, 0))
         for case in cases
     ]
     yield from _write_cards(findings, cards)
-    what = "group" if findings.group_columns else "prevalence"
-    yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
+    unit = "group" if findings.group_columns else "prevalence"
+    yield f'<section class="chart"><h2>Every {unit}, by what is known of it</h2>'
     merit, tests = findings.goal.merit, findings.group_tests
     axis = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
         merit, f"100 times {name_metric(merit)}"
@@ -250,10 +268,10 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) 
     keys = [make_key(*case.groups.values(), case.eta) for case in cases]
     rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
     for row in (row for frame in frames for row in frame.iter_rows(named=True)):
-        of_case = rows.get(make_key(*(row[name] for name in findings.group_columns), row["eta"]))
-        if of_case is not None:
+        case_rows = rows.get(make_key(*(row[name] for name in findings.group_columns), row["eta"]))
+        if case_rows is not None:
             model = None if findings.model is None else row[findings.model]
-            of_case.setdefault(model, []).append(row)
+            case_rows.setdefault(model, []).append(row)
     return [rows[key] for key in keys]
 
 
@@ -266,13 +284,15 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     [rows] = pick_rows(findings, [case], findings.evidence.curves)
     colors = drawings.number_models(case)
     # Models that may be best have colours of their own.
-    wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
-    picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
+    by_rank = [*choose_pair(case), *case.rivals, *case.candidates]
+    colored_models = list(dict.fromkeys(candidate.model for candidate in by_rank))[:_MOST_LINES]
     curves = []
-    for candidate in (each for each in case.candidates if rows.get(each.model)):
+    for candidate in case.candidates:
+        if not rows.get(candidate.model):
+            continue
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
-        color = colors[candidate.model] if candidate.model in picked else None
+        color = colors[candidate.model] if candidate.model in colored_models else None
         name = "" if candidate.model is None else verdict_phrases.name_model(candidate)
         curves.append(drawings.Curve(name, color, rows[candidate.model], point))
     if not curves:
@@ -337,37 +357,40 @@ def describe_difference(case: Case) -> str:
         return ""
     names = [isolate(verdict_phrases.name_model(candidate)) for candidate in (first, second)]
     pair = " minus ".join(names)
-    what = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}.get(
-        case.goal.merit, ""
+    units = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}
+    unit = units.get(case.goal.merit, "")
+    scale, form = (100, "{:.1f}") if unit else (1, "{:.2g}")
+    gap, low, high = (
+        number_words.say_signed(scale * value, form.format, "+") for value in (gap, low, high)
     )
-    of, say = (100, "{:.1f}") if what else (1, "{:.2g}")
-    said = [number_words.say_signed(of * value, say.format, "+") for value in (gap, low, high)]
-    return f"{pair}: {said[0]}{what} ({said[1]} to {said[2]}), for all models at once."
+    return f"{pair}: {gap}{unit} ({low} to {high}), for all models at once."
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
-    said = [] if date is None else [date]
+    facts = [] if date is None else [date]
     sizes = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
     if sizes:
         n_pos, n_neg = (
             message_text.format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True)
         )
         size = f"tested on {n_pos} positives and {n_neg} negatives"
-        said.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
+        facts.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
     if findings.dropped_rows is not None:
-        said.append(number_words.say_dropped_rows(findings.dropped_rows))
+        facts.append(number_words.say_dropped_rows(findings.dropped_rows))
     # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
-    plain = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
-    evidence = findings.evidence
-    text = "".join(of.with_columns(plain).write_csv() for of in (evidence.curves, evidence.areas))
-    said.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
-    return number_words.glue_numbers(verdict_phrases.start_sentence(" · ".join(said)))
+    plain_columns = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
+    frames = (findings.evidence.curves, findings.evidence.areas)
+    text = "".join(frame.with_columns(plain_columns).write_csv() for frame in frames)
+    facts.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
+    return number_words.glue_numbers(verdict_phrases.start_sentence(" · ".join(facts)))
 
 
 # Tables -------------------------------------------------------------------------------------------
 
-_MOST_ROWS, _MOST_RAW = 40, 500  # rows of a table, at most, and of that of all numbers
+_MOST_ROWS = 40  # rows of a table that is read, at most
+_MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
+_MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
 def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
@@ -388,15 +411,14 @@ def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str =
 
 def write_value(value: str, ends: str) -> str:
     """Return a value with its interval behind it, as the content of a cell."""
-    said = escape(value) + (f" <small>({escape(ends)})</small>" if ends else "")
-    return f"<span>{said}</span>"  # or a narrow page would set them apart
+    interval = f" <small>({escape(ends)})</small>" if ends else ""
+    return f"<span>{escape(value)}{interval}</span>"  # or a narrow page would set them apart
 
 
 def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     goal, status = case.goal, case.status
-    is_of_rate = goal.merit in ("precision", "recall")
-    heads = [verdict_phrases.name_precision(case) if is_of_rate else name_metric(goal.merit)]
+    heads = [verdict_phrases.name_precision(case) if goal.is_of_rate else name_metric(goal.merit)]
     if not goal.is_of_curve:
         heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
     if set(goal.targets) == {"recall"}:
@@ -408,30 +430,29 @@ def write_models(case: JudgedCase) -> str:
             rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
             continue
         values = [verdict_phrases.say_merit(candidate)]
-        if is_of_rate:
+        if goal.is_of_rate:
             values = [verdict_phrases.say_precision(case, candidate.precision)]
         if not goal.is_of_curve:
             values += [verdict_phrases.say_alerts(candidate), verdict_phrases.say_found(candidate)]
-        stands = "" if candidate.may_be_best else "behind"
+        standing = "" if candidate.may_be_best else "behind"
         if candidate.may_be_chance:
-            stands = "may be chance"
+            standing = "may be chance"
         elif candidate.may_be_best and status in ("settled", "not told apart"):
-            stands = "may be best"
-        rows.append([name, *(write_value(*value) for value in values[: len(heads)]), stands])
-    more = len(case.candidates) - _MOST_ROWS
-    note = f'<p class="note">{more} more models are in the table below.</p>' if more > 0 else ""
+            standing = "may be best"
+        rows.append([name, *(write_value(*value) for value in values[: len(heads)]), standing])
+    n_left = len(case.candidates) - _MOST_ROWS
+    note = f'<p class="note">{n_left} more models are in the table below.</p>' if n_left > 0 else ""
     return write_table(["model", *heads, ""], rows) + note
 
 
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
-    said = '<span class="words">{}</span>'.format
-    rows = [
-        [isolate(case.name), escape(name_outcome(case.outcome)), said(escape(case.verdict.sentence))]
-        for case in findings.cases[:_MOST_ROWS]
-    ]
-    more = len(findings.cases) - _MOST_ROWS
-    note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
+    rows = []
+    for case in findings.cases[:_MOST_ROWS]:
+        sentence = f'<span class="words">{escape(case.verdict.sentence)}</span>'
+        rows.append([isolate(case.name), escape(name_outcome(case.outcome)), sentence])
+    n_left = len(findings.cases) - _MOST_ROWS
+    note = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
     return write_table(["where", "status", "verdict"], rows, "cases") + note
 
 
@@ -440,19 +461,22 @@ def write_shares(case: Case) -> str:
     eta = case.eta
     if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.qualifiers:
         return ""
-    shown = case.qualifiers[:4]
+    models = case.qualifiers[:_MOST_COMPARED]
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
     rows = []
     for other in etas:
         cells = []
-        for precision in (candidate.precision for candidate in shown):
+        for precision in (candidate.precision for candidate in models):
             # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
             # do the ends of its interval, where that has no error of the prevalence.
-            ends = (precision.value, precision.low, precision.high)
-            moved: list[Any] = [None if end is None else shift_prior(end, eta, other) for end in ends]
-            cells.append(write_value(*number_words.say_estimate(*moved)))
+            shares = (precision.value, precision.low, precision.high)
+            shifted: list[Any] = [
+                None if share is None else shift_prior(share, eta, other) for share in shares
+            ]
+            value, low, high = shifted
+            cells.append(write_value(*number_words.say_estimate(value, low, high)))
         rows.append([escape(number_words.say_eta(other)), *cells])
-    names = ["" if each.model is None else verdict_phrases.name_model(each) for each in shown]
+    names = ["" if model.model is None else verdict_phrases.name_model(model) for model in models]
     heads = ["positive", *(name or "alerts right" for name in names)]
     return write_table(heads, rows) + '<p class="note">At the scores of this decision.</p>'
 
@@ -465,7 +489,7 @@ def write_raw(frame: pl.DataFrame) -> str:
 
     rows = [
         [escape(show_value(value, show_float)) for value in row]
-        for row in frame.head(_MOST_RAW).iter_rows()
+        for row in frame.head(_MOST_RAW_ROWS).iter_rows()
     ]
     return write_table(frame.columns, rows, "raw")
 
@@ -482,7 +506,7 @@ def write_methods(findings: Findings) -> str:
         f"Scores are promised: in {number_words.format_level(goal.guarantee or 0)} of tests the targets "
         "hold in truth at the score that is found."
     )
-    said = (
+    sentences = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives resemble those "
         "tested, and negatives those tested. Rows are taken as independent unless clusters were named.",
@@ -496,4 +520,4 @@ def write_methods(findings: Findings) -> str:
         f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "
         f"Python {platform.python_version()}.",
     )
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in said)
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)

@@ -30,9 +30,10 @@ from polars_prcurve.view.words.value_names import count_letters, name_value, wra
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 
-_IN_A_ROW = 10
+_IN_A_ROW = 10  # icons in a row, so that rows of 100 alerts count tens
 MOST_ICONS = 200  # of one model, at most: two stand side by side, and on a phone
 KINDS = ("right", "likely", "open", "false")
+"""Kinds of icons in their order: right by the whole interval, by the estimate, by its high end, not."""
 
 
 def draw_alerts(case: Case, precision: Estimate, color: int) -> str:
@@ -66,20 +67,26 @@ def describe_look(kind: str, color: int | None) -> str:
     }[kind]
 
 
-def describe_doubt(drawn: Iterable[tuple[Case, Estimate]]) -> str:
+def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
     """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
-    grids = list(drawn)
-    rare = [precision for case, precision in grids if is_rarely_right(case) and precision.value > 0]
-    said = ["right or not"] if len(rare) < len(grids) else []
-    if rare:
-        low, end = min((of.span or (of.value,))[0] for of in rare), ""
+    listed_grids = list(grids)
+    rare_ones = [precision for case, precision in listed_grids if _is_read_one_by_one(case, precision)]
+    meanings = ["right or not"] if len(rare_ones) < len(listed_grids) else []
+    if rare_ones:
+        low = min(precision.low if precision.span else precision.value for precision in rare_ones)
+        end = ""
         if low <= 0:
             end = f", and more than the {MOST_ICONS} drawn"
         elif round(1 / low) > MOST_ICONS:
             n = say_eta(low).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
             end = f", up to {n}; {MOST_ICONS} are drawn"
-        said.append(f"may have to be read until one is right{end}")
-    return " or ".join(said)
+        meanings.append(f"may have to be read until one is right{end}")
+    return " or ".join(meanings)
+
+
+def _is_read_one_by_one(case: Case, precision: Estimate) -> bool:
+    """Return whether icons are the alerts that are read until one is right."""
+    return is_rarely_right(case) and precision.value > 0
 
 
 def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
@@ -108,9 +115,10 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
 
 LOG_BELOW = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
-FEW_FALSE_ALERTS, _FEW_POSITIVES = 5, 20
-"""False alerts, and positives, below which a line is dotted: chance decides about it."""
-_LINE_HEIGHT, _AT = 16.0, 0.62
+FEW_FALSE_ALERTS = 5  # false alerts below which a line is dotted: chance decides about it
+_FEW_POSITIVES = 20  # positives below which it is, too
+_LINE_HEIGHT = 16.0  # pixels from a name to the next one
+_NAME_RECALL = 0.62  # the recall at which names stand: there is room to the right, and curves differ
 
 
 @dataclass(frozen=True)
@@ -134,18 +142,18 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
     start = 84 if low else 34
 
     def place(recall: float, precision: float) -> Point:
-        at = 1 - math.log(max(precision, low)) / math.log(low) if low else precision
-        return start + recall * (width - 24 - start), 14 + (1 - at) * (height - 56)
+        level = 1 - math.log(max(precision, low)) / math.log(low) if low else precision
+        return start + recall * (width - 24 - start), 14 + (1 - level) * (height - 56)
 
     shapes = []
     levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
     if low:
         powers = [10.0**-k for k in range(1, int(-math.log10(low) + 1e-9) + 1)]
         levels = [(1.0, f"100{NO_BREAK}%"), *zip(powers, map(say_eta, powers), strict=True)]
-    for precision, said in levels:
-        (left, y), (right, _) = place(0, precision), place(1, precision)
-        shapes.append(draw_line((left, y), (right, y), "var(--grid)"))
-        shapes.append(draw_text((left - 8, y + 4), said, 12, anchor="end"))
+    for precision, label in levels:
+        (x, y), end = place(0, precision), place(1, precision)
+        shapes.append(draw_line((x, y), end, "var(--grid)"))
+        shapes.append(draw_text((x - 8, y + 4), label, 12, anchor="end"))
     for percent in range(0, 101, 20):
         x, foot = place(percent / 100, 0)
         shapes.append(draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle"))
@@ -157,8 +165,9 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
     shapes.append(draw_line(level, place(1, eta)))
     beside = -5 if eta < 0.06 or low else 15
     shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
-    named = [curve for curve in curves if curve.color is not None]
-    shapes += _name_curves(place, width, named) if have_room(named, width) else []
+    colored_curves = [curve for curve in curves if curve.color is not None]
+    if have_room(colored_curves, width):
+        shapes += _name_curves(place, width, colored_curves)
     label = "Share of alerts that are right, by share of positives that are found"
     return draw_document(shapes, width, height, label, kind)
 
@@ -166,18 +175,12 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
 def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
     color = name_color(curve.color)
     rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
-    known = [row for row in rows if row.get("precision_low") is not None]
-    if known and curve.color is not None:
-        top, foot = (
-            [place(row["recall"], row[f"precision_{end}"]) for row in known] for end in ("high", "low")
-        )
+    band = [row for row in rows if row.get("precision_low") is not None]
+    if band and curve.color is not None:
+        top = [place(row["recall"], row["precision_high"]) for row in band]
+        foot = [place(row["recall"], row["precision_low"]) for row in band]
         yield draw_area(top, foot, color)
-    few = []
-    for row in rows:  # chance decides where few examples are behind a point
-        n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
-        few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_ALERTS
-        few.append(few_false or (n_pos is not None and n_pos < _FEW_POSITIVES))
-    start = next((number for number, is_few in enumerate(few) if not is_few), len(rows))
+    start = next((number for number, row in enumerate(rows) if not _is_by_chance(row)), len(rows))
     places = [place(row["recall"], row["precision"]) for row in rows]
     if start > 0:
         yield draw_path(places[: start + 1], color, 1.6, DOTTED)
@@ -189,41 +192,52 @@ def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
         yield draw_circle(x, y, 5, look)
 
 
+def _is_by_chance(row: Mapping[str, Any]) -> bool:
+    """Return whether so few examples are behind a point that chance decides about it."""
+    n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
+    has_few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_ALERTS
+    return has_few_false or (n_pos is not None and n_pos < _FEW_POSITIVES)
+
+
 def have_room(curves: Sequence[Curve], width: float) -> bool:
     """Return whether names can stand at their lines: longer ones are in a key below."""
-    return all(count_letters(curve.name) <= (1 - _AT) * width / 7.5 for curve in curves)
+    return all(count_letters(curve.name) <= (1 - _NAME_RECALL) * width / 7.5 for curve in curves)
 
 
 def _name_curves(place: Place, width: float, curves: Sequence[Curve]) -> Iterator[str]:
     """Yield the names, each near its line, in the order of lines and a line of text apart."""
-    wanted = []
+    anchors = []
     for curve in curves:
         rows = [row for row in curve.rows if row["precision"] is not None]
-        near = min(rows, key=lambda row: abs((row["recall"] or 0) - _AT), default=None)
-        if near is not None:
-            wanted.append((place(_AT, near["precision"]), curve))
-    wanted.sort(key=lambda pair: pair[0][1])
+        row = min(rows, key=lambda row: abs((row["recall"] or 0) - _NAME_RECALL), default=None)
+        if row is not None:
+            anchors.append((place(_NAME_RECALL, row["precision"]), curve))
+    anchors.sort(key=lambda pair: pair[0][1])
     heights: list[float] = []
-    for (_, y), _ in wanted:
+    for (_, y), _ in anchors:
         heights.append(max(y - 8, heights[-1] + _LINE_HEIGHT if heights else 14))
     limit = place(0, 0)[1] - 6
     for number in reversed(range(len(heights))):
         heights[number] = min(heights[number], limit)
         limit = heights[number] - _LINE_HEIGHT
-    for ((x, _), curve), y in zip(wanted, heights, strict=True):
-        fits = x + 0.58 * 13 * len(curve.name) < width
-        at, anchor = ((x, y), "start") if fits else ((width - 4, y), "end")
+    for ((x, _), curve), y in zip(anchors, heights, strict=True):
+        has_room = x + 0.58 * 13 * len(curve.name) < width
+        start, anchor = (x, "start") if has_room else (width - 4, "end")
         color = name_color(curve.color)
-        yield draw_text(at, curve.name, 13, kind="strong rim", anchor=anchor, color=color)
+        yield draw_text((start, y), curve.name, 13, kind="strong rim", anchor=anchor, color=color)
 
 
 # Groups: the values of each with their intervals, those below first --------------------------------
 
-_ROW, _NEXT, _HEAD, _APART = 14.0, 12.0, 22.0, 3.6
-"""Pixels that a row takes, a further row of its name, the head of a block, and a further model."""
-_LETTER, _MOST_ROWS = 6.0, 3
+_ROW = 14.0  # pixels that a row takes
+_NAME_ROW = 12.0  # pixels that a further row of its name takes
+_HEAD = 22.0  # pixels that the title of a block takes
+_MODEL_ROW = 3.6  # pixels from the interval of a model to that of the next one
+_LETTER = 6.0  # pixels that a letter of a name takes, about
+_MOST_NAME_ROWS = 3  # rows of a name, at most
 _LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer each has a sentence
 _OPEN = None  # the colour of what is not decided: grey
+# What is known of the cases of a block, and the number of its colour, in the order of blocks.
 _BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
     "worse": ("{} worse than the others", 1),
     "open": ("{} not told apart from the others", _OPEN),
@@ -248,46 +262,51 @@ class GroupBlock:
 
 def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
-    middle = None if findings.group_tests is None else findings.group_tests.overall_value
+    overall = None if findings.group_tests is None else findings.group_tests.overall_value
     colors = {} if findings.has_one_model else number_models(*findings.cases)
-    left, right = min(170.0, 0.36 * width), width - 52
-    # The axis ends at a round number beyond all intervals, in 100.
-    merits = [model.merit for case in findings.cases for model in case.candidates]
-    tops = [merit.high if merit.span else merit.value for merit in merits if merit.value is not None]
-    most = next((end for end in (1, 2, 5, 10, 20, 50) if 100 * max(tops, default=1.0) <= end), 100)
+    names_width, right = min(170.0, 0.36 * width), width - 52
+    axis_end = _find_axis_end(findings)
 
     def place(share: float) -> float:
-        return left + share * (right - left) * 100 / most
+        return names_width + share * (right - names_width) * 100 / axis_end
 
-    rows_of = {id(case): wrap_words(case.name, left / _LETTER)[:_MOST_ROWS] for case in findings.cases}
+    names = {case.name for case in findings.cases}
+    name_rows = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
     def measure(case: WordedCase) -> float:
-        of_name = _ROW + _NEXT * (max(len(rows_of[id(case)]), 1) - 1)
-        return max(of_name, _APART * (len(case.candidates) + 1))
+        name_height = _ROW + _NAME_ROW * (max(len(name_rows[case.name]), 1) - 1)
+        return max(name_height, _MODEL_ROW * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD + sum(map(measure, block.cases)) for block in blocks)
     shapes = []
-    for percent in (most * k / 5 for k in range(6)):
+    for percent in (axis_end * k / 5 for k in range(6)):
         x = place(percent / 100)
         shapes.append(draw_line((x, 18), (x, height), "var(--grid)"))
         shapes.append(draw_text((x, 11), f"{percent:g}", 11, anchor="middle"))
-    if middle is not None:
-        shapes.append(draw_line((place(middle), 18), (place(middle), height), "var(--text)"))
+    if overall is not None:
+        shapes.append(draw_line((place(overall), 18), (place(overall), height), "var(--text)"))
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
     for block in blocks:
         y += _HEAD
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
         for case in block.cases:
-            at, names = y + measure(case) / 2, rows_of[id(case)]
-            first = at + 4 - _NEXT * (len(names) - 1) / 2
+            middle, rows = y + measure(case) / 2, name_rows[case.name]
+            first = middle + 4 - _NAME_ROW * (len(rows) - 1) / 2
             ink = "quiet" if block.color is None else ""
-            for k, name in enumerate(names):
-                shapes.append(draw_text((0, first + _NEXT * k), name, 10.5, kind=ink))
-            shapes += _draw_marks(block, case, colors, at, place)
-            shapes.append(draw_text((width, at + 4), format_count(case.n_pos), 10.5, anchor="end"))
+            for k, row in enumerate(rows):
+                shapes.append(draw_text((0, first + _NAME_ROW * k), row, 10.5, kind=ink))
+            shapes += _draw_marks(block, case, colors, middle, place)
+            shapes.append(draw_text((width, middle + 4), format_count(case.n_pos), 10.5, anchor="end"))
             y += measure(case)
     return draw_document(shapes, width, height, "Value of each group with its interval", kind)
+
+
+def _find_axis_end(findings: Findings) -> int:
+    """Return the round number, in 100, beyond all values and intervals of models."""
+    merits = [model.merit for case in findings.cases for model in case.candidates]
+    highs = [merit.high if merit.span else merit.value for merit in merits if merit.value is not None]
+    return next((end for end in (1, 2, 5, 10, 20, 50) if 100 * max(highs, default=1.0) <= end), 100)
 
 
 def _draw_marks(
@@ -299,10 +318,11 @@ def _draw_marks(
 ) -> Iterator[str]:
     """Yield the intervals of models and their points, below each other; an only model has no colour."""
     n, rivals = len(case.candidates), case.rivals if colors else []
-    for number, model in enumerate(sorted(case.candidates, key=lambda of: colors.get(of.model, 0))):
-        y = middle + (number - (n - 1) / 2) * _APART
-        merit, of_color = model.merit, colors.get(model.model, block.color)
-        color = "var(--quiet)" if of_color is None else name_color(of_color)
+    models = sorted(case.candidates, key=lambda candidate: colors.get(candidate.model, 0))
+    for number, model in enumerate(models):
+        y = middle + (number - (n - 1) / 2) * _MODEL_ROW
+        merit, color_number = model.merit, colors.get(model.model, block.color)
+        color = "var(--quiet)" if color_number is None else name_color(color_number)
         # Full are values that are settled, and of several models those that may be best.
         is_full = model in rivals if colors else block.color is not None
         if merit.span is not None:
@@ -331,12 +351,12 @@ def number_models(*cases: Case) -> dict[Any, int]:
 
 def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
     """Return the cases of each outcome, in the order of blocks, and the lowest of an outcome first."""
-    placed: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
+    cases_by_outcome: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
     for case in findings.cases:
-        placed[case.outcome].append(case)
-    for cases in placed.values():
-        cases.sort(key=lambda of: of.candidates[0].merit.value or 0.0)
-    return placed
+        cases_by_outcome[case.outcome].append(case)
+    for cases in cases_by_outcome.values():
+        cases.sort(key=lambda case: case.candidates[0].merit.value or 0.0)
+    return cases_by_outcome
 
 
 def list_blocks(findings: Findings) -> list[GroupBlock]:
@@ -345,13 +365,18 @@ def list_blocks(findings: Findings) -> list[GroupBlock]:
     blocks = []
     for outcome, cases in place_cases(findings).items():
         title, color = _BLOCKS[outcome]
-        parts: dict[str, list[WordedCase]] = {}
+        cases_by_winner: dict[str, list[WordedCase]] = {}
         for case in cases:
-            is_won = outcome == "settled" and not findings.has_one_model
-            who = say_short(case) if is_won else ""
-            parts.setdefault(who, []).append(case)
-        for who, part in sorted(parts.items(), key=lambda pair: -len(pair[1])):
-            winner = colors[part[0].qualifiers[0].model] if who else color
-            said = f"{len(part)} where {who}" if who else title.format(len(part))
-            blocks.append(GroupBlock(said, winner, part, outcome == "too little data"))
+            has_winner = outcome == "settled" and not findings.has_one_model
+            winner = say_short(case) if has_winner else ""
+            cases_by_winner.setdefault(winner, []).append(case)
+        for winner, part in sorted(cases_by_winner.items(), key=lambda pair: -len(pair[1])):
+            blocks.append(
+                GroupBlock(
+                    title=f"{len(part)} where {winner}" if winner else title.format(len(part)),
+                    color=colors[part[0].qualifiers[0].model] if winner else color,
+                    cases=part,
+                    is_in_doubt=outcome == "too little data",
+                )
+            )
     return blocks

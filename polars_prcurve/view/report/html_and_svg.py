@@ -43,13 +43,13 @@ def show_value(value: Any, show_float: Callable[[float], str]) -> str:
     if isinstance(value, float):
         return show_float(value)
     if isinstance(value, pl.Series | list | tuple):
-        return ", ".join(show_value(each, show_float) for each in value)
+        return ", ".join(show_value(item, show_float) for item in value)
     return str(value)
 
 
 # Drawings, whose colours are names of the style sheet, so that dark mode has others ----------------
 
-Point = tuple[float, float]
+Point = tuple[float, float]  # x and y in pixels, from the top left
 DOTTED = 'stroke-dasharray="1.5 3"'  # the dash of what is not known
 
 
@@ -62,18 +62,17 @@ def draw_circle(x: float, y: float, r: float, look: str) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>'
 
 
-def draw_line(start: Point, end: Point, color: str = "var(--rule)", more: str = "") -> str:
+def draw_line(start: Point, end: Point, color: str = "var(--rule)", attributes: str = "") -> str:
     (x1, y1), (x2, y2) = start, end
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" style="stroke:{color}" {more}/>'
-    )
+    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {ends} style="stroke:{color}" {attributes}/>'
 
 
-def draw_path(points: Iterable[Point], color: str, width: float, more: str = "") -> str:
+def draw_path(points: Iterable[Point], color: str, width: float, attributes: str = "") -> str:
     places = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return (
         f'<path d="M{places}" fill="none" style="stroke:{color}" stroke-width="{width}" '
-        f'stroke-linejoin="round" {more}/>'
+        f'stroke-linejoin="round" {attributes}/>'
     )
 
 
@@ -118,14 +117,22 @@ def define_hatches() -> str:
 
 # Style sheets, whose colours have names -------------------------------------------------------------
 
+# The fonts of most systems, each as wide as the first, and one with letters of all scripts.
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
 # Colours of groups on a dark ground, in the order of `COLORS`: each has 3 : 1, and any two differ.
 _DARK_COLORS = (
-    *("#4FA8EA", "#FF8B45", "#65CCBB", "#805FE9"),
-    *("#A86893", "#B2682B", "#F4F468", "#CCEFFB"),
+    "#4FA8EA",
+    "#FF8B45",
+    "#65CCBB",
+    "#805FE9",
+    "#A86893",
+    "#B2682B",
+    "#F4F468",
+    "#CCEFFB",
 )
+_GROUP_COLORS = zip(COLORS, _DARK_COLORS, strict=True)  # on a light ground, and on a dark one
 _SCHEME = (  # the name of each colour, and what it is on a light and on a dark ground
-    *((f"--c{n}", *both) for n, both in enumerate(zip(COLORS, _DARK_COLORS, strict=True))),
+    *((f"--c{n}", light, dark) for n, (light, dark) in enumerate(_GROUP_COLORS)),
     ("--text", INK, "#F0F2F4"),
     ("--quiet", QUIET, "#A9B1BB"),
     ("--rule", RULE, "#7B838D"),
@@ -279,11 +286,11 @@ def write_document(
     title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
 ) -> str:
     """Return a page that loads nothing: only its own scripts run, which may read `data`, a JSON."""
-    listed = list(scripts)
-    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in listed]
-    allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes) or "'none'"
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
-    held = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
+    script_texts = list(scripts)
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in script_texts]
+    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in digests) or "'none'"
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {sources}"
+    data_tags = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -296,8 +303,8 @@ def write_document(
             "<body><main>",
             *body,
             "</main>",
-            *held,
-            *(f"<script>{script}</script>" for script in listed),
+            *data_tags,
+            *(f"<script>{text}</script>" for text in script_texts),
             "</body></html>\n",
         ]
     )

@@ -7,7 +7,7 @@ of the library, in the scripts beside this module. Its address holds what is see
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -27,16 +27,16 @@ from polars_prcurve.view.verdicts.verdict_phrases import name_model
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases
 from polars_prcurve.view.words.value_names import mark_names
 
-_SCRIPTS = ("page_formulas.js", "live_page.js")
-_RATES = ("recall", "fpr")
+_SCRIPTS = ("page_formulas.js", "live_page.js")  # the second one calls functions of the first
+_RATES = ("recall", "fpr")  # from which the page computes all else
 _STEPS = (1, 2, 3, 5, 7)  # round prevalences are 1 in so many, and ten times that, and so on
-_LEAST_ETA = 1e-6
-_MOST_MODELS = 8
+_LEAST_ETA = 1e-6  # the lowest prevalence of the slider
+_MOST_MODELS = 8  # models of a group, at most: as many as have colours
 _MOST_BYTES = 160_000
 """Bytes of the curves, at most, of as many groups as a page holds: it is to be sent."""
-_MOST_ROWS, _LEAST_ROWS = 2_200, 50
-"""Rows of all curves together, about, and those that a curve keeps, however many there are."""
-_OWN_STYLE = """
+_MOST_ROWS = 2_200  # rows of all curves together, about
+_LEAST_ROWS = 50  # rows that a curve keeps, however many curves there are
+_CONTROL_STYLE = """
 .ask{font-size:16px;font-weight:700;margin:6px 0 0}.two{display:grid;grid-template-columns:300px 1fr;
 gap:36px}main{max-width:940px}
 label{display:block;font-size:14px;color:var(--quiet);margin-top:14px}
@@ -57,6 +57,7 @@ background:var(--ground);color:var(--text);border-radius:4px;cursor:pointer}
 h1{font-size:21px;min-height:3.66em}}
 @media print{input[type=range],.pick,button{display:none}.two{grid-template-columns:260px 1fr}}
 """
+"""What a page to move has beside a report: sliders, fields, buttons and lists."""
 
 
 def build_live_page(findings: Findings, title: str | None, date: str | None) -> str:
@@ -65,19 +66,13 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = describe_data(findings)
     names, case = [group["name"] for group in data["groups"]], findings.cases[0]
-    per, n, groups = escape(say_cases(case.per)), len(names) + data["left"], []
-    if n > 1:  # the list from which a reader picks a group
-        options = "".join(f'<option value="{k}">{escape(name)}</option>' for k, name in enumerate(names))
-        groups.append(f'<label>Group<select id="group">{options}</select></label>')
-    if n > len(names):
-        said = "those that the verdict names, and others that have room"
-        groups.append(f'<p class="note">{len(names)} of {n} groups: {said}.</p>')
+    per = escape(say_cases(case.per))
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
         document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
-        *groups,
+        *_write_group_list(names, len(names) + data["left"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -98,8 +93,20 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         f"<footer>{escape(document.describe_test(findings, date))}. Intervals are of the score "
         "as it stands. The address holds what you see.</footer>",
     ]
-    held, style = _write_json(data).replace("<", "\\u003c"), DECISION_STYLE + _OWN_STYLE
-    return write_document(title or "From which score to alert", style, body, scripts, held)
+    json_text, style = _write_json(data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
+    return write_document(
+        title or "From which score to alert", style, body, scripts=scripts, data=json_text
+    )
+
+
+def _write_group_list(names: Sequence[str], n_groups: int) -> Iterator[str]:
+    """Yield the list from which a reader picks a group, and how many groups have no room in it."""
+    if n_groups > 1:
+        options = "".join(f'<option value="{k}">{escape(name)}</option>' for k, name in enumerate(names))
+        yield f'<label>Group<select id="group">{options}</select></label>'
+    if n_groups > len(names):
+        choice = "those that the verdict names, and others that have room"
+        yield f'<p class="note">{len(names)} of {n_groups} groups: {choice}.</p>'
 
 
 def _write_json(data: Any) -> str:
@@ -108,38 +115,40 @@ def _write_json(data: Any) -> str:
 
 def describe_data(findings: Findings) -> dict[str, Any]:
     """Return what the script reads: as many groups as have room, with their curves and prevalences."""
-    by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
-    for each in findings.cases:
-        by_group.setdefault(document.make_key(*each.groups.values()), []).append(each)
-    grouped = list(by_group.values())
-    cases = [of[0] for of in grouped]  # rates are the same at any of its prevalences
+    cases_by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
+    for case in findings.cases:
+        cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
+    groups_of_cases = list(cases_by_group.values())
+    # Rates are the same at any of its prevalences.
+    cases = [cases_of_group[0] for cases_of_group in groups_of_cases]
     evidence, colors = findings.evidence, number_models(*findings.cases)
-    picked = document.pick_rows(findings, cases, evidence.curves, evidence.points)
-    curves = [_round_rows(rows) for rows in picked]
+    rows_of_cases = document.pick_rows(findings, cases, evidence.curves, evidence.points)
+    curves = [_round_rows(rows) for rows in rows_of_cases]
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     names, room = name_cases(cases), _MOST_BYTES
     groups: dict[int, dict[str, Any]] = {}
     # First come those that the verdict is about: groups that are told apart, and those that it names.
-    told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
+    verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     places = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
     is_named = [
-        case.is_group_apart or not place or mark_names(told, [place], lambda _: "") != told
+        case.is_group_apart or not place or mark_names(verdict, [place], lambda _: "") != verdict
         for case, place in zip(cases, places, strict=True)
     ]
     for n in sorted(range(len(cases)), key=lambda n: not is_named[n]):
         if curves[n]:
-            group = {"name": names[n], **_describe_group(grouped[n], curves[n], colors, most_rows)}
+            content = _describe_group(groups_of_cases[n], curves[n], colors, most_rows)
+            group = {"name": names[n], **content}
             room -= len(_write_json(group).encode())
             if groups and room < 0:
                 break
             groups[n] = group
     if not groups:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    listed = [group for _, group in sorted(groups.items())]
-    has_scores = any(model["rows"][0][0] is not None for model in listed[0]["models"])
+    groups_in_order = [group for _, group in sorted(groups.items())]
+    has_scores = any(model["rows"][0][0] is not None for model in groups_in_order[0]["models"])
     return {
-        "groups": listed,
-        "left": len(cases) - len(listed),
+        "groups": groups_in_order,
+        "left": len(cases) - len(groups_in_order),
         "per": findings.cases[0].per,
         "miss": 10,
         "hasScores": has_scores,
@@ -151,57 +160,60 @@ _Rows = dict[Any, list[list[Any]]]
 seen, if these are few."""
 
 
-def _round_rows(rows_of: document.CurveRows) -> _Rows:
+def _round_rows(rows_of_models: document.CurveRows) -> _Rows:
     """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
     columns = {"threshold": 9, **{f"{rate}{end}": 7 for rate in _RATES for end in ("", "_low", "_high")}}
-    known: _Rows = {}
-    for model, rows in rows_of.items():
-        found: dict[tuple[Any, ...], list[Any]] = {}  # a point that is decided about may be of the curve
+    rounded_rows: _Rows = {}
+    for model, rows in rows_of_models.items():
+        # A point that is decided about may be of the curve, too.
+        points: dict[tuple[Any, ...], list[Any]] = {}
         for row in rows:
-            rounded = [_round(row[name], digits) for name, digits in columns.items()]
-            score, recall, _, _, fpr, *_ = rounded
+            point = [_round(row[name], digits) for name, digits in columns.items()]
+            score, recall, _, _, fpr, *_ = point
             if recall is not None and fpr is not None:
                 n_false = row["fp"]
                 if n_false is not None and n_false < FEW_FALSE_ALERTS:
                     # Sums of weights tell of no number of examples.
-                    rounded.append(n_false if isinstance(n_false, int) else -1)
-                found.setdefault((recall, fpr, score), rounded)
-        if found:
-            known[model] = sorted(found.values(), key=lambda row: (row[1], row[4]))
-    return known
+                    point.append(n_false if isinstance(n_false, int) else -1)
+                points.setdefault((recall, fpr, score), point)
+        if points:
+            rounded_rows[model] = sorted(points.values(), key=lambda row: (row[1], row[4]))
+    return rounded_rows
 
 
 def _describe_group(
-    cases: Sequence[Case], rows_of: _Rows, colors: Mapping[Any, int], most_rows: int
+    cases: Sequence[Case], rows_of_models: _Rows, colors: Mapping[Any, int], most_rows: int
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
     case = cases[0]
-    found, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
-    every = [candidate for each in cases for candidate in each.candidates]
-    decided = {(of.model, _round(of.row.get("threshold"), 9)) for of in every}
+    best_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
+    thresholds: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
+    for candidate in (candidate for case in cases for candidate in case.candidates):
+        threshold = _round(candidate.row.get("threshold"), 9)
+        thresholds.setdefault(candidate.model, set()).add(threshold)
     models: list[dict[str, Any]] = []
     for candidate in case.candidates[:_MOST_MODELS]:
-        if candidate.model in rows_of:
-            rows = rows_of[candidate.model]
+        if candidate.model in rows_of_models:
+            rows = rows_of_models[candidate.model]
             # The page begins at the score of the verdict, and if there is none near its recall.
-            begin = min(rows, key=lambda row: abs(row[1] - found))
-            own = _round(candidate.row.get("threshold"), 9)
-            if own is not None:
-                begin = next((row for row in rows if row[0] == own), begin)
+            first_row = min(rows, key=lambda row: abs(row[1] - best_recall))
+            threshold = _round(candidate.row.get("threshold"), 9)
+            if threshold is not None:
+                first_row = next((row for row in rows if row[0] == threshold), first_row)
             step = -(-len(rows) // most_rows)
-            kept = [
+            thin_rows = [
                 row
                 for n, row in enumerate(rows)
                 if n % step == 0
-                or row in (begin, rows[-1])
-                or (row[0] is not None and (candidate.model, row[0]) in decided)
+                or row in (first_row, rows[-1])
+                or (row[0] is not None and row[0] in thresholds[candidate.model])
             ]
             models.append(
                 {
                     "name": "" if candidate.model is None else name_model(candidate),
                     "color": colors[candidate.model] % 8,
-                    "row": kept.index(begin),
-                    "rows": kept,
+                    "row": thin_rows.index(first_row),
+                    "rows": thin_rows,
                 }
             )
     return {
@@ -218,8 +230,8 @@ def _round(value: Any, digits: int) -> Any:
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def list_etas(own: float | None) -> list[float]:
+def list_etas(eta: float | None) -> list[float]:
     """Return round prevalences from 1 in 2 down, and the one that is decided about."""
     steps = (10.0**power * step for power in range(7) for step in _STEPS)
-    round_ones = {1 / n for n in steps if n >= 2 and 1 / n >= _LEAST_ETA * (1 - 1e-9)}
-    return sorted(round_ones | ({own} if own else set()), reverse=True)
+    round_etas = {1 / n for n in steps if n >= 2 and 1 / n >= _LEAST_ETA * (1 - 1e-9)}
+    return sorted(round_etas | ({eta} if eta else set()), reverse=True)

@@ -7,7 +7,7 @@ of, and then names are cut. The last line says what was left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.terminal_text import (
@@ -36,9 +36,10 @@ from polars_prcurve.view.verdicts.verdict_phrases import (
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
 
-_GAP = "  "
-_LEAST_WIDTH, _LEAST_NAME = 40, 12
-_MOST_ROWS = 50
+_GAP = "  "  # between columns, which have no lines
+_LEAST_WIDTH = 40  # characters of a line, however narrow the terminal says it is
+_LEAST_NAME = 12  # characters that names of models and groups keep, at least
+_MOST_ROWS = 50  # models or cases, at most: more scroll off a terminal
 
 
 class Column(NamedTuple):
@@ -76,8 +77,8 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     question = document.describe_question(findings)
     if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
         question += f"; alerts {say_cases(findings.evidence.per)}"
-    rest = [question, *verdict.reasons, verdict.would_settle]
-    foot = _wrap(" ".join(f"{start_sentence(text)}." for text in rest if text), width)
+    sentences = [question, *verdict.reasons, verdict.would_settle]
+    foot = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if left_out:
         foot += _wrap(f"left out: {', '.join(left_out)}{hint}", width)
     return "\n\n".join("\n".join(lines) for lines in (*blocks, foot) if lines)
@@ -93,36 +94,37 @@ def _clean(text: str) -> str:
 
 
 def list_columns(
-    findings: Findings, case: Case, shown: Sequence[Candidate]
+    findings: Findings, case: Case, models: Sequence[Candidate]
 ) -> tuple[list[Column], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
     def fill(say: Callable[[Candidate], tuple[str, str]]) -> list[str]:
-        return [_write(say, each) for each in shown]
+        return [_write(say, model) for model in models]
 
     columns = []
-    if any(each.model is not None for each in shown):
-        columns.append(Column("model", [_clean(name_model(each)) for each in shown], is_text=True))
+    if any(model.model is not None for model in models):
+        columns.append(Column("model", [_clean(name_model(model)) for model in models], is_text=True))
     level = format_level(findings.confidence).replace(NO_BREAK, " ")
     head = name_precision(case).replace("100 alerts", "100")
-    right = Column(head, fill(lambda of: say_precision(case, of.precision)))
-    if case.goal.merit not in ("precision", "recall"):
+    right = Column(head, fill(lambda model: say_precision(case, model.precision)))
+    if not case.goal.is_of_rate:
         columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
     if case.goal.is_of_curve:
         return columns, []
-    found = Column("found", fill(say_found))
+    recall = Column("found", fill(say_found))
     alerts = Column(f"alerts ({level})", fill(say_alerts))
-    first = [found, right] if case.goal.merit == "recall" else [right, alerts]
-    others = [alerts] if case.goal.merit == "recall" else [found]
-    score = Column("score", fill(lambda of: (document.say_score(of), "")))
-    rows = [each.row if each.meets_targets else {} for each in shown]
+    first, other = [right, alerts], recall
+    if case.goal.merit == "recall":
+        first, other = [recall, right], alerts
+    score = Column("score", fill(lambda model: (document.say_score(model), "")))
+    rows = [model.row if model.meets_targets else {} for model in models]
     counts = [
         Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
         for name in ("tp", "fp")
     ]
     has_scores = any(cell not in ("", "-") for cell in score.cells)
-    columns += [*first, *([score] if has_scores else []), *others, *counts]
-    spare = ["fp", "tp", others[0].head, "score", alerts.head]
+    columns += [*first, *([score] if has_scores else []), other, *counts]
+    spare = ["fp", "tp", other.head, "score", alerts.head]
     return columns, [*spare, *([] if case.goal.merit == "precision" else [right.head])]
 
 
@@ -139,17 +141,17 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     names = [_clean(case.name) for case in cases]
     verdicts = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     merit = findings.goal.merit
-    of_merit = merit in ("precision", "recall")
-    unit, say = ("of 100 right", say_of_100) if of_merit else (name_metric(merit), say_merit)
+    is_of_rate = findings.goal.is_of_rate
+    unit, say = ("of 100 right", say_of_100) if is_of_rate else (name_metric(merit), say_merit)
     if findings.has_one_model:
         values = [_write(say, case.candidates[0]) for case in cases]
         columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
     else:
-        models = {of.model: _clean(name_model(of)) for of in cases[0].candidates}
+        models = {model.model: _clean(name_model(model)) for model in cases[0].candidates}
         columns = [Column(unit, names, is_text=True)]
-        for model in sorted(models, key=str):
-            rows = [next((of for of in case.candidates if of.model == model), None) for case in cases]
-            columns.append(Column(models[model], [_write(say, of) for of in rows]))
+        for name in sorted(models, key=str):
+            cells = [_write(say, find_candidate(case, name)) for case in cases]
+            columns.append(Column(models[name], cells))
         columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
         if _measure(columns[1:]) > width - len(_GAP):
             columns = [Column("where", names, is_text=True), verdicts]
@@ -157,10 +159,15 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
         lines = list(_lay_out(columns, width))
     else:  # names have lines of their own
         rows_of_values = _lay_out(columns[1:], width - len(_GAP))
-        both = zip(["", *columns[0].cells], rows_of_values, strict=True)
-        lines = [line for name, row in both for line in (*fill_lines(name, width), _GAP + row)]
-    more = len(findings.cases) - len(cases)
-    return [*lines, f"{more} more"] if more > 0 else lines
+        named_rows = zip(["", *columns[0].cells], rows_of_values, strict=True)
+        lines = [line for name, row in named_rows for line in (*fill_lines(name, width), _GAP + row)]
+    n_left = len(findings.cases) - len(cases)
+    return [*lines, f"{n_left} more"] if n_left > 0 else lines
+
+
+def find_candidate(case: Case, model: Any) -> Candidate | None:
+    """Return a model of a case by its name; None if the case does not have it."""
+    return next((candidate for candidate in case.candidates if candidate.model == model), None)
 
 
 def _measure(columns: Sequence[Column]) -> int:
@@ -169,9 +176,9 @@ def _measure(columns: Sequence[Column]) -> int:
 
 def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
     """Yield the lines of a table; the first column is cut if all are too wide together."""
-    widths, too_much = [column.width for column in columns], _measure(columns) - width
-    if too_much > 0 and columns[0].is_text:
-        widths[0] = max(widths[0] - too_much, _LEAST_NAME)
+    widths, excess = [column.width for column in columns], _measure(columns) - width
+    if excess > 0 and columns[0].is_text:
+        widths[0] = max(widths[0] - excess, _LEAST_NAME)
     for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
         padded = (
             pad_text(cut_text(cell, room), room, right=not column.is_text)
@@ -182,7 +189,8 @@ def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
 
 # Markdown ------------------------------------------------------------------------------------------
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
+_ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
+"""Markdown's own signs, each with the backslash that shows it as it is."""
 
 
 def write_model_card(findings: Findings, date: str | None) -> str:
@@ -203,19 +211,20 @@ def write_model_card(findings: Findings, date: str | None) -> str:
 
 def _write_markdown_table(findings: Findings) -> list[str]:
     case = findings.cases[0]
-    shown = document.choose_shown(case) if len(case.candidates) > 1 else list(case.candidates)
-    names = ["" if each.model is None else name_model(each) for each in shown]
+    models = document.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
+    names = ["" if model.model is None else name_model(model) for model in models]
 
     def write(name: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
-        cells = [_escape(join_within(*show(each))) if each.meets_targets else "–" for each in shown]
+        cells = [_escape(join_within(*show(model))) if model.meets_targets else "–" for model in models]
         return f"| {name} | {' | '.join(cells)} |"
 
-    is_one = len(findings.cases) == 1
-    head = document.describe_question(findings) if is_one else start_sentence(say_place(case))
+    has_one_case = len(findings.cases) == 1
+    place = start_sentence(say_place(case))
+    head = document.describe_question(findings) if has_one_case else place
     rows = [
         f"| {_escape(head)} | {' | '.join(map(_escape, names))} |",
-        f"|---|{'---|' * len(shown)}",
-        write(f"{name_precision(case)} (PPV)", lambda of: say_precision(case, of.precision)),
+        f"|---|{'---|' * len(models)}",
+        write(f"{name_precision(case)} (PPV)", lambda model: say_precision(case, model.precision)),
     ]
     if case.goal.is_of_curve:
         return [*rows, write(name_metric(case.goal.merit), say_merit)]
@@ -223,10 +232,10 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         *rows,
         write(f"alerts {say_cases(case.per)}", say_alerts),
         write("positives found (sensitivity)", say_found),
-        write("score threshold", lambda of: (document.say_score(of), "")),
+        write("score threshold", lambda model: (document.say_score(model), "")),
     ]
 
 
 def _escape(text: str) -> str:
     """Return the text with Markdown's own signs shown as they are."""
-    return text.translate(_SPECIAL)
+    return text.translate(_ESCAPES)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from polars_prcurve.core.ground.message_text import shorten_name
 from polars_prcurve.view.report.decision_document import (
+    choose_drawable,
     describe_question,
     describe_test,
     isolate_names,
-    list_drawn,
 )
 from polars_prcurve.view.report.decision_drawings import (
     are_drawn,
@@ -38,8 +38,13 @@ from polars_prcurve.view.verdicts.verdict_phrases import (
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level
 from polars_prcurve.view.words.value_names import isolate_name, wrap_words
 
-_WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
-_LETTERS, _MOST_NAME_ROWS = 22, 5  # letters in a row of a name beside its icons, and its rows at most
+_WIDTH = 1200  # pixels, as wide as networks show a card
+_HEIGHT = 630  # pixels, as high as they show it without a cut
+_MARGIN = 60  # pixels on either side
+_NAME_LETTERS = 22  # letters in a row of a name beside its icons
+_MOST_NAME_ROWS = 5  # rows of a name, at most
+_SIZES = ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6))
+"""Type sizes of the sentence, the largest first, and in how many lines each has room."""
 _IN_A_ROW = 20  # circles in a row, of which each is a case
 _LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
 
@@ -50,12 +55,12 @@ def draw_card(findings: Findings, date: str | None) -> str:
     key = ""
     if is_of_cases:
         key = f"a circle per {'group' if findings.group_columns else 'prevalence'}"
-    elif findings.cases and (drawn := list_drawn(findings.cases[0])):
-        doubt = describe_doubt((findings.cases[0], each.precision) for each in drawn)
+    elif findings.cases and (models := choose_drawable(findings.cases[0])):
+        doubt = describe_doubt((findings.cases[0], model.precision) for model in models)
         key = f"solid right · hatched {doubt} · hollow false"
     sentence = isolate_names(findings, findings.verdict.sentence)
     # In as large a type as its length allows, in up to six lines.
-    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6)):
+    for size, most in _SIZES:
         lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
         if len(lines) <= most:
             break
@@ -88,25 +93,26 @@ def _draw_models(findings: Findings) -> Iterator[str]:
     place = say_place(case) if len(findings.cases) > 1 else ""
     title = shorten_name(start_sentence(place), 96)
     yield draw_text((_MARGIN, 240), isolate_names(findings, title), 21)
-    for number, candidate in enumerate(list_drawn(case)):
-        left = _MARGIN + 560 * number
+    for number, candidate in enumerate(choose_drawable(case)):
+        icons_x = _MARGIN + 560 * number
         kinds = list(list_icons(case, candidate.precision))
         columns = 10 if len(kinds) <= 100 else 20
         icons = place_icons(kinds, colors[candidate.model] % 8, 260 / columns, columns)
-        yield f'<g transform="translate({left} 255)">{"".join(icons)}</g>'
-        beside, y = left + 284, 272
+        yield f'<g transform="translate({icons_x} 255)">{"".join(icons)}</g>'
+        text_x, y = icons_x + 284, 272
         color = name_color(colors[candidate.model])
         name = "" if candidate.model is None else name_model(candidate)
-        for row in wrap_words(name, _LETTERS)[:_MOST_NAME_ROWS]:
-            yield draw_text((beside, y), isolate_name(row), 21, kind="strong", color=color)
+        for row in wrap_words(name, _NAME_LETTERS)[:_MOST_NAME_ROWS]:
+            yield draw_text((text_x, y), isolate_name(row), 21, kind="strong", color=color)
             y += 24
         value, ends = say_precision(case, candidate.precision)
         unit, y = "alerts is right" if is_rarely_right(case) else "of 100 alerts right", y + 50
-        yield draw_text((beside, y), value, 40 if is_rarely_right(case) else 66, kind="strong")
-        yield draw_text((beside, y + 32), unit, 21)
+        yield draw_text((text_x, y), value, 40 if is_rarely_right(case) else 66, kind="strong")
+        yield draw_text((text_x, y + 32), unit, 21)
         if ends:
             ends = f"{ends} ({level})"
-            yield draw_text((beside, y + 64), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")
+            size = 21 if len(ends) <= _NAME_LETTERS + 4 else 17
+            yield draw_text((text_x, y + 64), ends, size, kind="")
 
 
 def _draw_blocks(findings: Findings) -> Iterator[str]:

@@ -37,10 +37,10 @@ def sum_up(table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
     reasons = _join_reasons([case.verdict for case in cases])
     if table.group_tests is not None:
         sentence, need = _say_groups(table), say_group_need(cases, table.confidence)
-        return Verdict(table.status, table.models, sentence, reasons, need)
-    sentence = _say_everywhere(table, cases[0]) if are_alike(cases) else _say_differing(cases)
-    need = _say_need_of_least_known(cases)
-    return Verdict(table.status, table.models, glue_numbers(sentence), reasons, glue_numbers(need))
+    else:
+        sentence = _say_everywhere(table, cases[0]) if are_alike(cases) else _say_differing(cases)
+        sentence, need = glue_numbers(sentence), glue_numbers(_say_need_of_least_known(cases))
+    return Verdict(table.status, table.models, sentence=sentence, reasons=reasons, would_settle=need)
 
 
 def say_status(table: JudgedTable) -> str:

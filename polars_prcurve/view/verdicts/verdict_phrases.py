@@ -139,7 +139,7 @@ def name_outcome(outcome: Outcome) -> str:
     return _STANDINGS.get(outcome, outcome)
 
 
-# What was asked ---------------------------------------------------------------------------------
+# What is wanted ---------------------------------------------------------------------------------
 
 
 def describe_goal(goal: Goal) -> str:
@@ -150,10 +150,10 @@ def describe_goal(goal: Goal) -> str:
         return f"at the best {name_metric(goal.maximized.name)}"
     if "threshold" in goal.targets:
         return "at the threshold given"
-    others = dict(goal.targets)
-    recall = others.pop("recall", None)
+    further_targets = dict(goal.targets)
+    recall = further_targets.pop("recall", None)
     phrases = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
-    if limits := [describe_limit(word, value, goal.per) for word, value in others.items()]:
+    if limits := [describe_limit(word, value, goal.per) for word, value in further_targets.items()]:
         phrases.append(f"with {join_words(limits)}")
     return " ".join(phrases)
 

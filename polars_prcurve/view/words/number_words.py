@@ -11,22 +11,23 @@ from typing import Any, TypeAlias
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.inputs.table_reader import DroppedRows
 
-SayShares: TypeAlias = Callable[[list[Any]], list[str]]
+SayShares: TypeAlias = Callable[[list[Any]], list[str]]  # says the shares of one comparison
 NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
-MINUS = "\u2212"
-MILLION = 1_000_000.0
+MINUS = "\u2212"  # as wide as a plus sign, and no line ends at it
+MILLION = 1_000_000.0  # has a word of its own: `per million cases`
 RARELY_RIGHT = 0.02
 """A precision below which people say how many alerts one right one takes."""
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 600`."""
 _TWO_DIGITS = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
-_MOST_DECIMALS = 12
+_MOST_DECIMALS = 12  # a percent in so many is as exact as a double near 1, about
 
 _INSIDE_NUMBER = re.compile(
     r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
 )
+"""The blanks in `13 360`, `3.7 %` and `1 in 80`, at which no line may end."""
 
 
 def format_level(confidence: float) -> str:
@@ -36,9 +37,9 @@ def format_level(confidence: float) -> str:
 
 def say_signed(number: float, say: Callable[[float], str], plus: str = "") -> str:
     """Return a number that may be below 0: its size as `say` writes it, without a sign if that is 0."""
-    said = say(abs(number))
-    is_zero = not said.strip("0.")
-    return said if is_zero else f"{MINUS if number < 0 else plus}{said}"
+    size = say(abs(number))
+    is_zero = not size.strip("0.")
+    return size if is_zero else f"{MINUS if number < 0 else plus}{size}"
 
 
 def say_count(number: float, digits: int = 4) -> str:
@@ -58,14 +59,15 @@ def say_threshold(threshold: Any, others: Iterable[Any] | None = None) -> str:
     if not isinstance(threshold, float) or not math.isfinite(threshold):
         words = "" if threshold is None else str(threshold)
         return words.lower() if isinstance(threshold, bool) else words
-    near = [float(other) for other in (*(others or ()), 0, 1) if other is not None]
-    below, rounded = [other for other in near if other < threshold], threshold
+    neighbours = [float(other) for other in (*(others or ()), 0, 1) if other is not None]
+    lower_ones, rounded_threshold = [other for other in neighbours if other < threshold], threshold
     for digits in range(6 if others is None else 2, 18):
-        rounded = float(Context(digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
-        if all(other < rounded for other in below) and (rounded == threshold or rounded not in near):
+        rounded_threshold = float(Context(digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
+        is_unlike_others = rounded_threshold == threshold or rounded_threshold not in neighbours
+        if is_unlike_others and all(other < rounded_threshold for other in lower_ones):
             break
-    words = repr(rounded).removesuffix(".0")
-    return f"{Decimal(words):f}" if 1e-9 < abs(rounded) < 1 else words
+    words = repr(rounded_threshold).removesuffix(".0")
+    return f"{Decimal(words):f}" if 1e-9 < abs(rounded_threshold) < 1 else words
 
 
 def say_share(share: float) -> str:
@@ -90,25 +92,25 @@ def say_shares(shares: Sequence[float]) -> list[str]:
     From 10 % up all have the fewest decimals in which those that differ in `say_share` still do and none
     reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, two digits at most.
     """
-    said = [say_share(share) for share in shares]
+    texts = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
-        return [words if share > 0 else "0" for share, words in zip(shares, said, strict=True)]
-    if len(set(said)) < 2:
-        return said
+        return [text if share > 0 else "0" for share, text in zip(shares, texts, strict=True)]
+    if len(set(texts)) < 2:
+        return texts
     large = {share for share in shares if _TWO_DIGITS <= share < 1}
     small = {share for share in shares if 0 < share < _TWO_DIGITS}
-    of_large = _count_decimals(large, lambda _, percent: float(percent) < 100)
-    of_small = _count_decimals(
+    large_decimals = _count_decimals(large, lambda _, percent: float(percent) < 100)
+    small_decimals = _count_decimals(
         small, lambda share, percent: abs(float(percent) / 100 - share) <= 0.05 * share
     )
     for number, share in enumerate(shares):
         if share in large:
-            said[number] = f"{100 * share:.{of_large}f}{NO_BREAK}%"
+            texts[number] = f"{100 * share:.{large_decimals}f}{NO_BREAK}%"
         elif share in small:
             two_digits = f"{Decimal(f'{100 * share:#.2g}'):f}"
-            decimals = min(of_small, len(two_digits.partition(".")[2]))
-            said[number] = f"{100 * share:.{decimals}f}{NO_BREAK}%"
-    return said
+            decimals = min(small_decimals, len(two_digits.partition(".")[2]))
+            texts[number] = f"{100 * share:.{decimals}f}{NO_BREAK}%"
+    return texts
 
 
 def say_precisions(shares: Sequence[float]) -> list[str]:
@@ -120,11 +122,11 @@ def say_precisions(shares: Sequence[float]) -> list[str]:
 
 def _count_decimals(shares: Collection[float], is_right: Callable[[float, str], bool]) -> int:
     """Return the fewest decimals of percents in which shares stay different and each is right."""
-    different = len(set(map(say_share, shares)))
+    n_different = len(set(map(say_share, shares)))
 
     def are_enough(decimals: int) -> bool:
-        said = {share: f"{100 * share:.{decimals}f}" for share in shares}
-        return len(set(said.values())) >= different and all(map(is_right, said, said.values()))
+        texts = [f"{100 * share:.{decimals}f}" for share in shares]
+        return len(set(texts)) >= n_different and all(map(is_right, shares, texts))
 
     return next(filter(are_enough, range(_MOST_DECIMALS)), _MOST_DECIMALS)
 

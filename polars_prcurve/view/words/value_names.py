@@ -27,16 +27,18 @@ def isolate_name(name: str) -> str:
 
 def mark_names(text: str, names: Iterable[str], mark: Callable[[str], str]) -> str:
     """Return a text in which all names are marked, such as by isolates around each."""
-    listed = sorted({name for name in names if name}, key=len, reverse=True)
-    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
-    return re.sub(whole, lambda found: mark(found[0]), text) if listed else text
+    # Of names that hold each other the longest is marked.
+    long_first = sorted({name for name in names if name}, key=len, reverse=True)
+    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in long_first)
+    return re.sub(pattern, lambda match: mark(match[0]), text) if long_first else text
 
 
 # Names of values and metrics ----------------------------------------------------------------------
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")  # the text of a number, such as a label of a digit
+_PARAMETER = re.compile(r"\(([\d.e-]+)\)$")  # what follows the name, as in `precision_at_recall(0.5)`
 _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|f1|lr|mcc|npv|pr|roc)\b")
+"""The words in names of metrics that people write in capitals."""
 
 
 def name_value(value: Any) -> str:
@@ -105,9 +107,9 @@ def _fill_rows(words: Sequence[str], letters: float) -> list[str]:
     """Return rows that are as full as can be."""
     rows: list[str] = []
     for word in words:
-        both = f"{rows[-1]} {word}" if rows else word
-        if count_letters(both) <= letters:
-            rows[-1:] = [both]
+        longer_row = f"{rows[-1]} {word}" if rows else word
+        if count_letters(longer_row) <= letters:
+            rows[-1:] = [longer_row]
             continue
         rows.append("")
         for sign in word:
