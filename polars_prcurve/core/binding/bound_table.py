@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -317,7 +318,8 @@ class PublicMethods:
 def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function with hints, whose signature lists each word of its `**words`.
 
-    A word about the table that is not in its group is refused where the words of a call are merged.
+    Where its docstring describes `targets` together, it names those of the signature. A word about the
+    table that is not in its group is refused where the words of a call are merged.
     """
     signature, words = inspect.signature(function), _list_shared_words(function)
     parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
@@ -331,6 +333,11 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, kind in words.items()
     ]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    targets = ", ".join(name for name in words if name in word_groups.TARGET_WORDS)
+    if targets and function.__doc__:
+        function.__doc__ = re.sub(
+            r"^( *)targets$", rf"\1{targets}", function.__doc__, flags=re.MULTILINE
+        )
     return hint_at_arguments(function, TABLE_WORDS if "score" in words else ())
 
 

@@ -1,9 +1,9 @@
 """Kinds of targets: what a word such as `precision=` asks of an operating point, declared in one place.
 
 All rooms read their lists of targets from TARGET_KINDS: the search for rows, promises, the rules of
-calls, and verdicts. Signatures, docstrings, options of the command line and phrases have to be written
-out; `tests/test_registries.py` compares them with TARGET_KINDS. So a new kind is one declaration here,
-and what those tests then ask for.
+calls, and verdicts. Signatures, options of the command line and phrases have to be written out;
+`tests/test_registries.py` compares them with TARGET_KINDS. So a new kind is one declaration here, and
+what those tests then ask for.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metrics
             Curve metrics, `average_precision` and `roc_auc` if left out; the error of others is by
             bootstrap alone, and otherwise null. At a target, point metrics, `precision` if left out.
-        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+        targets
             One target, as in `operating_points`, at which point metrics are compared, by the distances
             to the ends of their bands (Zou and Donner 2008), which for models of one test set count how
             often both flag the same examples. Where the target finds the thresholds, as `recall=0.8`
@@ -202,7 +202,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metric
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
             Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
-        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+        targets
             One target, as in `compare`, for a point metric. Published points reach a recall at unlike
             points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
         confidence
@@ -287,7 +287,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
             The lowest and the highest prevalence to search, both above 0 and below 1, as in `curve`.
-        threshold, recall, fpr
+        targets
             One target, as in `compare`. It fixes the operating points, and a formula says where they
             trade places (see `crossing`); for a metric of your own the difference is scanned. Of
             published points each model has its first that meets the target, at unlike recalls.

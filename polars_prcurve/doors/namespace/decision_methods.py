@@ -51,7 +51,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`; with several prevalences there is a verdict for each, and one above them. None
             is the prevalence of the table, which is then a cohort.
-        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+        targets
             What is wanted, all together, one number each, as in `operating_points`. Models are judged by
             precision at a recall that has to be reached; by recall where alerts, fpr or precision are
             limited; by the metric that is maximized; and by average precision if nothing is wanted.
@@ -132,7 +132,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             As in `Decision.report`.
         eta, guarantee, confidence
             As in `decide`.
-        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+        targets
             As in `decide`.
         parts
             A page of your own, in place of all that: texts, DataFrames and Altair charts, in order, with

@@ -84,7 +84,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
-        threshold, recall, fpr
+        targets
             Targets, one or several, as in `operating_points`.
         confidence
             A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.

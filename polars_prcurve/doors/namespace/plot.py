@@ -123,7 +123,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         confidence
             As in `operating_points`; with None no doubt is drawn.
-        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+        targets
             Targets, as in `operating_points`.
         """
         draw, table_words = self._prepare("alerts", words)
@@ -467,7 +467,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta
             As in `operating_points`, but if left out as in `metric_by_eta`.
-        threshold, recall, fpr
+        targets
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
         """
         draw, table_words = self._prepare("p3_curve", words)
