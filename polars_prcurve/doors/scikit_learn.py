@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
     from polars_prcurve.view.report.decision import Decision
 
-T = TypeVar("T")
+T = TypeVar("T")  # what each curve has, as `_unpack_one` takes it
+# For each fold the rows that it tests, and their scores.
 Folds: TypeAlias = "Iterable[tuple[ArrayLike, ArrayLike]]"
 _RESULTS = (
     "what cross_validate(..., return_estimator=True, return_indices=True) returns"  # as errors say

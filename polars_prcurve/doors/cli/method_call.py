@@ -269,9 +269,9 @@ def _read_column_values(
 ) -> Any:
     """Return thresholds, strata, or a label, as values of their column; without one as they are."""
     if not isinstance(value, TableFile):
-        read = kinds.parse_value if flag == "--pos-label" else kinds.parse_threshold
+        parse = kinds.parse_value if flag == "--pos-label" else kinds.parse_threshold
         values = _list_values(value)
-        values = values if dtype is None else [read(flag, word, dtype) for word in values]
+        values = values if dtype is None else [parse(flag, word, dtype) for word in values]
         return values if isinstance(value, list) else values[0]
     is_plan = flag == "--plan"
     score_columns = _PLAN_ENDS if is_plan else ("threshold",)

@@ -29,7 +29,7 @@ from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMNS
 from polars_prcurve.doors.namespace import prc
 
-T = TypeVar("T")
+T = TypeVar("T")  # the kind of table that comes and goes
 _ROW_COUNT = f"{RESERVED}n"  # the column with the rows of each combination of kinds of value
 _RUN_NUMBER = f"{RESERVED}run"  # the column with the number of each run of negatives in its group
 _RUN_START = f"{RESERVED}below"  # the column with the score of a positive that is just below a run
@@ -283,7 +283,7 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
 
 
 def _sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *aggregations: Any) -> Any:
-    """Return the sums of `amounts` by key, with `more` aggregations, and without keys of weight 0."""
+    """Return the sums of amounts by key, with other aggregations, and without keys of weight 0."""
     nw = _load_narwhals()
     sums = rows.group_by(*keys).agg(*aggregations, nw.col(*amounts).sum())
     cast_sums = sums.with_columns(nw.col(*amounts).cast(dtype))  # DuckDB sums in 128 bits

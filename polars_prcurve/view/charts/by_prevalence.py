@@ -76,10 +76,10 @@ def metric_by_eta(
     """
     check_words(title, color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
-    only = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
-    is_one_each = bool(only) and len(curves.per_curve) == curves.count_distinct([only])
-    if color is None and facet is None and is_one_each:
-        color = curves.field_names[only]  # many groups are lines of one panel
+    single_field = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
+    has_one_each = bool(single_field) and len(curves.per_curve) == curves.count_distinct([single_field])
+    if color is None and facet is None and has_one_each:
+        color = curves.field_names[single_field]  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
@@ -145,13 +145,13 @@ class _LineChart:
         self.curves, self.rows = curves, curves.rows
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.per_curve["metric"].unique().to_list()
-        is_one = len(self.metrics) == 1
-        self.name = label_formats.format_metric(self.metrics[0]) if is_one else "Metrics"
+        is_one_metric = len(self.metrics) == 1
+        self.name = label_formats.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
         self.channels = choose_channels(curves, color, facet, means)
         names = [name for name in ("value", "low", "high") if name in self.rows.columns]
         numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
-        y = ChartAxis("value", self.name if is_one else "Value", *fit_shares(numbers))
+        y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(numbers))
         if not numbers.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
             low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
             room, panels = 0.05 * (high - low) or 0.5, self.channels.facet
@@ -164,28 +164,32 @@ class _LineChart:
         self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
-        few = point_thinning.find_few_positives(self.rows, curves)
-        few = point_thinning.find_few_false_alerts(self.rows) if self.rests_on_counts else few
-        unsure = pl.col("reliable").not_().fill_null(False) if "reliable" in few.columns else False
-        self.doubt = few.with_columns(pl.col("doubt") | unsure)
+        self.doubt = point_thinning.find_few_positives(self.rows, curves)
+        if self.rests_on_counts:
+            self.doubt = point_thinning.find_few_false_alerts(self.rows)
+        if "reliable" in self.doubt.columns:
+            is_unsure = pl.col("reliable").not_().fill_null(False)
+            self.doubt = self.doubt.with_columns(pl.col("doubt") | is_unsure)
 
     def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
         canvas, x, color = self.canvas, self.canvas.spec.x, self.channels.color
         trades = [trade for trade in trades if x.holds(trade["eta"])]
-        own = [eta for eta in self.own_etas if eta is not None]
+        own_etas = [eta for eta in self.own_etas if eta is not None]
         is_few = len(set(self.own_etas)) <= _MOST_RULES
-        name = f"test set:\n{say_eta(own[0])}" if own else ""
+        name = f"test set:\n{say_eta(own_etas[0])}" if own_etas else ""
         has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
         lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), ghosts=True)
         canvas.data += trades
-        shown = None if color is None else color.shown_labels
-        known = [row for row in lines if "value" in row]
-        canvas.draw_few_places(row for row in known if shown is None or row["color"] in shown)
+        colored_labels = None if color is None else color.shown_labels
+        line_records = [row for row in lines if "value" in row]
+        canvas.draw_few_places(
+            row for row in line_records if colored_labels is None or row["color"] in colored_labels
+        )
         canvas.follow_pointer(self.rows, "nearest", self._say_row, self.rows["eta"])
         if len(trades) == 1 and self.channels.facet is None:
-            at: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
-            canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **at))
+            place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
+            canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **place))
         per_curve = self.curves.per_curve
         if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
             target = label_formats.format_value("target", per_curve["target"][0])
@@ -202,9 +206,9 @@ class _LineChart:
         value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
         if self.canvas.spec.y.words == "percent":
             value, span = say_estimate(number, low, high)
-        within = f" ({span})" if span else ""
+        interval_text = f" ({span})" if span else ""
         doubt = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(row["eta"]), f"{value}{within}{doubt}{label_formats.add_threshold(row)}"
+        return say_eta(row["eta"]), f"{value}{interval_text}{doubt}{label_formats.add_threshold(row)}"
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
@@ -218,14 +222,14 @@ class _LineChart:
             return ""
         # Precision is 1/2 where eta recall = (1 - eta) fpr.
         recall, fpr = pl.col("recall"), pl.col("fpr")
-        fixed = rows.group_by("curve", maintain_order=True).agg(
+        half_rows = rows.group_by("curve", maintain_order=True).agg(
             (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
         )
-        fixed = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
-        if len(fixed) < n or fixed.is_empty():
+        half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
+        if len(half_rows) < n or half_rows.is_empty():
             return ""
         names = name_curves(self.curves, self.channels)
-        halves = dict(fixed.select("curve", "half").rows())
+        halves = dict(half_rows.select("curve", "half").rows())
 
         def say(etas: list[float]) -> list[str]:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
@@ -235,47 +239,47 @@ class _LineChart:
 
     def _say_at_own_eta(self) -> str:
         """Return the height of each line at the prevalence of the test; empty if not known well."""
-        own = [eta for eta in {*self.own_etas} if eta is not None]
+        own_etas = [eta for eta in {*self.own_etas} if eta is not None]
         is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
-        if len(own) != 1 or not is_share or self.channels.facet or self.curves.has_few_positives:
+        if len(own_etas) != 1 or not is_share or self.channels.facet or self.curves.has_few_positives:
             return ""
         values: dict[int, float] = {}
         rows = self.doubt.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line in rows.group_by("curve", maintain_order=True):
-            steps = line["eta"].log() - math.log(own[0])
-            beside = line.filter((steps.abs() < _NEAR).fill_null(False))
-            if beside.is_empty() or beside["doubt"].any() or steps[0] > 0 or steps[-1] < 0:
+            distances = line["eta"].log() - math.log(own_etas[0])
+            near_rows = line.filter((distances.abs() < _NEAR).fill_null(False))
+            if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return ""
-            values[curve] = float(np.interp(0.0, steps, line["value"].cast(pl.Float64)))
+            values[curve] = float(np.interp(0.0, distances, line["value"].cast(pl.Float64)))
         names = name_curves(self.curves, self.channels)
-        is_all = values and len(values) == len(self.curves.per_curve)
-        return say_each(f"{self.name} is", say_where(own[0]), values, names) if is_all else ""
+        has_all = values and len(values) == len(self.curves.per_curve)
+        return say_each(f"{self.name} is", say_where(own_etas[0]), values, names) if has_all else ""
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
         per_curve, rows = self.curves.per_curve, self.rows
-        lines = [self.channels.picked]
+        sentences = [self.channels.color_note]
         if "low" in rows.columns and rows["low"].count():
             shade = label_formats.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade = "Shaded: the limits of each value"
             kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
-            of = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
-            is_of_one = "target" in per_curve.columns and len(kinds) == 1
-            lines.append(shade + (of.get(kinds.pop(), "") if is_of_one else ""))
+            suffixes = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
+            has_one_kind = "target" in per_curve.columns and len(kinds) == 1
+            sentences.append(shade + (suffixes.get(kinds.pop(), "") if has_one_kind else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
-            lines.append("Dotted: not reliable, since too few examples decide")
+            sentences.append("Dotted: not reliable, since too few examples decide")
         elif self.rests_on_counts:
-            lines += point_thinning.describe_doubt(self.doubt)
+            sentences += point_thinning.describe_doubt(self.doubt)
         else:
-            lines.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
+            sentences.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            here = f"the test sets' own share of positives, {label_formats.say_eta_range(etas)}"
-            lines.append(f"Grey rules: {here}" if has_own else f"Not marked: {here}")
+            own_shares = f"the test sets' own share of positives, {label_formats.say_eta_range(etas)}"
+            sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
         elif has_own and self.channels.facet is not None:
-            lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
-        return [*lines, "Circles: two models trade places" if n_trades > 1 else ""]
+            sentences.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
+        return [*sentences, "Circles: two models trade places" if n_trades > 1 else ""]
 
 
 def _read_trades(
@@ -288,16 +292,17 @@ def _read_trades(
         raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
     if crossings.is_empty() or curves.per_curve.is_empty():
         return []
-    by = {field: name for field, name in curves.field_names.items() if name in crossings.columns[:-4]}
-    models = [field for field in curves.group_fields if field not in by]
-    if len(models) != 1 or len(by) != len(crossings.columns) - 4:
-        groups = ", ".join(curves.field_names[field] for field in curves.group_fields) or "none"
+    groups = crossings.columns[:-4]
+    by_fields = {field: name for field, name in curves.field_names.items() if name in groups}
+    models = [field for field in curves.group_fields if field not in by_fields]
+    if len(models) != 1 or len(by_fields) != len(groups):
+        own_groups = ", ".join(curves.field_names[field] for field in curves.group_fields) or "none"
         raise PrcError(
             "crossings= must come from the same scores, with model= one of the group columns and by= "
-            f"the others; the groups here are {groups}"
+            f"the others; the groups here are {own_groups}"
         )
-    trades, [model] = pick_columns(crossings, by, columns).with_row_index("trade"), models
-    lines = curves.per_curve.select("curve", *by, model)
+    trades, [model] = pick_columns(crossings, by_fields, columns).with_row_index("trade"), models
+    lines = curves.per_curve.select("curve", *by_fields, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
             f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
@@ -308,9 +313,9 @@ def _read_trades(
     sides = {"below": "model_a", "above": "model_b"}
     say_name = partial(label_formats.name_with_column, model, curves.field_names[model])
     for side in sides.values():
-        on: dict[str, Any] = {"left_on": [*by, model], "right_on": [*by, side]}
-        joined = lines.join(trades, **on, nulls_equal=True, coalesce=False)
-        for row in joined.iter_rows(named=True):
+        join_options: dict[str, Any] = {"left_on": [*by_fields, model], "right_on": [*by_fields, side]}
+        trade_rows = lines.join(trades, **join_options, nulls_equal=True, coalesce=False)
+        for row in trade_rows.iter_rows(named=True):
             panel = facet.label_of[row["curve"]] if facet else None
             place = {name: label_formats.round_digits(row[name]) for name in ("eta", "value")}
             names = {where: say_name(row[name]) for where, name in sides.items()}

@@ -29,8 +29,8 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 
-_MOST_COLUMNS = 4
-_WIDTHS = {1: 540, 2: 300}
+_MOST_COLUMNS = 4  # columns of charts in a row, at most: more would be too narrow to read
+_WIDTHS = {1: 540, 2: 300}  # pixels that a column is wide, by how many stand in a row; 210 if more do
 _MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide the lines
 _GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
 # Columns of groups at prevalences, at most; more groups share one column per prevalence.
@@ -84,33 +84,37 @@ def threshold_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = _read_scores(table)
-    needed = ["threshold", "recall", "precision"]
-    marked = marked_points.read_points("threshold_curve", points, curves, needed)
+    point_columns = ["threshold", "recall", "precision"]
+    marks = marked_points.read_points("threshold_curve", points, curves, point_columns)
     channels = _read_channels(curves, color, facet)
     halves = marked_points.mark_half(curves, replace(channels, facet=None))
-    marked = marked_points.add_lower(halves if points is None else marked, curves)
+    marks = marked_points.add_lower(halves if points is None else marks, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
-    across = "Threshold: alert if the score is at least this"
-    x = chart_axes.build_score_axis("x", across, curves.rows["score"])
+    x_title = "Threshold: alert if the score is at least this"
+    x = chart_axes.build_score_axis("x", x_title, curves.rows["score"])
     curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
-    more: dict[str, Any] = {"points": points, "width": _WIDTHS.get(n, 210)}
-    columns = [_Column(curves, channels, label, x, marked, **more) for label in labels]
+    options: dict[str, Any] = {"points": points, "width": _WIDTHS.get(n, 210)}
+    columns = [_Column(curves, channels, label, x, marks, **options) for label in labels]
     lines = pl.concat(column.lines for column in columns)
-    lost = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
+    has_infinite = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
     note = (
-        *(channels.picked, *marked.describe(), *point_thinning.describe_doubt(lines), x.describe()),
-        *("Not drawn: infinite thresholds" if lost else "", *curves.describe_sizes()),
+        channels.color_note,
+        *marks.describe(),
+        *point_thinning.describe_doubt(lines),
+        x.describe(),
+        "Not drawn: infinite thresholds" if has_infinite else "",
+        *curves.describe_sizes(),
     )
     subtitle = f"{curves.join_etas('What each threshold does')}, read straight down"
-    is_one = points is not None or len(marked.rows) == 1
-    finding = marked.find_title(curves, channels) if is_one else ""
+    has_one_point = points is not None or len(marks.rows) == 1
+    finding = marks.find_title(curves, channels) if has_one_point else ""
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
-    thinned = point_thinning.describe_thinning(curves.rows, lines)
-    text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
-    one = len(columns) == 1
-    drawn = [column.draw(is_first=k == 0, is_alone=one) for k, column in enumerate(columns)]
-    return _join_columns(drawn, text, columns[0], n)
+    thinning = point_thinning.describe_thinning(curves.rows, lines)
+    text = chart_assembly.ChartText(title, subtitle, note, finding, thinning)
+    is_alone = len(columns) == 1
+    stacks = [column.draw(is_first=k == 0, is_alone=is_alone) for k, column in enumerate(columns)]
+    return _join_columns(stacks, text, columns[0], n)
 
 
 def _read_scores(table: pl.DataFrame) -> ChartCurves:
@@ -134,8 +138,9 @@ def _read_channels(
     """Return the channels; many groups are colours, since panels would be three times as many."""
     # Prevalences of which only some are rare have columns of their own: no axis would show all of them.
     etas = curves.per_curve["eta"].unique().sort()
-    are_unlike = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
-    if color is None and facet is None and are_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
+    are_etas_unlike = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
+    is_free = color is None and facet is None
+    if is_free and are_etas_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
         channels = colors_and_panels.read_etas_apart(curves)
         if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
             color, facet = curves.field_names[curves.group_fields[0]], "eta"
@@ -143,8 +148,8 @@ def _read_channels(
     else:
         n_groups = curves.count_distinct(curves.group_fields)
         is_one_each = len(curves.per_curve) == n_groups
-        is_free = color is None and facet is None and len(curves.group_fields) == 1
-        if is_free and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
+        has_one_field = is_free and len(curves.group_fields) == 1
+        if has_one_field and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
             color = curves.field_names[curves.group_fields[0]]
         channels = colors_and_panels.read_channels(curves, color, facet)
     means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
@@ -160,14 +165,14 @@ class _Column:
         channels: colors_and_panels.Channels,
         label: str | None,
         x: ChartAxis,
-        marked: marked_points.MarkedPoints,
+        marks: marked_points.MarkedPoints,
         *,
         points: pl.DataFrame | None,
         width: int,
     ) -> None:
         if channels.facet is not None and label is not None:
-            own = pl.col("curve").is_in(channels.facet.curves_of[label])
-            rows, per_curve = curves.rows.filter(own), curves.per_curve.filter(own)
+            is_shown = pl.col("curve").is_in(channels.facet.curves_of[label])
+            rows, per_curve = curves.rows.filter(is_shown), curves.per_curve.filter(is_shown)
             curves = replace(curves, rows=rows, per_curve=per_curve)
         self.channels, self.width = replace(channels, facet=None), width
         self.head = chart_assembly.name_panel(channels.facet, label)
@@ -176,26 +181,27 @@ class _Column:
         self.events: float = chart_axes.choose_events(etas)
         if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
             # Alerts are counted as in the points, if these all say one number.
-            per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
-            known = per.drop_nulls().unique()
-            self.events = float(known[0]) if len(known) == 1 and known[0] > 1 else self.events
+            alerts_by_rate = (pl.col("alerts") / rate).round_sig_figs(9)
+            events = points.filter(rate > 0).select(alerts_by_rate).to_series().drop_nulls().unique()
+            if len(events) == 1 and events[0] > 1:
+                self.events = float(events[0])
         # No log axis shows 0.
         rows = curves.rows.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
         self.specs = self._build_specs(x, rows, etas)
         self.canvas = Canvas(replace(curves, rows=rows), self.channels, self.specs[0])
         place = (pl.col("x") - x.low) / (x.high - x.low)
         heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
-        drawn = point_thinning.thin_points(heights, place, pl.col("precision"))
-        self.lines = point_thinning.split_by_doubt(drawn, "step-after")
+        thinned_points = point_thinning.thin_points(heights, place, pl.col("precision"))
+        self.lines = point_thinning.split_by_doubt(thinned_points, "step-after")
         self.rules: list[dict[str, Any]] = []
-        here = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
-        self._draw_lines(replace(marked, rows=here))
-        self._draw_rules(here)
+        mark_rows = [row for row in marks.rows if row["curve"] in set(curves.per_curve["curve"])]
+        self._draw_lines(replace(marks, rows=mark_rows))
+        self._draw_rules(mark_rows)
         self.canvas.follow_pointer(heights, "forward", self._say_row)
 
     def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:
         """Return the three charts from top to bottom; only the last one says what is across."""
-        said = "million" if self.events == 1_000_000 else format_count(self.events)
+        unit = "million" if self.events == 1_000_000 else format_count(self.events)
         least = rows["alerts"].min()
         bottom = min(least if isinstance(least, float) else 1.0, self.events / 10)
         bottom = 10.0 ** math.floor(math.log10(bottom))
@@ -204,15 +210,15 @@ class _Column:
         ys = (
             chart_axes.build_precision_axis("precision", "Precision", etas, values, is_log=is_log),
             ChartAxis("recall", "Recall", 0, 1),
-            ChartAxis("alerts", f"Alerts per {said}", bottom, top, "count", is_log=True),
+            ChartAxis("alerts", f"Alerts per {unit}", bottom, top, "count", is_log=True),
         )
-        bare = replace(x, title="", words="none")
-        specs = [ChartSpec(bare, y, "step-after", height=0.3, names="none") for y in ys]
+        bare_axis = replace(x, title="", words="none")
+        specs = [ChartSpec(bare_axis, y, "step-after", height=0.3, names="none") for y in ys]
         # Lines of recall at several prevalences are one, which has no colour.
         is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
         return [specs[0], replace(specs[1], is_neutral=is_neutral), replace(specs[2], x=x)]
 
-    def _draw_lines(self, marked: marked_points.MarkedPoints) -> None:
+    def _draw_lines(self, marks: marked_points.MarkedPoints) -> None:
         """Draw lines and points of all three charts; equal recalls once."""
         canvas, least, x = self.canvas, self.specs[0].y.low, self.specs[-1].x
 
@@ -224,36 +230,37 @@ class _Column:
 
         etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
         records = canvas.draw_lines(self.lines, ["recall", "alerts"])
-        marks = marked_points.mark_points(
-            marked,
+        mark_records = marked_points.mark_points(
+            marks,
             canvas,
             x_of=lambda row: x.measure(float(row["threshold"])),
             y_of=measure_heights,
             span_of=lambda row: (x.measure(float(row["holds_from"])), x.measure(float(row["holds_to"]))),
         )
-        canvas.data += marks
+        canvas.data += mark_records
         if self.specs[1].is_neutral:
-            places = [row["x"] for row in marks]
-            others = [row for row in records if row["curve"] != records[0]["curve"]]
-            for row in others + [row for k, row in enumerate(marks) if row["x"] in places[:k]]:
+            mark_places = [row["x"] for row in mark_records]
+            copies = [row for row in records if row["curve"] != records[0]["curve"]]
+            copies += [row for k, row in enumerate(mark_records) if row["x"] in mark_places[:k]]
+            for row in copies:
                 row.pop("recall", None)
 
-    def _draw_rules(self, marked: list[dict[str, Any]]) -> None:
+    def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> None:
         """Add a rule per threshold of lines with colours; one of several lines has no colour."""
         x, color = self.specs[-1].x, self.channels.color
         names: dict[str, set[str]] = {}
         places: dict[str, float] = {}
-        for row in marked:
+        for row in mark_rows:
             name = color.label_of[row["curve"]] if color else ""
             if color is None or name in color.shown_labels:
-                said = say_threshold(row["threshold"], [row[LOWER]])
-                names.setdefault(said, set()).add(name)
-                places[said] = round_digits(x.measure(float(row["threshold"])))
+                text = say_threshold(row["threshold"], [row[LOWER]])
+                names.setdefault(text, set()).add(name)
+                places[text] = round_digits(x.measure(float(row["threshold"])))
         if len(places) <= _MOST_RULES:
             self.rules = [
-                {"part": "threshold", "said": said, "x": place}
-                | ({"color": min(names[said])} if color and len(names[said]) == 1 else {})
-                for said, place in sorted(places.items(), key=lambda rule: rule[1])
+                {"part": "threshold", "said": text, "x": place}
+                | ({"color": min(names[text])} if color and len(names[text]) == 1 else {})
+                for text, place in sorted(places.items(), key=lambda rule: rule[1])
             ]
         self.canvas.data += self.rules
 
@@ -285,8 +292,8 @@ class _Column:
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
             whole = chart_assembly.join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
         whole.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
-        done: alt.VConcatChart = chart_assembly.attach_data(whole, data)
-        return done
+        stack: alt.VConcatChart = chart_assembly.attach_data(whole, data)
+        return stack
 
     def _label_rules(self, x: ChartAxis) -> list[Word]:
         """Return the threshold over each rule, in two rows, without those that have no room."""
@@ -310,18 +317,18 @@ class _Column:
         ends: dict[str, Any] = {"y": start, "y2": alt.value(size.height)}
         for test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
             look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
-            own = [color.encode()] if color and not look else []
+            encodings = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            rule = rule.encode(spec.x.build_x(size.width), *own, **ends)
+            rule = rule.encode(spec.x.build_x(size.width), *encodings, **ends)
             layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(test))
         return layers
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads: at each threshold the least score that reaches it."""
-        said = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
+        readings = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
         if row["alerts"]:
-            said.append(f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}")
-        return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(said)
+            readings.append(f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}")
+        return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(readings)
 
 
 def _join_columns(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -20,14 +20,14 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_share, say_shares
 
-_TENTH = 0.1
+_TENTH = 0.1  # the share of cases at which recall is told: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.
 _MOST_LABELS = 4
 # Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
 _CORNER_BELOW = 0.01
 _STARTS_AT = 0.1  # the recall near which logarithmic axes begin
 _LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100 %
-_FIELDS = ("recall_gain", "precision_gain")
+_FIELDS = ("recall_gain", "precision_gain")  # the fields of both gains, of x and of y
 # What is left of both gains to 100 %, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
 
@@ -70,23 +70,19 @@ def gain_curve(
     order = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Cases looked at{order}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
-    kept = point_thinning.drop_straight_points(point_thinning.find_few_positives(points, curves))
+    points = point_thinning.find_few_positives(points, curves)
+    corner_points = point_thinning.drop_straight_points(points)
     canvas.draw_diagonal("in random order")
-    drawn = canvas.draw_curves(kept, pl.col("alerted"), pl.col("recall"))
+    drawn_points = canvas.draw_curves(corner_points, pl.col("alerted"), pl.col("recall"))
     has_dots = canvas.draw_published(rows)
-    n_colors = len(channels.color.labels) if channels.color else 1
-    is_crowd = len(tenths) > 12 or n_colors > _MOST_LABELS
-    marks = {} if is_crowd else dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
-    for curve, label in marks.items():
-        lift = f"lift {tenths[curve] / _TENTH:.3g}"
-        said = f"a tenth of the cases holds {label} of the positives, {lift}"
-        place = {"alerted": _TENTH, "recall": tenths[curve], **channels.curve_fields(curve)}
-        canvas.data.append({"part": "mark", "said": said, "recall_label": label, **place})
+    has_marks = _mark_tenths(canvas, tenths)
     canvas.follow_pointer(rows, "backward", _say_alerted)
-    tenth = f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if marks else ""
     note = [
-        *(canvas.channels.picked, tenth, point_thinning.DOTS_OF_SLOPES if has_dots else ""),
-        *(point_thinning.DOTTED_FEW if drawn["doubt"].any() else "", *curves.describe_sizes()),
+        canvas.channels.color_note,
+        f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if has_marks else "",
+        point_thinning.DOTS_OF_SLOPES if has_dots else "",
+        point_thinning.DOTTED_FEW if drawn_points["doubt"].any() else "",
+        *curves.describe_sizes(),
     ]
     subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
     finding = "Positives found by cases looked at"
@@ -103,8 +99,21 @@ def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
     # Tied scores share a slope, on which the tenth may lie.
     share = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
     points = points.sort("curve", "alerted", maintain_order=True)
-    crosses = points.with_columns(share=share).filter((x_before <= _TENTH) & (x > _TENTH))
-    return dict(crosses.select("curve", "share").rows())
+    crossing_points = points.with_columns(share=share).filter((x_before <= _TENTH) & (x > _TENTH))
+    return dict(crossing_points.select("curve", "share").rows())
+
+
+def _mark_tenths(canvas: Canvas, tenths: dict[int, float]) -> bool:
+    """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
+    channels = canvas.channels
+    n_colors = len(channels.color.labels) if channels.color else 1
+    if len(tenths) > 12 or n_colors > _MOST_LABELS:
+        return False
+    for (curve, recall), label in zip(tenths.items(), say_shares([*tenths.values()]), strict=True):
+        text = f"a tenth of the cases holds {label} of the positives, lift {recall / _TENTH:.3g}"
+        place = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve)}
+        canvas.data.append({"part": "mark", "said": text, "recall_label": label, **place})
+    return bool(tenths)
 
 
 def _say_alerted(row: dict[str, Any]) -> tuple[str, str]:
@@ -146,31 +155,30 @@ def prg_curve(
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
     areas = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
     channels = choose_channels(curves, color, facet, areas)
-    eta: Any = etas.max()  # of the most common positives, of whose recall log axes have the last 90 %
-    low = max(0.0, 1 - eta * (1 / _STARTS_AT - 1) / (1 - eta)) if is_log and eta < 1 else 0.0
-    points, left, worse = _build_gains(curves, low, is_log=is_log)
+    low, top_eta = 0.0, cast("float", etas.max())
+    if is_log and top_eta < 1:  # log axes have the last 90 % of recall, of the most common positives
+        low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
+    points, n_left, n_worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
     points = point_thinning.raise_to_axis(points, x, [x.field])
     points = point_thinning.raise_to_axis(points, y, [y.field])
-    along = pl.col(x.field)
-    along = 1 - (along / x.low).log() / math.log(x.high / x.low) if is_log else along
-    drawn = canvas.draw_curves(points, along, pl.col("precision_gain"))
-    known = points.filter(pl.col("made").not_())
-    has_dots = canvas.draw_published(known)
-    canvas.follow_pointer(known, "backward" if is_log else "forward", partial(_say_row, is_log=is_log))
-    lost = "left of the axis" if low > 0 else "of recall below the share of positives"
-    outside = [f"{format_count(left)} {lost}"] if left else []
-    outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
+    x_place = pl.col(x.field)
+    x_place = 1 - (x_place / x.low).log() / math.log(x.high / x.low) if is_log else x_place
+    drawn_points = canvas.draw_curves(points, x_place, pl.col("precision_gain"))
+    table_points = points.filter(pl.col("made").not_())
+    has_dots = canvas.draw_published(table_points)
+    strategy: Any = "backward" if is_log else "forward"
+    canvas.follow_pointer(table_points, strategy, partial(_say_row, is_log=is_log))
     scale = "axes are logarithmic in what is left to 100\u00a0%"
     scale = scale if is_log else "lines may be joined, and areas averaged"
     note = [
         f"0\u00a0% is as good as an alert for all; {scale}",
-        channels.picked,
+        channels.color_note,
         point_thinning.DOTS_OF_SLOPES if has_dots else "",
         *_describe_start(etas, low),
-        f"Points outside: {'; '.join(outside)}" if outside else "",
-        *point_thinning.describe_doubt(drawn),
+        _describe_outside(n_left, n_worse, low),
+        *point_thinning.describe_doubt(drawn_points),
         *curves.describe_sizes(),
     ]
     finding = ""
@@ -184,23 +192,33 @@ def prg_curve(
 
 def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
-    at, threshold = max(1 - row["at"] if is_log else row["at"], 0), add_threshold(row)
-    gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{threshold}"
-    return f"at least {say_share(at)}", gain
+    least_gain, threshold = max(1 - row["at"] if is_log else row["at"], 0), add_threshold(row)
+    words = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{threshold}"
+    return f"at least {say_share(least_gain)}", words
 
 
-def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[ChartAxis, ChartAxis]:
+def _build_axes(
+    points: pl.DataFrame, widest_rest: float, *, is_log: bool
+) -> tuple[ChartAxis, ChartAxis]:
     """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
     titles = ("Recall gain", "Precision gain")
     if not is_log:
         x, y = (ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, titles, strict=True))
         return x, y
     axes = []
-    for field, title, high in zip(_RESTS, titles, (first, 1.0), strict=True):
-        least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
-        low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
+    for field, title, high in zip(_RESTS, titles, (widest_rest, 1.0), strict=True):
+        least_rest = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
+        low = 0.5 * least_rest if isinstance(least_rest, float) and least_rest < high else 0.1 * high
         axes.append(ChartAxis(field, title, low, high, "rest", is_log=True, is_reversed=True))
     return axes[0], axes[1]
+
+
+def _describe_outside(n_left: int, n_worse: int, low: float) -> str:
+    """Return how many points are not drawn, and why; empty if all are."""
+    reason = "left of the axis" if low > 0 else "of recall below the share of positives"
+    counts = {reason: n_left, "worse than alerts at random": n_worse}
+    clauses = [f"{format_count(n)} {reason}" for reason, n in counts.items() if n]
+    return f"Points outside: {'; '.join(clauses)}" if clauses else ""
 
 
 def _describe_start(etas: pl.Series, low: float) -> list[str]:
@@ -208,9 +226,9 @@ def _describe_start(etas: pl.Series, low: float) -> list[str]:
     if low == 0:
         return []
     starts = etas.to_frame().select(start=_find_start(pl.col("eta"), low))["start"].sort()
-    where = f"The axis begins at a recall of {say_share(starts[-1])}"
-    apart = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
-    return [where if starts[0] == starts[-1] else f"{where} or less", *apart]
+    sentence = f"The axis begins at a recall of {say_share(starts[-1])}"
+    hints = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
+    return [sentence if starts[0] == starts[-1] else f"{sentence} or less", *hints]
 
 
 def _find_start(eta: pl.Expr, low: float) -> pl.Expr:
@@ -231,13 +249,13 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     points = points.with_columns(start=_find_start(eta, low))
     start = pl.col("start")
     # A curve enters on the straight ROC line that crosses this recall.
-    enters = (recall >= start) & (recall_before < start)
+    is_entry = (recall >= start) & (recall_before < start)
     share = (start - recall_before) / (recall - recall_before)
-    first = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(enters)
-    first = first.select("curve", "eta", recall="start", fpr="on_axis")
-    inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
-    left = points.filter(~pl.col("made") & (recall < start)).height
-    corners = point_thinning.prepend_made(first, inside.drop("made"))
+    entries = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(is_entry)
+    entries = entries.select("curve", "eta", recall="start", fpr="on_axis")
+    inside_points = points.filter(~pl.col("made") & (recall >= start)).drop("start")
+    n_left = points.filter(~pl.col("made") & (recall < start)).height
+    corners = point_thinning.prepend_made(entries, inside_points.drop("made"))
     if is_log:
         least: Any = corners.filter(fpr > 0)["fpr"].min() or 1.0
         places = [place for k in range(241) if (place := 10 ** (-k / 20)) > least]
@@ -245,15 +263,15 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
         corners = corners.with_columns(eta.forward_fill().over("curve"))
     else:
         corners = point_thinning.drop_straight_points(corners)
-    left_to_1 = eta / (1 - eta) * (1 - recall) / recall
-    rests = corners.with_columns(recall_rest=left_to_1, precision_rest=fpr / recall)
+    recall_rest = eta / (1 - eta) * (1 - recall) / recall
+    rests = corners.with_columns(recall_rest=recall_rest, precision_rest=fpr / recall)
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be
         nearest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
         rests = rests.with_columns(pl.max_horizontal("recall_rest", nearest))
     gains = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
-    cut = _cut_below_zero(rests.with_columns(gains)).drop("place")
-    cut = cut.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return cut, left, inside.filter(fpr > recall).height
+    cut_lines = _cut_below_zero(rests.with_columns(gains)).drop("place")
+    cut_lines = cut_lines.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return cut_lines, n_left, inside_points.filter(fpr > recall).height
 
 
 def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:

@@ -31,9 +31,9 @@ from polars_prcurve.view.words.number_words import (
     say_part,
 )
 
-_MOST_GRIDS = 12
-_WIDTH = 200
-_RING = [1.6, 1.9]
+_MOST_GRIDS = 12  # more grids of 100 icons nobody would count
+_WIDTH = 200  # pixels that a grid is wide, so that ten icons in a row stay large
+_RING = [1.6, 1.9]  # the dash of a dotted ring: about as many dots on small rings as on large ones
 # Altair has no hatch: a dotted ring, which means not known, and a tint stand for it.
 _LOOKS: dict[str, dict[str, Any]] = {
     "right": {"fillOpacity": 1},
@@ -93,8 +93,8 @@ def alerts(
         doubt = f"Dotted ring: right or not, by the {level}"
         note.append(f"{doubt}; the deeper tint goes up to the estimate")
     if any(not grid.words.endswith(" of 100") for grid in grids.values()):
-        rare = "Below 1 in 50 a grid has as many alerts as one right one takes"
-        note.append(f"{rare}, and dotted are those that it may take" if has_span else rare)
+        rare_note = "Below 1 in 50 a grid has as many alerts as one right one takes"
+        note.append(f"{rare_note}, and dotted are those that it may take" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grids.values()):
         note.append(f"No grid has more than {format_count(MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
@@ -104,14 +104,15 @@ def alerts(
     finding = say_each_of_100(grids, curves, canvas.channels) or "How many of 100 alerts are right"
     note += curves.describe_sizes()
     # What thresholds were chosen for, such as `Half of the positives found`.
-    what, targets = "Share of alerts that are right", curves.per_curve.get_column("target", default=None)
+    purpose = "Share of alerts that are right"
+    targets = curves.per_curve.get_column("target", default=None)
     if targets is not None and targets.n_unique() == 1:
         target = targets[0]
-        what = f"Target: {format_value('target', target)}"
+        purpose = f"Target: {format_value('target', target)}"
         if target["criterion"] == "recall" and target["target"] is not None:
-            part = say_part(target["target"])
-            what = f"{part[:1].upper()}{part[1:]} of the positives found"
-    return canvas.finish(title, finding, curves.join_etas(f"{what},"), note)
+            share_text = say_part(target["target"])
+            purpose = f"{share_text[:1].upper()}{share_text[1:]} of the positives found"
+    return canvas.finish(title, finding, curves.join_etas(f"{purpose},"), note)
 
 
 def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:
@@ -120,8 +121,8 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
         name = curves.field_names.get("group_0")
         remedy = "pass fewer prevalences or targets"
         if name is not None and curves.count_distinct(["group_0"]) > 1:
-            few = curves.per_curve["group_0"].unique(maintain_order=True).head(2).to_list()
-            remedy = f"pick some groups first: table.filter(pl.col({name!r}).is_in({few!r}))"
+            first_groups = curves.per_curve["group_0"].unique(maintain_order=True).head(2).to_list()
+            remedy = f"pick some groups first: table.filter(pl.col({name!r}).is_in({first_groups!r}))"
         raise PrcError(
             f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
             f"{len(curves.per_curve)}; {remedy}"
@@ -142,12 +143,12 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
         if facet is None:
             canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
         n, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
-        look = {"size": round(area, 1), "width": round(min(1.3, 20 / n), 2), "said": grid.caption}
-        look |= channels.curve_fields(curve)
-        kinds = [kind for kind, many in grid.kinds for _ in range(many)]
+        icon_fields = {"size": round(area, 1), "width": round(min(1.3, 20 / n), 2), "said": grid.caption}
+        icon_fields |= channels.curve_fields(curve)
+        kinds = [kind for kind, count in grid.kinds for _ in range(count)]
         for k, kind in enumerate(kinds):
             place = {"kind": kind, "x": (k % n + 0.5) / n, "y": (k // n + 0.5) / n}
-            canvas.data.append({"part": "icon", **place, **look})
+            canvas.data.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels.color)
     return canvas, grids
 
@@ -156,13 +157,13 @@ def _build_layers(x: alt.X, y: alt.Y, color: Channel | None) -> list[alt.Chart]:
     """Return a layer per kind of icon."""
     layers = []
     for kind, look in _LOOKS.items():
-        one = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | look
-        mark = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **one)
+        mark_look = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | look
+        mark = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **mark_look)
         scale: dict[str, Any] = {} if color is None else {"scale": color.scale, "legend": None}
-        own: list[Any] = [] if color is None else [alt.Fill("color:N", **scale)]
-        own += [] if color is None or "stroke" in look else [alt.Stroke("color:N", **scale)]
+        encodings: list[Any] = [] if color is None else [alt.Fill("color:N", **scale)]
+        encodings += [] if color is None or "stroke" in look else [alt.Stroke("color:N", **scale)]
         tooltip = alt.Tooltip("said:N", title="alerts")
-        own += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
+        encodings += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
         test = f"datum.part === 'icon' && datum.kind === '{kind}'"
-        layers.append(mark.encode(x, y, *own, tooltip=tooltip).transform_filter(test))
+        layers.append(mark.encode(x, y, *encodings, tooltip=tooltip).transform_filter(test))
     return layers

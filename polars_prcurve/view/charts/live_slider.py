@@ -23,33 +23,47 @@ from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_swe
 from polars_prcurve.view.words.number_words import say_eta
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
-WIDTH, HEIGHT = 620, 320
+WIDTH = 620  # pixels across of the panel, unless the user says otherwise
+HEIGHT = 320  # pixels of the panel from top to bottom; the ruler is above it, and the numbers below
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
-_MIN_ETA = 1e-6
-_MAX_CURVES = 24
-# Pixels across below which a chart is that of a phone, and those of its note.
-_NARROW, _NARROW_ROOM = 480, 270
+_MIN_ETA = 1e-6  # the left end of the ruler: one positive in a million
+_MAX_CURVES = 24  # each curve costs the browser work at every move of the slider
+_NARROW = 480  # pixels across below which a chart is that of a phone
+_NARROW_ROOM = 270  # pixels across of the note of such a chart
 _NAME_ROW = 18  # pixels that a row of a name takes
 _RULER = -46  # of the ruler, in pixels above the curves
-_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # `1 in n` that the slider stops at, up to powers of ten
 # Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then.
 _LABEL_ROOM = 92
 # Below this prevalence the axis of precision is logarithmic, down to the power of ten below it.
 _LOG_BELOW = 0.01
-# Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
-_PRECISION = "eta / (eta + datum.odds * (1 - eta))"
+# Vega expressions, since the browser computes what follows the slider: `eta` is its value, `decades` the
+# powers of ten on a logarithmic axis of precision, and `datum` a point of a curve, with fpr / recall as
+# `odds`. Those with {0} are templates, filled with the expression of a number; one of them may stand in
+# another, whose {0} is then filled last.
+_PRECISION = "eta / (eta + datum.odds * (1 - eta))"  # of a point at the prevalence of the slider
+_ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"  # of a point, in a million events
+# How many powers of ten the axis of precision has; 0 for a linear axis.
 _DECADES = f"eta < {_LOG_BELOW} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
+# Where a precision {0} stands on that axis, from 0 to 1.
 _PLACE = "decades === 0 ? {0} : max(0, 1 + log({0}) / LN10 / decades)"
+# The precision of tick number `k`: fifths from 0, or powers of ten from 1 down.
 _TICK = "decades === 0 ? datum.k / 5 : pow(10, -datum.k)"
-_ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
+# A number {0} with its thousands apart, as in `12 000`.
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
+# The power of ten to which a number {0} is rounded so that one digit and {1} more stay.
 _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
+# A number {0} in one digit and {1} more, with its thousands apart.
 _CUT_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
 # Numbers in four digits, as `number_words.say_count` has them, where they are not small.
 _COUNT = _CUT_COUNT.format("{0}", 3)
+# The alerts of a point in words; small ones keep three digits, of which some are decimals.
 _ALERT_WORDS = f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {_COUNT.format('datum.alerts')}"
+# The decimal in which the percentage of a share {0} near 1 differs from 100: the second of 99.97 %.
 _ZEROS = "-floor(log(100 * (1 - {0})) / LN10)"
+# How many decimals this percentage has: that one is the last, unless it is the first.
 _DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
+# A share {0} of a thousandth or more as a percentage.
 _PERCENT = (
     "({0} >= 1 ? '100' : {0} >= 0.95 ? format(100 * {0}, '.' + "
     + _DIGITS
@@ -61,14 +75,16 @@ _SHARE = (
     + _CUT_COUNT.format("(1 / {0})", 1)
     + f" : {_PERCENT})"
 )
+# Whether the prevalence is one in a whole number that has zeros behind its first three digits.
 _IS_WHOLE = (
     f"abs(round(1 / eta) * eta - 1) < 1e-9 && round(1 / eta) % {_CUT.format('(1.001 / eta)', 2)} === 0"
 )
-_FEW_DIGITS = _CUT_COUNT.format("(1 / eta)", 1)
+_FEW_DIGITS = _CUT_COUNT.format("(1 / eta)", 1)  # any other number that the prevalence is one in
 # A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact.
 _ONE_IN = (
     f"eta > 0.1 ? format(1 / eta, '.2~g') : {_IS_WHOLE} ? {_GROUPED.format('1 / eta')} : {_FEW_DIGITS}"
 )
+# All prevalences in words; above a half `1 in n` would say little.
 _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
@@ -117,7 +133,7 @@ def live(
     [[{'eta': 0.004}]]
     """
     check_words(title, color=color)
-    asked = read_start(eta)
+    user_start = read_start(eta)
     check_width(width)
     curves = read_sweep("live", table, by_eta=False, made_by="sweep")
     channels = read_channels(curves, color, None, _MAX_CURVES)
@@ -128,22 +144,22 @@ def live(
         )
     sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
     n_pos, n_neg = map(float, sizes[0] if sizes and sizes[0][0] > 0 else (1, 99))
-    start = max(n_pos / (n_pos + n_neg), _MIN_ETA) if asked is None else asked
+    start = max(n_pos / (n_pos + n_neg), _MIN_ETA) if user_start is None else user_start
     # The prevalence of the test set, if all groups share one.
     etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
-    own = etas.pop() if len(etas) == 1 else None
+    test_eta = etas.pop() if len(etas) == 1 else None
     # Groups are picked out by their average precision where the slider starts.
     recall, false_alerts = pl.col("recall"), pl.col("fpr") * (1 - start)
     rows = curves.rows.filter(recall > 0)
     rows = rows.with_columns(precision=recall * start / (recall * start + false_alerts))
     areas = point_thinning.measure_steps(point_thinning.build_steps(rows, "precision"), "precision")
     channels = pick_out(channels, areas)
-    data, thinning, said = _build_data(curves, channels)
+    data, thinning, sentences = _build_data(curves, channels)
     key = chart_assembly.make_key(data, "live")
-    note = (channels.picked, *said, *curves.describe_sizes())
+    note = (channels.color_note, *sentences, *curves.describe_sizes())
     subtitle = "Share of alerts that are right, by recall"
     text = chart_assembly.ChartText(title, subtitle, note, "", thinning)
-    return _LivePainter(channels, width, start, own, key).draw(data, text)
+    return _LivePainter(channels, width, start, test_eta, key).draw(data, text)
 
 
 def read_start(eta: object) -> float | None:
@@ -171,23 +187,27 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
     odds = pl.col("fpr") / pl.col("recall")
     rows = point_thinning.find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
     rises = point_thinning.keep_rises(rows.filter(pl.col("recall") > 0))
-    drawn = point_thinning.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
-    steps = point_thinning.build_steps(drawn, "odds", "doubt")
+    thinned_points = point_thinning.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
+    steps = point_thinning.build_steps(thinned_points, "odds", "doubt")
     steps = point_thinning.split_by_doubt(steps, "step-before")
     data = point_thinning.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
     percents = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
     grid = curves.per_curve.select("curve").join(percents, how="cross", maintain_order="left_right")
-    how: dict[str, Any] = {"by": "curve", "strategy": "forward", "coalesce": False}
+    join_options: dict[str, Any] = {"by": "curve", "strategy": "forward", "coalesce": False}
     lines = rises.sort("recall", maintain_order=True)
-    found = grid.join_asof(lines, left_on="at", right_on="recall", check_sortedness=False, **how)
-    for row in found.drop_nulls("odds").iter_rows(named=True):
-        exact = {name: round_digits(row[name]) for name in ("recall", "odds")}
+    join_options |= {"left_on": "at", "right_on": "recall", "check_sortedness": False}
+    readings = grid.join_asof(lines, **join_options)
+    for row in readings.drop_nulls("odds").iter_rows(named=True):
+        numbers = {name: round_digits(row[name]) for name in ("recall", "odds")}
         place = channels.curve_fields(row["curve"])
-        data.append({"part": "exact", "at": row["at"], "curve": row["curve"], **exact, **place})
+        data.append({"part": "exact", "at": row["at"], "curve": row["curve"], **numbers, **place})
     dots = point_thinning.build_dots(channels, rises, ["recall", "odds"])
-    said = [*([point_thinning.DOTS_OF_STEPS] if dots else []), *point_thinning.describe_doubt(steps)]
-    return [*data, *dots], point_thinning.describe_thinning(rises, steps), said
+    sentences = [
+        *([point_thinning.DOTS_OF_STEPS] if dots else []),
+        *point_thinning.describe_doubt(steps),
+    ]
+    return [*data, *dots], point_thinning.describe_thinning(rises, steps), sentences
 
 
 @dataclass
@@ -196,9 +216,9 @@ class _LivePainter:
 
     channels: Channels
     width: int | Literal["container"]
-    start: float
-    own: float | None
-    key: str
+    start: float  # the prevalence at which the slider starts
+    test_eta: float | None  # that of the test set, which the ruler marks
+    key: str  # the end of the names of selections
 
     def __post_init__(self) -> None:
         self.pixels = WIDTH if isinstance(self.width, str) else self.width
@@ -213,7 +233,7 @@ class _LivePainter:
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         letters = 36 if self.narrow == "false" else 20
         rows = {label: wrap_words(label.strip(ISOLATES), letters) for label in labels}
-        self.names = {label: [*map(isolate_name, each)] or [""] for label, each in rows.items()}
+        self.names = {label: [*map(isolate_name, parts)] or [""] for label, parts in rows.items()}
 
     def draw(self, data: list[dict[str, Any]], text: chart_assembly.ChartText) -> alt.LayerChart:
         """Return the whole chart."""
@@ -223,25 +243,25 @@ class _LivePainter:
         # The note, or one for a narrow chart and one for a wide one if a page decides.
         foot = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self.names.values())
         labels = self.precision.measure_labels()
-        kinds = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
-        for test, (room, inset) in kinds.items():
+        room_of = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
+        for test, (room, inset) in room_of.items():
             note = chart_assembly.build_note(text, room, foot, inset - labels)
             layers += [note.transform_filter(test)] if note and test != "false" else []
-        at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
+        pointed_place = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
         layers[0] = layers[0].add_params(
             alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
-            alt.param(name="at", expr=at),
+            alt.param(name="at", expr=pointed_place),
             alt.param(name="decades", expr=_DECADES),
         )
-        whole = chart_assembly.stack_layers(layers, data=alt.InlineData(values=[]))
+        chart = chart_assembly.stack_layers(layers, data=alt.InlineData(values=[]))
         room = _NARROW_ROOM if self.narrow != "false" else self.pixels
         title = chart_assembly.build_title(text, room + 20)
-        whole = chart_assembly.set_properties(whole, width=self.width, height=HEIGHT, **title)
+        chart = chart_assembly.set_properties(chart, width=self.width, height=HEIGHT, **title)
         if self.width == "container":
-            whole.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
+            chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         if text.title is None:
-            whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
-        return chart_assembly.attach_data(whole, data)
+            chart.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
+        return chart_assembly.attach_data(chart, data)
 
     def _pick(self, narrow: Any, wide: Any) -> str:
         """Return the Vega expression of what is in a narrow chart, and in a wide one."""
@@ -249,23 +269,23 @@ class _LivePainter:
 
     def _build_curves(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return places to point at, alerts at random, the lines, and what follows the pointer."""
-        one = _draw_from([{}])
-        chance = one.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
+        single = _draw_from([{}])
+        chance = single.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
         spec = ChartSpec(self.recall, self.precision, "step-before")
         painter = chart_assembly.Painter(spec, self.x, self.y, self.channels, self.key, can_choose=False)
         parts = {row["part"] for row in data} & {"dot"}
         lines = [*painter.build_lines(data), *painter.build_marks(parts)]
         lines = [line.transform_calculate(place=_PLACE.format(f"({_PRECISION})")) for line in lines]
-        wide = _draw_from([{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)])
-        wide = wide.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(self.x)
-        wide = wide.properties(name=f"places_{self.key}").add_params(
+        targets = _draw_from([{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)])
+        targets = targets.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(self.x)
+        targets = targets.properties(name=f"places_{self.key}").add_params(
             chart_assembly.select_pointed(self.key, "at", False)
         )
-        rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
+        rule = single.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
         look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
         look |= {"filled": True, "size": 85, "opacity": 1, "stroke": "white", "strokeWidth": 1.5}
         dots = self._pick_exact().mark_point(**look).encode(self.x, self.y, *self.color)
-        return [wide, chance.encode(self.y), *lines, rule, dots]
+        return [targets, chance.encode(self.y), *lines, rule, dots]
 
     def _build_axis(self) -> list[alt.Chart]:
         """Return the grid and the labels of precision, which follow the slider."""
@@ -275,9 +295,9 @@ class _LivePainter:
         ticks = ticks.transform_calculate(place=_PLACE.format("datum.value"))
         grid = ticks.mark_rule(color=style.ZONE, aria=False).encode(self.x, self.y, alt.X2("to"))
         look: dict[str, Any] = {"fontSize": style.TICK_SIZE, "align": "right", "opacity": 0.8}
-        said = f"decades > 3 ? ({LABELS['one in']}) : ({LABELS['percent']})"
-        word = ticks.transform_calculate(text=said).mark_text(dx=-6, aria=False, **look)
-        return [grid, word.encode(x=fix_x(0), y=self.y, text="text:N")]
+        label = f"decades > 3 ? ({LABELS['one in']}) : ({LABELS['percent']})"
+        labels = ticks.transform_calculate(text=label).mark_text(dx=-6, aria=False, **look)
+        return [grid, labels.encode(x=fix_x(0), y=self.y, text="text:N")]
 
     def _pick_exact(self) -> alt.Chart:
         """Return a chart of the row of each curve at the recall under the pointer."""
@@ -297,23 +317,24 @@ class _LivePainter:
             {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all", "odd": k % 2}
             for k, eta in enumerate(powers)
         ]
-        at = fix_y(_RULER)
+        y = fix_y(_RULER)
         quiet: dict[str, Any] = {"color": style.QUIET, "aria": False}
-        ruler = _draw_from([{"recall": 0.0, "to": 1.0}], self.x, alt.X2("to"), at)
-        marks = _draw_from(ticks, self.x, at).transform_filter(f"datum.odd === 0 || !({self.narrow})")
-        word = marks.mark_text(fontSize=style.TICK_SIZE, baseline="top", dy=9, **quiet)
+        ruler = _draw_from([{"recall": 0.0, "to": 1.0}], self.x, alt.X2("to"), y)
+        marks = _draw_from(ticks, self.x, y).transform_filter(f"datum.odd === 0 || !({self.narrow})")
+        tick_words = marks.mark_text(fontSize=style.TICK_SIZE, baseline="top", dy=9, **quiet)
         layers = [
             ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False),
             marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False),
-            word.encode(text="text:N"),
+            tick_words.encode(text="text:N"),
         ]
-        if self.own is not None and self.own >= _MIN_ETA:
+        if self.test_eta is not None and self.test_eta >= _MIN_ETA:
             # A triangle as a letter is in few typefaces, and would change that of the words beside it.
-            test = _draw_from([{"recall": _place_on_ruler(self.own), "text": "test set"}], self.x, at)
-            named = test.mark_text(fontSize=style.NOTE_SIZE, baseline="bottom", dy=-17, **quiet)
-            arrow = test.mark_point(shape="triangle-down", size=32, filled=True, opacity=1, **quiet)
-            layers += [named.encode(text="text:N"), arrow.encode(y=fix_y(_RULER - 12))]
-        handle = _draw_from([{}], self.x, at).transform_calculate(recall="1 - log(eta) / log(1e-6)")
+            record = {"recall": _place_on_ruler(self.test_eta), "text": "test set"}
+            test_mark = _draw_from([record], self.x, y)
+            test_word = test_mark.mark_text(fontSize=style.NOTE_SIZE, baseline="bottom", dy=-17, **quiet)
+            arrow = test_mark.mark_point(shape="triangle-down", size=32, filled=True, opacity=1, **quiet)
+            layers += [test_word.encode(text="text:N"), arrow.encode(y=fix_y(_RULER - 12))]
+        handle = _draw_from([{}], self.x, y).transform_calculate(recall="1 - log(eta) / log(1e-6)")
         look: dict[str, Any] = {"color": style.COLORS[0], "stroke": "white", "strokeWidth": 2}
         handle = handle.mark_point(filled=True, size=240, opacity=1, **look)
         return [*layers, handle, self._build_grabs()]
@@ -323,22 +344,22 @@ class _LivePainter:
         stops = {1.0, 0.75}
         for power in range(7):
             stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
-        near = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
-        etas = sorted((stops - near) | {float(self.start)})
+        start_twins = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
+        etas = sorted((stops - start_twins) | {float(self.start)})
         places = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]
-        wide = alt.ExprRef("width / 58")  # no wider than the way to the next place
+        width = alt.ExprRef("width / 58")  # no wider than the way to the next place
         grabs = _draw_from(places, self.x, fix_y(_RULER - 14)).encode(y2=alt.value(_RULER + 14))
-        grabs = grabs.mark_rule(strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False)
+        grabs = grabs.mark_rule(strokeWidth=width, opacity=0.001, cursor="ew-resize", aria=False)
         # By dragging, and from a list in words, which a keyboard and a screen reader can use.
         words = [say_eta(eta) for eta in etas[::-1]]
         bind = alt.binding_select(options=etas[::-1], labels=words, name="Share of positives: ")
         is_stop = f"{chart_assembly.EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
-        how: dict[str, Any] = {"on": f"pointerdown[{is_stop}], {drag}", "bind": bind, "clear": False}
+        options: dict[str, Any] = {"on": f"pointerdown[{is_stop}], {drag}", "bind": bind, "clear": False}
         start = [{"eta": self.start}]
-        picked = alt.selection_point(name="picked", fields=["eta"], value=start, **how)
-        named: alt.Chart = grabs.properties(name=f"ruler_{self.key}")
-        return named.add_params(picked)
+        picked = alt.selection_point(name="picked", fields=["eta"], value=start, **options)
+        ruler: alt.Chart = grabs.properties(name=f"ruler_{self.key}")
+        return ruler.add_params(picked)
 
     def _build_numbers(self) -> list[alt.Chart]:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
@@ -348,23 +369,24 @@ class _LivePainter:
         # On a phone names begin below the labels of the axis, and end where numbers may begin.
         start = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _ALERT_WORDS)
-        one, above = _draw_from([{}]), self._pick("''", "' or just above'")
-        said = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {above}"
+        source, addition = _draw_from([{}]), self._pick("''", "' or just above'")
+        place_words = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {addition}"
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
-        head = one.transform_calculate(said=said, recall=start)
+        head = source.transform_calculate(said=place_words, recall=start)
         layers = [head.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")]
         for place, name in zip(places, heads, strict=True):
-            column = one.transform_calculate(recall=place, text=name).mark_text(align="right", **quiet)
+            column = source.transform_calculate(recall=place, text=name)
+            column = column.mark_text(align="right", **quiet)
             layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
         bold: dict[str, Any] = {"baseline": "bottom", "fontWeight": "bold"}
         bold["fontSize"] = alt.ExprRef(self._pick(11.5, 14))
         for label, names in self.names.items():
             y, row = fix_y(top + 22), self._pick_exact()
             for number, name in enumerate(names):
-                named = _draw_from([{"color": label, "text": name}]).transform_calculate(recall=start)
-                at = fix_y(top + 22 + _NAME_ROW * number)
-                written = named.mark_text(align="left", **bold).encode(self.x, y=at, text="text:N")
-                layers.append(written.encode(*self.color))
+                layer = _draw_from([{"color": label, "text": name}]).transform_calculate(recall=start)
+                layer = layer.mark_text(align="left", **bold)
+                name_y = fix_y(top + 22 + _NAME_ROW * number)
+                layers.append(layer.encode(self.x, y=name_y, text="text:N").encode(*self.color))
             top += 4 + _NAME_ROW * len(names)
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
@@ -376,5 +398,5 @@ class _LivePainter:
 
 
 def _draw_from(records: list[dict[str, Any]], *place: Any) -> alt.Chart:
-    drawn: alt.Chart = alt.Chart(alt.InlineData(values=records)).encode(*place)
-    return drawn
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=records)).encode(*place)
+    return chart

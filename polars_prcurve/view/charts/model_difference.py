@@ -25,14 +25,15 @@ from polars_prcurve.view.words.number_words import say_eta, say_signed
 
 # Colours of the band where it is above 0, below 0, and where it holds 0.
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
-_HOLDS_0 = 2
-_HEIGHT = 0.55
-# Pairs of models from which on they are a table, and rows of it, at most.
-_FEWEST_ROWS, _MOST_ROWS = 3, 12
-_WIDTH, _ROW = 300, 25  # pixels that the axis of a table is wide, and that a row is high
+_HOLDS_0 = 2  # the place of the last of them
+_HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, and lines run across
+_FEWEST_ROWS = 3  # pairs of models from which on they are a table, since curves would lie on each other
+_MOST_ROWS = 12  # rows of the table, at most, so that it fits a screen
+_WIDTH = 300  # pixels that the axis of the table is wide, between names and numbers
+_ROW = 25  # pixels that a row of it is high
 _MOST_LETTERS = 60  # letters of the two names of a pair in a table
-_PAIR = ("group_a", "group_b")
-_COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
+_PAIR = ("group_a", "group_b")  # the fields of the columns `model_a` and `model_b`
+_COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")  # of `compare`, that are drawn
 
 
 @hint_at_arguments
@@ -67,10 +68,10 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     check_words(title)
     frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
     groups = frame.columns[: frame.columns.index("eta")]
-    names_of = result_tables.name_group_fields(groups) | {"metric": "metric"}
-    names_of |= {"group_a": "model_a", "group_b": "model_b"}
-    read = result_tables.pick_columns(frame, names_of, ["eta", *_COLUMNS[3:], "resolved"])
-    curves = result_tables.build_lines(read, names_of, "difference")
+    field_names = result_tables.name_group_fields(groups) | {"metric": "metric"}
+    field_names |= {"group_a": "model_a", "group_b": "model_b"}
+    pairs = result_tables.pick_columns(frame, field_names, ["eta", *_COLUMNS[3:], "resolved"])
+    curves = result_tables.build_lines(pairs, field_names, "difference")
     if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.rows, len(curves.per_curve) == 1
@@ -82,18 +83,18 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     canvas.words.clear()  # 0 needs no name
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
     points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
-    drawn = canvas.draw_lines(points, ["side"])
-    canvas.draw_few_places(row for row in drawn if "difference" in row)
+    line_records = canvas.draw_lines(points, ["side"])
+    canvas.draw_few_places(row for row in line_records if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    grey = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
-    shaded = f"Shaded: {_say_level(confidence)}{grey}"
-    is_open = rows.filter(pl.col("resolved").fill_null(False).not_())
-    dotted = "Dotted: the test does not settle which is better" if len(is_open) else ""
+    grey_note = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
+    shaded = f"Shaded: {_say_level(confidence)}{grey_note}"
+    open_rows = rows.filter(pl.col("resolved").fill_null(False).not_())
+    dotted_note = "Dotted: the test does not settle which is better" if len(open_rows) else ""
     # An interval may leave out 0 all the same.
-    if not is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        dotted += ", even where all of the shade is on one side of 0: "
-        dotted += "intervals from so few examples may be too narrow"
-    note = (shaded, dotted, *curves.describe_left_out())
+    if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
+        dotted_note += ", even where all of the shade is on one side of 0: "
+        dotted_note += "intervals from so few examples may be too narrow"
+    note = (shaded, dotted_note, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
         first = curves.per_curve.row(0, named=True)
@@ -108,8 +109,8 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
 
 def _build_axis(values: Iterable[float | None]) -> ChartAxis:
     """Return the axis of differences in points around all values and 0."""
-    known = [0.0, *(value for value in values if value is not None)]
-    low, high = min(known), max(known)
+    numbers = [0.0, *(value for value in values if value is not None)]
+    low, high = min(numbers), max(numbers)
     room = 0.08 * (high - low) or 0.05
     return ChartAxis("difference", "Difference in points", low - room, high + room, "points")
 
@@ -130,12 +131,12 @@ def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
     """Add `side`, the number in _SIDE_COLORS of the stretch that leads to a point."""
-    here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
-    before, after = (pl.col("here").shift(by).over("curve") for by in (1, -1))
+    side_here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
+    side_before, side_after = (pl.col("here").shift(by).over("curve") for by in (1, -1))
     is_first = pl.int_range(pl.len()).over("curve") == 0
-    start = pl.when(is_first).then(after.fill_null(pl.col("here"))).otherwise(before)
-    side = pl.when(start == pl.col("here")).then("here").otherwise(_HOLDS_0)
-    return rows.with_columns(here=here).with_columns(side=side.fill_null(_HOLDS_0)).drop("here")
+    side_start = pl.when(is_first).then(side_after.fill_null(pl.col("here"))).otherwise(side_before)
+    side = pl.when(side_start == pl.col("here")).then("here").otherwise(_HOLDS_0)
+    return rows.with_columns(here=side_here).with_columns(side=side.fill_null(_HOLDS_0)).drop("here")
 
 
 def _build_panels(curves: ChartCurves) -> Channels:
@@ -170,10 +171,10 @@ def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
             for place in ({}, {"baseline": side["baseline"], **at_0[where == "Above"]})
             for end in ends
         )
-        for name, where, side, room in zip(
+        for name, where, side, share_of_axis in zip(
             names, ("Above", "Below"), (above, below), (y.high, -y.low), strict=True
         )
-        if room > 0.2 * (y.high - y.low)
+        if share_of_axis > 0.2 * (y.high - y.low)
     ]
 
 
@@ -184,9 +185,9 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
         return say_signed(100 * round(value, 12), "{:.3g}".format, "+")
 
     ends = (row["low"], row["high"])
-    within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-    sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
-    return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"
+    interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
+    certainty = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
+    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty}"
 
 
 def _draw_table(
@@ -199,25 +200,27 @@ def _draw_table(
     fields = [name for name in curves.field_names if name not in _PAIR]
     varied = {name: curves.field_names[name] for name in fields if curves.count_distinct([name]) > 1}
     varied |= {"eta": "eta"} if len(etas) > 1 else {}
-    shown = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
-    canvas = _draw_intervals(curves, shown)
+    lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
+    open_lines = [line for line in lines if not line.is_settled]
+    canvas = _draw_intervals(curves, lines)
     is_adjusted = "p_adjusted" in table.columns
     note = (
         f"Line: {_say_level(confidence)}",
         "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
-        "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
+        "Dotted and hollow: not settled" if open_lines else "",
         *curves.describe_left_out(),
     )
-    what = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {label_formats.say_etas(etas)}"
-    what, open_ = "comparisons" if varied else "pairs", [row for row in shown if not row.is_settled]
-    n = len(shown) - len(open_)
-    finding = f"{n} of {len(shown)} {what} are settled" if shown else "Differences of models"
-    if len(open_) == 1:
-        finding += f"; {open_[0].name} are not"
-    elif n >= _MOST_ROWS < len(shown):
+    metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    where = label_formats.say_etas(etas)
+    subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {where}"
+    finding, n_settled = "Differences of models", len(lines) - len(open_lines)
+    if lines:
+        finding = f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} are settled"
+    if len(open_lines) == 1:
+        finding += f"; {open_lines[0].name} are not"
+    elif n_settled >= _MOST_ROWS < len(lines):
         finding += f"; these {_MOST_ROWS} differ most"
-    canvas.spoken = "; ".join(f"{row.name}: {row.say()}" for row in shown[:_MOST_ROWS])
+    canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
     return canvas.finish(title, finding, subtitle, note)
 
 
@@ -232,16 +235,16 @@ class IntervalRow(NamedTuple):
 
     def say(self) -> str:
         """Return the value and its interval in points: `81 (62 to 95)`."""
-        known = [x for x in (self.value, self.low, self.high) if x is not None]
+        numbers = [x for x in (self.value, self.low, self.high) if x is not None]
         # No end reads as 0 that is not 0, or nobody could tell on which side of it the interval ends.
-        is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in known)
-        said = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in known]
-        return said[0] if len(said) < 3 else f"{said[0]} ({said[1]} to {said[2]})"
+        is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in numbers)
+        words = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in numbers]
+        return words[0] if len(words) < 3 else f"{words[0]} ({words[1]} to {words[2]})"
 
 
 def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
     """Return a row of the table, of the better model minus the other one if more is better."""
-    names, settled = _name_models(row), bool(row["resolved"])
+    names, is_settled = _name_models(row), bool(row["resolved"])
     value, low, high = row["difference"], row["low"], row["high"]
     if value < 0 and is_better:
         names, value = names[::-1], -value
@@ -249,30 +252,31 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
     if sum(map(len, names)) > _MOST_LETTERS:
         a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
         names = a, b
-    between = ("over" if settled else "and") if is_better else "minus"
-    where = [
+    joint = ("over" if is_settled else "and") if is_better else "minus"
+    group_names = [
         label_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
     ]
-    return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
+    name = " \u00b7 ".join([f" {joint} ".join(names), *group_names])
+    return IntervalRow(name, value, low, high, is_settled)
 
 
 def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
     order = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
-    shown, rest = order[:_MOST_ROWS], order[_MOST_ROWS:]
-    x = _build_axis(end for row in shown for end in row[1:4])
-    n_settled = sum(row.is_settled for row in shown)
-    has_open = n_settled < len(shown)
+    shown_rows, further_rows = order[:_MOST_ROWS], order[_MOST_ROWS:]
+    x = _build_axis(end for row in shown_rows for end in row[1:4])
+    n_settled = sum(row.is_settled for row in shown_rows)
+    has_open = n_settled < len(shown_rows)
     # Rows that are not settled stand below a heading of their own.
-    places = [k + (has_open and k >= n_settled) for k in range(len(shown))]
-    n = len(shown) + has_open + bool(rest)
-    room = round(max((style.measure_text(row.name) for row in shown), default=0)) + 14
+    places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
+    n = len(shown_rows) + has_open + bool(further_rows)
+    room = round(max((style.measure_text(row.name) for row in shown_rows), default=0)) + 14
     y = ChartAxis("row", "", n - 0.5, -0.5, "none", room=room)
     spec = ChartSpec(x, y, "linear", height=n * _ROW / _WIDTH, most_width=_WIDTH, names="none")
     canvas = Canvas(curves, Channels(None, None), spec)
     canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
-    right = canvas.size.width + max((style.measure_text(row.say()) for row in shown), default=0) + 8
-    for row, place in zip(shown, places, strict=True):
+    right = canvas.size.width + max((style.measure_text(row.say()) for row in shown_rows), default=0) + 8
+    for row, place in zip(shown_rows, places, strict=True):
         look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
         weight: Any = "bold" if row.is_settled else "normal"
         canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
@@ -287,10 +291,10 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
         canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record})
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
     canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
-    if rest:
-        settled = sum(row.is_settled for row in rest)
-        said = f"{format_count(settled)} of them settled and smaller than these"
-        text = f"and {format_count(len(rest))} more, {said if settled else 'none settled'}"
+    if further_rows:
+        n_further = sum(row.is_settled for row in further_rows)
+        tests = f"{format_count(n_further)} of them settled and smaller than these"
+        text = f"and {format_count(len(further_rows))} more, {tests if n_further else 'none settled'}"
         canvas.words.append(Word(text=text, y=n - 1.0, **quiet))
     canvas.layers += _build_layers(*canvas.place)
     return canvas

@@ -21,9 +21,10 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_count, say_share, say_signed
 
-_RISK, _VALUE = "threshold_probability", "net_benefit"
-_BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
-_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")
+_RISK = "threshold_probability"  # the column across
+_VALUE = "net_benefit"  # the column that is drawn
+_BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)  # both ends of its interval
+_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")  # columns without which nothing is drawn
 # Room below 0, as a share of the height above it, where no line of a model goes below 0.
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
@@ -77,7 +78,7 @@ def decision_curve(
     are_apart = are_far_apart(curves.per_curve["eta"])  # no axis shows such lines well together
     channels = choose_channels(curves, color, facet, means, are_apart=are_apart)
     events = choose_events(curves.per_curve["eta"])
-    said = "1 000" if events == 1_000 else "million"
+    unit = "1 000" if events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, events)
     band = _BAND if _BAND[0] in curves.rows.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
@@ -89,39 +90,41 @@ def decision_curve(
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
     rows = _add_bottoms(canvas, curves.rows)
-    raised = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
+    raised_rows = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
     risks = rows[_RISK].filter(rows[_RISK] >= x.low)
-    canvas.follow_pointer(raised, "nearest", partial(_say_row, events), risks)
+    canvas.follow_pointer(raised_rows, "nearest", partial(_say_row, events), risks)
     is_below = (rows[_VALUE] < rows["bottom"]).any()
     note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
-        *(channels.picked, describe_level(band, confidence), *point_thinning.describe_doubt(points)),
+        channels.color_note,
+        describe_level(band, confidence),
+        *point_thinning.describe_doubt(points),
         "Below the axis: risks at which a model does much harm" if is_below else "",
         "Not drawn: a risk of 0" if x.is_log and (rows[_RISK] < x.low).any() else "",
         *curves.describe_sizes(),
     ]
-    cases = f"Net benefit: true cases per {said} cases, after false alerts are paid for"
+    cases = f"Net benefit: true cases per {unit} cases, after false alerts are paid for"
     subtitle = curves.join_etas(f"{cases},")
-    finding = say_net_benefit(curves, channels, _mark_risk(canvas, events), f"true cases per {said}")
+    finding = say_net_benefit(curves, channels, _mark_risk(canvas, events), f"true cases per {unit}")
     finding = finding or "What acting on the model is worth, by risk"
     return canvas.finish(title, finding, subtitle, note)
 
 
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
-    what, made_by = "the chart decision_curve", "the method decision_curve"
-    frame = result_tables.check_table(what, table, made_by, _NEEDED)
+    chart_name, made_by = "the chart decision_curve", "the method decision_curve"
+    frame = result_tables.check_table(chart_name, table, made_by, _NEEDED)
     groups = frame.columns[: frame.columns.index("eta")]
     names = result_tables.name_group_fields(groups) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
     of_field = [name for name in FIELD_COLUMNS if name in frame.columns]
-    read = result_tables.pick_columns(frame, names, [*SWEEP_COLUMNS, *values, *of_field])
+    rows = result_tables.pick_columns(frame, names, [*SWEEP_COLUMNS, *values, *of_field])
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
-    read = read.with_columns(pl.when(number.is_finite()).then(number))
-    read = result_tables.number_lines(read, names, _RISK, _VALUE, "risk")
+    rows = rows.with_columns(pl.when(number.is_finite()).then(number))
+    rows = result_tables.number_lines(rows, names, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    return result_tables.build_chart_curves(read, names, is_known)
+    return result_tables.build_chart_curves(rows, names, is_known)
 
 
 def _build_axes(
@@ -135,16 +138,16 @@ def _build_axes(
     is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
     if high < 1.01 * low:  # one risk
         low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
-    across = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
+    x_title = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
     low, words = (low, "share") if is_log else (0.0, "percent")
-    x = ChartAxis(_RISK, across, low, high, words, is_log=is_log)
+    x = ChartAxis(_RISK, x_title, low, high, words, is_log=is_log)
     bottom, top = _find_ends(curves.rows, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
-        is_of = {panel: pl.col("curve").is_in(own) for panel, own in facet.curves_of.items()}
-        etas = [curves.per_curve.filter(own)["eta"].mean() for own in is_of.values()]
+        is_in = {panel: pl.col("curve").is_in(numbers) for panel, numbers in facet.curves_of.items()}
+        etas = [curves.per_curve.filter(is_in[panel])["eta"].mean() for panel in is_in]
         if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-            ranges = {panel: _find_ends(curves.rows.filter(own), x) for panel, own in is_of.items()}
+            ranges = {panel: _find_ends(curves.rows.filter(is_in[panel]), x) for panel in is_in}
     title, words = "Net benefit per 1 000", "thousandths"
     if events > 1_000:
         title, words = "Net benefit per million", "millionths"
@@ -153,12 +156,12 @@ def _build_axes(
 
 def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
     """Return the lowest and the highest net benefit that an axis shows."""
-    within = rows.filter(pl.col(_RISK) >= x.low)
+    shown_rows = rows.filter(pl.col(_RISK) >= x.low)
     names = [name for name in (_VALUE, "treat_all", _BAND[1]) if name in rows.columns]
-    values = [value for name in names for value in within[name].drop_nulls().to_list()]
+    values = [value for name in names for value in shown_rows[name].drop_nulls().to_list()]
     top = 1.05 * max(values, default=0.0)
     top = top if top > 0 else 0.1
-    least = min(within[_VALUE].drop_nulls().to_list(), default=0.0)
+    least = min(shown_rows[_VALUE].drop_nulls().to_list(), default=0.0)
     return max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top), top
 
 
@@ -172,17 +175,17 @@ def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
     if is_crowd or len(etas) != 1 or curves.has_few_positives or rows.is_empty():
         return []
     risk = rows.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
-    here = rows.filter(pl.col(_RISK) == risk)
-    if len(here) < len(curves.per_curve) or abs(risk / etas[0] - 1) > _FAR:
+    risk_rows = rows.filter(pl.col(_RISK) == risk)
+    if len(risk_rows) < len(curves.per_curve) or abs(risk / etas[0] - 1) > _FAR:
         return []
     marks = []
-    for row in here.sort("curve").to_dicts():
+    for row in risk_rows.sort("curve").to_dicts():
         numbers = [row[name] for name in (_VALUE, *_BAND) if row.get(name) is not None]
         label, *ends = (_say_value(number, events) for number in numbers)
         place = {_RISK: round_digits(risk), _VALUE: round_digits(row[_VALUE])}
         span = f"{ends[0]} to {ends[1]}" if len(ends) == 2 else ""
-        said = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
-        mark = {"part": "mark", "said": said, f"{_VALUE}_label": label, **place}
+        text = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
+        mark = {"part": "mark", "said": text, f"{_VALUE}_label": label, **place}
         marks.append(mark | channels.curve_fields(row["curve"]))
     canvas.draw_line([(risk, y.low), (risk, y.high)], "risk", {})
     side: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
@@ -206,13 +209,14 @@ def _cut_below(canvas: Canvas, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.
     points = _add_bottoms(canvas, rows.filter(risk >= canvas.spec.x.low))
     # The straight line from the point before crosses the bottom at this share of its way.
     before, after = (value - bottom).shift(1).over("curve"), value - bottom
-    at = risk.shift(1).over("curve") + before / (before - after) * risk.diff().over("curve")
-    crosses = points.with_columns(at=at).filter((before < 0) != (after < 0))
-    crosses = crosses.with_columns(pl.col("at").alias(_RISK), bottom.alias(_VALUE)).drop("at")
+    risk_at_bottom = risk.shift(1).over("curve") + before / (before - after) * risk.diff().over("curve")
+    crossings = points.with_columns(at=risk_at_bottom).filter((before < 0) != (after < 0))
+    crossings = crossings.with_columns(pl.col("at").alias(_RISK), bottom.alias(_VALUE)).drop("at")
     ends = [pl.max_horizontal(name, "bottom").alias(name) for name in band]
-    above = points.with_columns(pl.when(value >= bottom).then(value), *ends)
-    above = above.with_columns(pl.when(value.is_not_null()).then(name).alias(name) for name in band)
-    return pl.concat([above, crosses.with_columns(*ends)]).sort("curve", _RISK, maintain_order=True)
+    upper = points.with_columns(pl.when(value >= bottom).then(value), *ends)
+    upper = upper.with_columns(pl.when(value.is_not_null()).then(name).alias(name) for name in band)
+    all_points = pl.concat([upper, crossings.with_columns(*ends)])
+    return all_points.sort("curve", _RISK, maintain_order=True)
 
 
 def _list_treat_all(canvas: Canvas, eta: float, panel: str | None = None) -> list[tuple[float, float]]:
@@ -240,17 +244,17 @@ def _draw_alternatives(canvas: Canvas) -> None:
         # Grey lines of models that are grey themselves would hide all others.
         pairs = zip(etas, color.label_of.values(), strict=True)
         etas = [eta for eta, label in pairs if label in color.shown_labels]
-    found = canvas.channels.repeat_in_panels(etas)
-    for eta, place in found:
+    etas_and_panels = canvas.channels.repeat_in_panels(etas)
+    for eta, place in etas_and_panels:
         canvas.draw_line(_list_treat_all(canvas, eta, place.get("facet")), f"all {eta:.6g}", place)
         canvas.draw_line([(x.low, 0.0), (x.high, 0.0)], "none", place)
-    if len(found) != 1 or canvas.channels.facet is not None:
+    if len(etas_and_panels) != 1 or canvas.channels.facet is not None:
         return
     sides: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
     end: dict[str, Any] = {"x": x.high, "align": "right"}
     ends = [end, *canvas.list_middles((8, 7, 6, 5))]
     canvas.name_line("treat none", ends, [{"y": 0.0, **side} for side in sides])
-    line = _list_treat_all(canvas, found[0][0])[::-1]
+    line = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
     heights = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
     spots = [next((spot for spot in line if spot[1] >= height * y.high), None) for height in heights]
     ways: list[dict[str, Any]] = [
@@ -273,5 +277,5 @@ def _say_row(events: int, row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
     numbers = [row.get(name) for name in (_VALUE, *_BAND)]
     value, *ends = (None if n is None else _say_value(n, events) for n in numbers)
-    within = "" if None in ends else f" ({ends[0]} to {ends[1]})"
-    return say_share(row[_RISK]), f"{value}{within}{add_threshold(row)}"
+    interval_text = "" if None in ends else f" ({ends[0]} to {ends[1]})"
+    return say_share(row[_RISK]), f"{value}{interval_text}{add_threshold(row)}"

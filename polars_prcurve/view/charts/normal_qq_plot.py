@@ -23,8 +23,8 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_threshold
 
-_AREAS = "Area: under the ROC curve, and under that of the fit"
-_LEVEL = 0.05
+_AREAS = "Area: under the ROC curve, and under that of the fit"  # what the numbers of panels are
+_LEVEL = 0.05  # the level of the test, over all classes of a chart
 _FEWEST = 8  # scores of a class without which the test says nothing
 # From which value on the logarithm of the p-value, or of 1 less it, is this polynomial.
 _TAILS = (
@@ -70,28 +70,28 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
     rows, per_curve = [], []  # two curves for each; `share` is recall or fpr
     for number, (name, (rate, *cells)) in enumerate(kinds.items()):
-        own, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
-        rows.append(curves.rows.with_columns(own, share=pl.col(rate), n=n))
-        per_curve.append(curves.per_curve.with_columns(own, pl.lit(name).alias("class")))
+        curve_number, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
+        rows.append(curves.rows.with_columns(curve_number, share=pl.col(rate), n=n))
+        per_curve.append(curves.per_curve.with_columns(curve_number, pl.lit(name).alias("class")))
     classes = replace(curves, rows=pl.concat(rows), per_curve=pl.concat(per_curve).sort("curve"))
     scores = curves.rows["threshold"].cast(pl.Float64)
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
-    points, drawn = _build_quantile_points(classes.rows, scale)
-    fits = _build_fit_lines(points, drawn)
+    points, drawn_points = _build_quantile_points(classes.rows, scale)
+    fits = _build_fit_lines(points, drawn_points)
     areas = point_thinning.measure_areas(point_thinning.start_at_origin(curves.rows))
     channels = _build_class_channels(classes, areas, fits)
-    x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn, fits), "plain")
-    low, high = _find_ends("y", drawn, fits)
-    y = _free_panels(replace(scale, low=low, high=high), channels, points, drawn, fits)
+    x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn_points, fits), "plain")
+    low, high = _find_ends("y", drawn_points, fits)
+    y = _free_panels(replace(scale, low=low, high=high), channels, points, drawn_points, fits)
     canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
-    canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
+    canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn_points)]
     canvas.draw_lines(fits)
-    canvas.follow_pointer(drawn, "nearest", _say_row)
-    bent = find_bent_classes(points) if point_thinning.has_counts(curves.rows) else None
-    finding = say_bent_classes(bent, classes, channels) or "Scores by normal quantile"
+    canvas.follow_pointer(drawn_points, "nearest", _say_row)
+    bent_classes = find_bent_classes(points) if point_thinning.has_counts(curves.rows) else None
+    finding = say_bent_classes(bent_classes, classes, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
     note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
-    canvas.spoken = point_thinning.describe_thinning(points, drawn)
+    canvas.spoken = point_thinning.describe_thinning(points, drawn_points)
     return canvas.finish(title, finding, subtitle, note)
 
 
@@ -100,16 +100,16 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     return f"{row['at']:.2f}", f"score {say_threshold(row['threshold'], [row[LOWER]])}"
 
 
-def _find_ends(name: str, *drawn: pl.DataFrame) -> tuple[float, float]:
+def _find_ends(name: str, *frames: pl.DataFrame) -> tuple[float, float]:
     """Return the ends of an axis around the points and lines, with some room."""
-    values = pl.concat([part[name] for part in drawn]).drop_nulls().to_list() or [0.0, 1.0]
+    values = pl.concat([part[name] for part in frames]).drop_nulls().to_list() or [0.0, 1.0]
     low, high = min(values), max(values)
     room = 0.04 * (high - low) or 0.5
     return low - room, high + room
 
 
 def _free_panels(
-    axis: ChartAxis, channels: Channels, points: pl.DataFrame, *drawn: pl.DataFrame
+    axis: ChartAxis, channels: Channels, points: pl.DataFrame, *frames: pl.DataFrame
 ) -> ChartAxis:
     """Return the axis of scores; each group, a panel, has a range of its own if one is much narrower."""
     group, y = pl.col("curve") // 2, pl.col("y")  # a class of a group is a curve
@@ -120,8 +120,8 @@ def _free_panels(
         return axis
     ranges = {}
     for label, numbers in channels.facet.curves_of.items():
-        own = (part.filter(pl.col("curve").is_in(numbers)) for part in drawn)
-        ranges[label] = _find_ends("y", *own)
+        panel_frames = (part.filter(pl.col("curve").is_in(numbers)) for part in frames)
+        ranges[label] = _find_ends("y", *panel_frames)
     return replace(axis, is_free=True, ranges=ranges)
 
 
@@ -136,15 +136,15 @@ def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl
         return Channels(color, None)
     facet = build_channel(curves, groups, with_eta=False)
     lines = fits.select("curve", "mean", "deviation").unique().rows()
-    normal = {curve: (mean, deviation) for curve, mean, deviation in lines}
+    fit_of = {curve: (mean, deviation) for curve, mean, deviation in lines}
     captions = {}
     for curve, label in facet.label_of.items():
         first = curve // 2 * 2
-        if {first, first + 1} <= normal.keys() and curve // 2 in areas:
-            (a, s), (b, t) = normal[first], normal[first + 1]
-            spread = math.hypot(s, t)
-            fitted = NormalDist().cdf((a - b) / spread) if spread else 0.5
-            captions[label] = f"area {areas[curve // 2]:.2f}, of the fit {fitted:.2f}"
+        if {first, first + 1} <= fit_of.keys() and curve // 2 in areas:
+            (mean_pos, spread_pos), (mean_neg, spread_neg) = fit_of[first], fit_of[first + 1]
+            spread = math.hypot(spread_pos, spread_neg)
+            fitted_area = NormalDist().cdf((mean_pos - mean_neg) / spread) if spread else 0.5
+            captions[label] = f"area {areas[curve // 2]:.2f}, of the fit {fitted_area:.2f}"
     return Channels(color, replace(facet, captions=captions))
 
 
@@ -163,12 +163,12 @@ def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> tuple[pl.Dat
     is_short = pl.len().over("curve") <= _MOST_POINTS
     logit = (pl.col("above") / (1 - pl.col("above"))).log()  # equal steps keep both tails
     is_first = pl.int_range(pl.len()).over("curve", (logit * 6).floor()) == 0
-    drawn = points.filter(is_short | is_first)
-    quantiles = [-NormalDist().inv_cdf(above) for above in drawn["above"]]
-    return points, drawn.with_columns(pl.Series("x", quantiles, pl.Float64))
+    drawn_points = points.filter(is_short | is_first)
+    quantiles = [-NormalDist().inv_cdf(above) for above in drawn_points["above"]]
+    return points, drawn_points.with_columns(pl.Series("x", quantiles, pl.Float64))
 
 
-def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
+def _build_fit_lines(points: pl.DataFrame, drawn_points: pl.DataFrame) -> pl.DataFrame:
     """Return the two ends of the line mean + deviation * x of each curve, at its outermost points."""
     # Where scores have bounds, such as 0 and 1, the line ends there: beyond them no score can be, and
     # the points would have less room.
@@ -178,15 +178,15 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
     variance = ((pl.col("y") - mean) ** 2 * pl.col("rise")).sum() / total
     fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
     low, high = pl.col("y").min().alias("low"), pl.col("y").max().alias("high")
-    drawn_by_curve = drawn.group_by("curve")
+    drawn_by_curve = drawn_points.group_by("curve")
     ends = [drawn_by_curve.agg(end, low, high) for end in (pl.col("x").min(), pl.col("x").max())]
     fit = pl.col("mean") + pl.col("deviation") * pl.col("x")
     line = pl.concat(ends).sort("curve", "x").join(fits, on="curve", maintain_order="left")
     line = line.with_columns(fit.clip("low", "high").alias("y"), made=True)
     is_sloped = pl.col("deviation") > 0
-    across = (pl.col("y") - pl.col("mean")) / pl.col("deviation")
+    x_on_line = (pl.col("y") - pl.col("mean")) / pl.col("deviation")
     is_clipped = is_sloped & (pl.col("y") != fit)
-    return line.with_columns(pl.when(is_clipped).then(across).otherwise("x").alias("x"))
+    return line.with_columns(pl.when(is_clipped).then(x_on_line).otherwise("x").alias("x"))
 
 
 # The test of Anderson and Darling 1952, with p-values of D'Agostino and Stephens 1986, table 4.9 ------
@@ -196,10 +196,10 @@ def find_bent_classes(points: pl.DataFrame) -> dict[int, bool]:
     """Return whether the scores `y` of each curve are shown not to be normal; without those of few."""
     # `rise` is the share of the class at a score, and `n` the number of its scores.
     p_values: dict[int, float] = {}
-    for (curve,), own in points.group_by("curve", maintain_order=True):
-        n = float(own["n"][0])
-        if n >= _FEWEST and own["y"].n_unique() > 1:
-            y, share = own["y"].to_numpy()[::-1], own["rise"].to_numpy()[::-1]
+    for (curve,), class_rows in points.group_by("curve", maintain_order=True):
+        n = float(class_rows["n"][0])
+        if n >= _FEWEST and class_rows["y"].n_unique() > 1:
+            y, share = class_rows["y"].to_numpy()[::-1], class_rows["rise"].to_numpy()[::-1]
             p_values[curve] = compute_normal_p_value(y, share, n)
     return {curve: p < _LEVEL / len(p_values) for curve, p in p_values.items()}
 
@@ -215,12 +215,12 @@ def compute_normal_p_value(y: NDArray[np.float64], share: NDArray[np.float64], n
     # are one step, as they are in the data.
     a, b, c = np.append(0, u), np.append(u, 1), np.append(0, np.cumsum(share))
     with np.errstate(divide="ignore", invalid="ignore"):
-        left = np.where(c > 0, c * c * np.log(b / a), 0.0)
-        right = np.where(c < 1 - 1e-12, (1 - c) ** 2 * (np.log1p(-b) - np.log1p(-a)), 0.0)
-    statistic = n * float(np.sum(left - right - (b - a)))
+        below_scores = np.where(c > 0, c * c * np.log(b / a), 0.0)
+        above_scores = np.where(c < 1 - 1e-12, (1 - c) ** 2 * (np.log1p(-b) - np.log1p(-a)), 0.0)
+    statistic = n * float(np.sum(below_scores - above_scores - (b - a)))
     statistic *= 1 + 0.75 / n + 2.25 / (n * n)
     if statistic > 10:
         return 0.0
-    _, (one, two, three), is_rest = next(row for row in _TAILS if statistic >= row[0])
-    tail = math.exp(one + two * statistic + three * statistic**2)
+    _, (constant, slope, bend), is_rest = next(row for row in _TAILS if statistic >= row[0])
+    tail = math.exp(constant + slope * statistic + bend * statistic**2)
     return 1 - tail if is_rest else tail

@@ -20,8 +20,9 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
 
+# The columns of `monitor` that are drawn or told; the first six are shares.
 _VALUES = ("value", "overall", "overall_low", "overall_high", "reference", "bound", "alarm", "since")
-_MOST_TICKS = 12
+_MOST_TICKS = 12  # periods, at most, whose number stands below them
 
 
 @hint_at_arguments
@@ -58,8 +59,9 @@ def monitor(
 
     def say_period(row: dict[str, Any]) -> tuple[str, str]:
         value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
-        one = "" if row["value"] is None else f"{say_share(row['value'])}, "
-        return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"
+        own_value = "" if row["value"] is None else f"{say_share(row['value'])}, "
+        alarm = ", alarm" if row["alarm"] else ""
+        return str(row["time"]), f"{own_value}all so far {value} ({span}){alarm}"
 
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
@@ -105,11 +107,11 @@ def _read_periods(table: object) -> tuple[ChartCurves, str]:
         )
     *groups, time = keys
     names = result_tables.name_group_fields(groups)
-    kept = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
-    read = result_tables.pick_columns(frame, {**names, "time": time}, kept)
+    value_columns = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
+    periods = result_tables.pick_columns(frame, {**names, "time": time}, value_columns)
     number = pl.col("time") if frame.schema[time].is_integer() else pl.col("time").rank("dense")
-    read = read.with_columns(period=number.cast(pl.Float64))
-    rows = result_tables.number_curves(read.sort(*names, "period"), names)
+    periods = periods.with_columns(period=number.cast(pl.Float64))
+    rows = result_tables.number_curves(periods.sort(*names, "period"), names)
     return result_tables.build_chart_curves(rows, names, pl.col("period").is_not_null()), time
 
 
@@ -120,9 +122,9 @@ def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
         fields = canvas.channels.curve_fields(row["curve"])
         canvas.data.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
     color = canvas.channels.color
-    own = [color.encode()] if color else []
-    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    encodings = [color.encode()] if color else []
+    look: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
     for test, fill in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
-        dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **one)
-        dot = keep_part(dot.encode(*canvas.place, *own), "period")
+        dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **look)
+        dot = keep_part(dot.encode(*canvas.place, *encodings), "period")
         canvas.layers.append(dot.transform_filter(f"{test}datum.alarm"))

@@ -20,14 +20,15 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
 
-_AXES = {"precision": "Precision", "fdr": "False discovery rate"}
-_SAID = {
+_AXES = {"precision": "Precision", "fdr": "False discovery rate"}  # titles of the axis, by `y`
+_SUBTITLES = {  # what is drawn, by `y`
     "precision": "Share of alerts that are right, by share of positives that are found",
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
-_ARE = {"precision": "right", "fdr": "wrong"}
+_ARE = {"precision": "right", "fdr": "wrong"}  # what these shares of the alerts are, by `y`
+# Titles that tell no number, by `y`.
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
-_RIBBONS = ("low", "q1", "q3", "high")
+_RIBBONS = ("low", "q1", "q3", "high")  # the ends of the light ribbon and of the dark one
 
 
 @hint_at_arguments
@@ -88,8 +89,8 @@ def pr_curve(
     check_words(title, color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
-    curves = read_sweep("pr_curve", table, [y], more=band)
-    marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
+    curves = read_sweep("pr_curve", table, [y], further_columns=band)
+    marks = marked_points.read_points("pr_curve", points, curves, ["recall", y])
     axis = _choose_axis(curves, y, log_y)
     fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
@@ -104,11 +105,12 @@ def pr_curve(
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
     etas, is_right = curves.per_curve["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
-    drawn = canvas.draw_curves(raise_points(steps), pl.col("recall"), pl.col("fpr") / pl.col("recall"))
+    height = pl.col("fpr") / pl.col("recall")
+    drawn_points = canvas.draw_curves(raise_points(steps), pl.col("recall"), height)
     rows = raise_points(point_thinning.keep_rises(curves.rows))
     has_dots = canvas.draw_published(rows)
     canvas.data += marked_points.mark_points(
-        marked_points.mark_half(curves, channels) if points is None else marked,
+        marked_points.mark_half(curves, channels) if points is None else marks,
         canvas,
         x_of=lambda row: row["recall"],
         y_of=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
@@ -116,12 +118,12 @@ def pr_curve(
         say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
-    is_free = title is None and not marked.rows
-    finding = _find_title(canvas, areas, y) if is_free else marked.find_title(curves, channels)
+    is_free = title is None and not marks.rows
+    finding = _find_title(canvas, areas, y) if is_free else marks.find_title(curves, channels)
     # A title that says where curves run is the only one: it need not be said twice.
-    subtitle = curves.join_etas(f"{_SAID[y]},") if title or finding else _SAID[y]
+    subtitle = curves.join_etas(f"{_SUBTITLES[y]},") if title or finding else _SUBTITLES[y]
     finding = finding or curves.join_etas(_TITLES[y])
-    note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
+    note = _write_note(canvas, drawn_points, marks, describe_level(band, confidence), has_dots=has_dots)
     return canvas.finish(title, finding, subtitle, note)
 
 
@@ -147,29 +149,29 @@ def _free_panels(
     if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
         return axis, lows
     ranges = {}
-    for label, own in facet.curves_of.items():
-        is_own = pl.col("curve").is_in(own)
+    for label, curve_numbers in facet.curves_of.items():
+        is_own = pl.col("curve").is_in(curve_numbers)
         etas, values = keys.filter(is_own)["eta"], curves.rows.filter(is_own)[axis.field]
         low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
         ranges[label] = (low, axis.high)
-        lows |= dict.fromkeys(own, low)
+        lows |= dict.fromkeys(curve_numbers, low)
     return replace(axis, is_free=True, ranges=ranges), lows
 
 
-def _say_row(names: Sequence[str], what: str, row: dict[str, Any]) -> tuple[str, str]:
+def _say_row(names: Sequence[str], prefix: str, row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
     number, *ends = (row[name] for name in names)
     value, span = say_estimate(number, *(ends or (None, None)))
-    within = f" ({what}{span})" if span else ""
-    return f"at least {say_share(row['at'])}", f"{value}{within}{add_threshold(row)}"
+    interval_text = f" ({prefix}{span})" if span else ""
+    return f"at least {say_share(row['at'])}", f"{value}{interval_text}{add_threshold(row)}"
 
 
 def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
     curves, facet = canvas.curves, canvas.channels.facet
     etas = curves.per_curve["eta"]
-    is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
-    if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
+    has_own_etas = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
+    if facet is not None and facet.fields != ["eta"] and y == "precision" and not has_own_etas:
         return chart_titles.say_areas(areas, curves, canvas.channels)
     values = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
     if not values or not etas.is_between(0, 1).all():
@@ -181,8 +183,8 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
 
 def _write_note(
     canvas: Canvas,
-    drawn: pl.DataFrame,
-    marked: marked_points.MarkedPoints,
+    drawn_points: pl.DataFrame,
+    marks: marked_points.MarkedPoints,
     level: str,
     *,
     has_dots: bool,
@@ -197,9 +199,9 @@ def _write_note(
         scale if axis.is_reversed else "",
         "Each panel has an axis of its own" if axis.is_free else "",
         "Grey line: alerts at random" if facet is not None else "",
-        canvas.channels.picked,
-        *marked.describe(),
-        *point_thinning.describe_doubt(drawn),
+        canvas.channels.color_note,
+        *marks.describe(),
+        *point_thinning.describe_doubt(drawn_points),
         point_thinning.DOTS_OF_STEPS if has_dots else "",
         f"{level} {where}" if level else "",
         *canvas.curves.describe_sizes(),
@@ -232,8 +234,10 @@ def ribbon(
     Precision by recall where 1 in 10 is positive, in samples of 90 negatives
     """
     check_words(title, color=color, facet=facet)
-    more = [*_RIBBONS, "n_kept"]
-    curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
+    sample_columns = [*_RIBBONS, "n_kept"]
+    curves = read_sweep(
+        "ribbon", table, ["precision"], made_by="subsample_negatives", further_columns=sample_columns
+    )
     rows = point_thinning.find_few_false_alerts(curves.rows)
     steps = point_thinning.build_steps(rows, "precision", *_RIBBONS, "doubt")
     y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
@@ -241,14 +245,14 @@ def ribbon(
     channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)
     canvas.draw_level(curves.per_curve["eta"], "alerts at random")
-    across = pl.col("fpr") / pl.col("recall")
-    drawn = canvas.draw_curves(steps, pl.col("recall"), across, ghosts=False)
+    height = pl.col("fpr") / pl.col("recall")
+    drawn_points = canvas.draw_curves(steps, pl.col("recall"), height, ghosts=False)
     say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
     canvas.follow_pointer(point_thinning.keep_rises(curves.rows), "forward", say_row)
     sizes = curves.rows["n_kept"].drop_nulls()
     samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
     note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
-    note += [channels.picked, *point_thinning.describe_doubt(drawn), *curves.describe_sizes()]
+    note += [channels.color_note, *point_thinning.describe_doubt(drawn_points), *curves.describe_sizes()]
     finding = "What a test with fewer negatives would have found"
     # What samples make of the precision at half recall, of the line where they differ most. That is not
     # told of panels, where no sample differs, or where few false positives are behind a point.
@@ -256,9 +260,9 @@ def ribbon(
     is_alone = channels.facet is None and len(curves.per_curve) <= 2
     if is_alone and len(half) and not half["doubt"].fill_null(True).any():
         row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
-        found, span = say_estimate(row["precision"], row["low"], row["high"])
+        value, span = say_estimate(row["precision"], row["low"], row["high"])
         name = f"{channels.color.label_of[row['curve']]}: " if channels.color else ""
         if say_share(row["low"]) != say_share(row["high"]):
-            finding = f"{name}{found} precision at half recall reads as {span} with fewer negatives"
+            finding = f"{name}{value} precision at half recall reads as {span} with fewer negatives"
     subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
     return canvas.finish(title, finding, subtitle, note)

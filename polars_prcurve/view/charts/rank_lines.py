@@ -25,11 +25,13 @@ from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_eta
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
+# Columns of `ranking` on how sure an order is; it has those that its arguments ask for.
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
-# Pixels of a chart across, from rank to rank, and that a further row of a name takes.
-_WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
-_SUBTITLE = "Order of models by share of positives; rank 1 is best"
+_WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
+_PITCH = 22  # pixels from rank to rank
+_ROW = style.NAME_SIZE + 2  # pixels that a further row of a name takes
+_SUBTITLE = "Order of models by share of positives; rank 1 is best"  # also where nothing is tested
 _LETTERS = 34  # letters in a row of a name
 _RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
@@ -89,13 +91,13 @@ def ranking(
     x = build_eta_axis(rows)
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
     words = _name_both_ends(curves, channels.color, x) if channels.color and has_names else []
-    left = [style.measure_text(word.text) - word.dx for word in words if word.align == "right"]
+    name_widths = [style.measure_text(word.text) - word.dx for word in words if word.align == "right"]
     # Places and the first row of a name take the usual pitch.
     pitch = _PITCH + _ROW * (max(Counter((word.x, word.y) for word in words).values(), default=2) - 2)
     ticks = tuple(map(float, range(1, lowest + 1, -(-lowest // 12))))  # about twelve
-    what, said = ("", "none") if has_names else ("Rank", "plain")
-    room = round(max(left, default=0))
-    y = ChartAxis("rank", what, lowest + 0.5, 0.5, said, ticks=ticks, room=room)
+    y_title, tick_words = ("", "none") if has_names else ("Rank", "plain")
+    room = round(max(name_widths, default=0))
+    y = ChartAxis("rank", y_title, lowest + 0.5, 0.5, tick_words, ticks=ticks, room=room)
     height = min(max(52 + pitch * lowest, 130), 390 if pitch == _PITCH else 1_000) / _WIDTH
     look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": height}
     spec = ChartSpec(x, y, "linear", width=_WIDTH / 540, line_width=3.4, **look)
@@ -106,7 +108,7 @@ def ranking(
     canvas.draw_few_places(canvas.draw_lines(points))
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
     zones = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
-    note = [channels.picked, *zones, *curves.describe_sizes()]
+    note = [channels.color_note, *zones, *curves.describe_sizes()]
     finding = say_firsts(curves, channels) or "Ranking by prevalence"
     return canvas.finish(title, finding, _SUBTITLE, note)
 
@@ -123,15 +125,16 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
         frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
     settled: dict[Any, bool] | None = None
     if pairs is not None:
-        needed = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
-        pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
+        pair_columns = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
+        pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", pair_columns)
+        pairs = pairs.select(pair_columns)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
     by = [*(field for field in names if field != "group_0"), "eta"]
     ranked = frame.drop_nulls("rank").sort(*by, "rank", maintain_order=True)
     opens: list[bool] = []  # whether it is open which is better, of a row and the one before it
-    for where, group in ranked.group_by(by, maintain_order=True):
+    for group_values, group in ranked.group_by(by, maintain_order=True):
         rows = group.to_dicts()
-        opens += [k > 0 and _is_open(rows, k - 1, (*where,), settled) for k in range(len(rows))]
+        opens += [k > 0 and _is_open(rows, k - 1, (*group_values,), settled) for k in range(len(rows))]
     run = pl.Series(opens, dtype=pl.Boolean).not_().cum_sum()
     ranked = ranked.with_columns(run=run, place=pl.int_range(1, pl.len() + 1).over(by))
     ends = [pl.col("place").min().alias("top"), pl.col("place").max().alias("foot")]
@@ -141,21 +144,21 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
 
 
 def _is_open(
-    rows: list[dict[str, Any]], k: int, where: tuple[Any, ...], settled: dict[Any, bool] | None
+    rows: list[dict[str, Any]], k: int, group_values: tuple[Any, ...], settled: dict[Any, bool] | None
 ) -> bool:
     """Return whether it is open which of two neighbours, number k and the next one, is better."""
     row, following = rows[k], rows[k + 1]
     if row.get("may_be_best") is None or following.get("may_be_best") is None:
         return False  # nothing is tested
-    may_be = [n for n, each in enumerate(rows) if each["may_be_best"]]
-    if k < max(may_be, default=0) or row["rank"] == following["rank"]:
+    candidates = [n for n, other in enumerate(rows) if other["may_be_best"]]
+    if k < max(candidates, default=0) or row["rank"] == following["rank"]:
         return True
     if row.get("value_low") is not None and following.get("value_high") is not None:
         return bool(following["value_high"] >= row["value_low"])
     if k == 0:
         return False
     pair = frozenset((row["group_0"], following["group_0"]))
-    return settled is None or not settled.get((*where, pair), False)
+    return settled is None or not settled.get((*group_values, pair), False)
 
 
 def _draw_zones(canvas: Canvas) -> None:
@@ -164,19 +167,19 @@ def _draw_zones(canvas: Canvas) -> None:
     etas = canvas.curves.rows["eta"].unique().sort().to_list()
     edges = [x.low, *(math.sqrt(a * b) for a, b in pairwise(etas)), x.high]
     number_of = {eta: number for number, eta in enumerate(etas)}
-    found: dict[tuple[str | None, int, int], set[int]] = {}
+    zones: dict[tuple[str | None, int, int], set[int]] = {}
     for curve, eta, top, foot in rows.select("curve", "eta", "top", "foot").rows():
         panel = canvas.channels.curve_fields(curve).get("facet")
-        found.setdefault((panel, top, foot), set()).add(number_of[eta])
-    for (panel, top, foot), numbers in found.items():
-        for start in sorted(numbers - {number + 1 for number in numbers}):
-            end = next(number for number in range(start, len(etas) + 1) if number + 1 not in numbers)
+        zones.setdefault((panel, top, foot), set()).add(number_of[eta])
+    for (panel, top, foot), eta_numbers in zones.items():
+        for start in sorted(eta_numbers - {number + 1 for number in eta_numbers}):
+            end = next(number for number in range(start, len(etas) + 1) if number + 1 not in eta_numbers)
             place = {"eta": edges[start], "to": edges[end + 1], "rank": top - _RIM, "foot": foot + _RIM}
             record = {"part": "zone"} | {name: round_digits(value) for name, value in place.items()}
             canvas.data.append(record | colors_and_panels.tell_panel(panel))
     zone = alt.Chart().mark_rect(color=style.ZONE, aria=False)
     zone = zone.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
-    canvas.under += [keep_part(zone, "zone")] if found else []
+    canvas.under += [keep_part(zone, "zone")] if zones else []
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
@@ -207,11 +210,13 @@ def _name_both_ends(curves: ChartCurves, color: Channel, x: ChartAxis) -> list[W
     words: list[Word] = []
     rows = curves.rows.drop_nulls("rank")
     for eta, align, side in ((x.low, "right", -1), (x.high, "left", 1)):
-        at = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
-        ends = at.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
-        said = [f"{top}\u2013{foot}" if top < foot else str(rank) for rank, _, top, foot in ends.rows()]
-        room = max(map(style.measure_text, said), default=0.0)
-        for (rank, numbers, _, _), places in zip(ends.rows(), said, strict=True):
+        end_rows = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
+        ends = end_rows.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
+        place_texts = [
+            f"{top}\u2013{foot}" if top < foot else str(rank) for rank, _, top, foot in ends.rows()
+        ]
+        room = max(map(style.measure_text, place_texts), default=0.0)
+        for (rank, numbers, _, _), places in zip(ends.rows(), place_texts, strict=True):
             labels = [color.label_of[number] for number in numbers]
             ink = color.colors[labels[0]]
             is_grey = ink == style.OTHERS

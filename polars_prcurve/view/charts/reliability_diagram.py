@@ -29,7 +29,8 @@ from polars_prcurve.view.words.number_words import say_count, say_eta, say_share
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
 _RARE = 0.02  # axes are logarithmic where most ranges say less than this
-_MOST_RANGES, _FEWEST_RANGES = 8, 2
+_MOST_RANGES = 8  # more would have too few positives each for their intervals to say much
+_FEWEST_RANGES = 2  # of few scores; one range could not tell low scores from high ones
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
 _LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
@@ -74,19 +75,19 @@ def reliability(
     ['Scores are too low below 80\\xa0% and too high above 80\\xa0%']
     """
     check_words(title, color=color, facet=facet)
-    at, train = check_etas(eta, eta_train) or (None, None)
+    shown_eta, trained_eta = check_etas(eta, eta_train) or (None, None)
     level = None if confidence is None else check_confidence(confidence)
     curves = read_sweep("reliability", table, by_eta=False, made_by="sweep")
     level = level if has_counts(curves.rows) else None
-    ranges = judge_ranges(split_ranges(curves, train), level, at)
-    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), ranges, at)
+    ranges = judge_ranges(split_ranges(curves, trained_eta), level, shown_eta)
+    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), ranges, shown_eta)
     note = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
     if level is not None:
         note.append(f"Line: {format_level(level)} interval of a range alone")
         note.append(f"Filled: off by more than chance, corrected for all {len(ranges)} ranges")
     note += curves.describe_sizes()
     subtitle = "Share of positives in ranges of scores, by what these scores say"
-    subtitle += "" if at is None else f", moved to where {say_eta(at)} is positive"
+    subtitle += "" if shown_eta is None else f", moved to where {say_eta(shown_eta)} is positive"
     finding = say_reliability(ranges, curves, canvas.channels) if level else ""
     finding = finding or "Share of positives by score"
     return canvas.finish(title, finding, subtitle, note)
@@ -94,8 +95,8 @@ def reliability(
 
 def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
     """Return eta and eta_train, or None without both; raise unless both are there or none."""
-    given = {"eta": eta, "eta_train": eta_train}
-    etas = [check_prior(name, value) for name, value in given.items() if value is not None]
+    etas_by_name = {"eta": eta, "eta_train": eta_train}
+    etas = [check_prior(name, value) for name, value in etas_by_name.items() if value is not None]
     if len(etas) == 1:
         raise PrcError(
             "expected eta= and eta_train= together, as decision_curve has them, or neither of them; "
@@ -106,22 +107,22 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
 
 def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
     """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, the least said."""
-    # Posteriors `said` are at the prevalence of the test set. A range holds an equal part of the sum of
-    # `said (1 - said)`, the variance of its positives, so that each is known about as well as any other.
+    # The posteriors in `said` are at the prevalence of the test set. A range holds an equal part of the
+    # sum of `said (1 - said)`, the variance of its positives, so that all are known about equally well.
     # Labels play no part in where ranges end.
     rows = curves.rows
     scores = rows["threshold"].cast(pl.Float64)
     if not bool(scores.is_between(0, 1).fill_null(False).all()):
-        found = [*map(str, (scores.min(), scores.max()))]
-        raise PrcError(f"reliability needs scores in [0, 1], probabilities; got {' to '.join(found)}")
+        score_range = " to ".join([str(scores.min()), str(scores.max())])
+        raise PrcError(f"reliability needs scores in [0, 1], probabilities; got {score_range}")
     sizes = curves.per_curve.select("curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg")))
     rows = rows.join(sizes, on="curve", maintain_order="left")
-    said: Any = scores.to_numpy()
-    if eta_train is not None and len(said):
-        said = shift_prior(said, np.full(len(said), eta_train), rows["own"].to_numpy())
+    posteriors: Any = scores.to_numpy()
+    if eta_train is not None and len(posteriors):
+        posteriors = shift_prior(posteriors, np.full(len(posteriors), eta_train), rows["own"].to_numpy())
     cells = pl.col("tp", "fp")
-    new = cells - cells.shift(1, fill_value=0).over("curve")
-    rows = rows.with_columns(new, score=scores, said=pl.Series(said, dtype=pl.Float64))
+    new_counts = cells - cells.shift(1, fill_value=0).over("curve")
+    rows = rows.with_columns(new_counts, score=scores, said=pl.Series(posteriors, dtype=pl.Float64))
     n, open_ = pl.col("tp") + pl.col("fp"), (pl.col("said") * (1 - pl.col("said"))).clip(_LEAST_OPEN)
     rows = rows.with_columns(n=n, part=n * open_).sort("curve", "score", maintain_order=True)
     total = pl.col("part").sum().over("curve")
@@ -151,18 +152,21 @@ def judge_ranges(ranges: pl.DataFrame, level: float | None, eta: float | None) -
     n, hits = pl.col("n").cast(pl.Float64), pl.col("positives").cast(pl.Float64)
     mean = pl.col("expected") / n
     shares = {"x": mean, "y": hits / n, "first": pl.col("first")}
-    judged = ranges.with_columns(off=pl.lit(0))
+    judged_ranges = ranges.with_columns(off=pl.lit(0))
     if level is not None and len(ranges):
         low, high = find_wilson_ends(hits, n, z_value(level))
         shares |= {"low": low, "high": high}
         alpha, odds = (1 - level) / (2 * len(ranges)), mean / (1 - mean)
-        few = (hits < n) & is_tail_at_most(alpha, hits, n, odds)
-        many = (hits > 0) & is_tail_at_most(alpha, n - hits, n, 1 / odds)
-        judged = ranges.with_columns(off=pl.when(many).then(1).when(few).then(-1).otherwise(0))
-    own = pl.col("own")
-    factor = pl.lit(1.0) if eta is None else eta / (1 - eta) * (1 - own) / own
-    moved = {name: share * factor / (share * factor + 1 - share) for name, share in shares.items()}
-    return judged.with_columns(**moved)
+        is_low = (hits < n) & is_tail_at_most(alpha, hits, n, odds)
+        is_high = (hits > 0) & is_tail_at_most(alpha, n - hits, n, 1 / odds)
+        off = pl.when(is_high).then(1).when(is_low).then(-1).otherwise(0)
+        judged_ranges = ranges.with_columns(off=off)
+    own_eta = pl.col("own")
+    factor = pl.lit(1.0) if eta is None else eta / (1 - eta) * (1 - own_eta) / own_eta
+    moved_shares = {
+        name: share * factor / (share * factor + 1 - share) for name, share in shares.items()
+    }
+    return judged_ranges.with_columns(**moved_shares)
 
 
 def _draw_ranges(
@@ -173,8 +177,8 @@ def _draw_ranges(
     facet = channels.facet
     if facet is not None and eta is None:
         sums = ranges.group_by("curve", maintain_order=True).agg(pl.col("expected", "positives").sum())
-        labels, said = facet.label_of, "{} expected, {} found"
-        captions = {labels[k]: said.format(*map(say_count, counts)) for k, *counts in sums.rows()}
+        labels, text = facet.label_of, "{} expected, {} found"
+        captions = {labels[k]: text.format(*map(say_count, counts)) for k, *counts in sums.rows()}
         channels = replace(channels, facet=replace(facet, captions=captions))
     y = replace(x, field="y", title="Share of positives")
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.75, height=0.95, names="none"))
@@ -184,19 +188,20 @@ def _draw_ranges(
         # What the pointer reads at a point.
         mean, share, *ends = say_shares([row[name] for name in _SHARES if name in row])
         n = f"{format_count(row['positives'])} of {format_count(row['n'])}"
-        within = f" ({' to '.join(ends)})" if ends else ""
-        said = f"scores say {mean}; {share}{within} are positive, {n}"
-        off = {"off": abs(row["off"]), "said": said}
-        canvas.data.append({"part": "range", **places, **off, **channels.curve_fields(row["curve"])})
+        interval_text = f" ({' to '.join(ends)})" if ends else ""
+        text = f"scores say {mean}; {share}{interval_text} are positive, {n}"
+        fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
+        canvas.data.append({"part": "range", **places, **fields})
     x_place, y_place = canvas.place
     color = channels.color
-    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
-    own = [color.encode()] if color else []
-    ends = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **one)
-    layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *own)]
+    ink: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    encodings = [color.encode()] if color else []
+    texts = (alt.Description("said:N"), alt.Tooltip("said:N"))
+    ends = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **ink)
+    layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *encodings)]
     for test, look in (("!==", {"filled": False, "fill": "white"}), ("===", {"filled": True})):
-        point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **one)
-        point = point.encode(x_place, y_place, alt.Description("said:N"), alt.Tooltip("said:N"), *own)
+        point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **ink)
+        point = point.encode(x_place, y_place, *texts, *encodings)
         layers.append(point.transform_filter(f"datum.off {test} 1"))  # filled where a range is off
     canvas.layers += [keep_part(layer, "range") for layer in layers]
     return canvas
@@ -208,6 +213,6 @@ def _build_axis(ranges: pl.DataFrame) -> ChartAxis:
     is_log = bool(len(ranges)) and ranges["x"].median() < _RARE  # type: ignore[operator]
     if not is_log:
         return ChartAxis("x", "What the scores say", *fit_shares(shares))
-    known = shares.filter(shares > 0).to_list() or [_RARE]
-    low, high = min(known) / 2, min(2 * max(known), 1.0)
+    positive_shares = shares.filter(shares > 0).to_list() or [_RARE]
+    low, high = min(positive_shares) / 2, min(2 * max(positive_shares), 1.0)
     return ChartAxis("x", "What the scores say", low, high, "share", is_log=True)

@@ -34,6 +34,7 @@ from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points
+# What is drawn, and that it needs no prevalence, unlike most charts here.
 _SUBTITLE = (
     "Share of positives that are found, by share of negatives that raise an alert; "
     "the same at any share of positives"
@@ -90,71 +91,83 @@ def roc_curve(
     ['Recall and false positive rate']
     """
     check_words(title, color=color, facet=facet)
-    equal = read_precision_lines(eta, precisions)
+    precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
-    marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
+    marks = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
     x = _build_fpr_axis(curves.rows, log_x)
     edge = x.low  # where fpr 0 is drawn
-    full = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
-    full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    areas = point_thinning.measure_areas(full)
+    full_points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
+    full_points = full_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    areas = point_thinning.measure_areas(full_points)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
-    n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
-    steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
-    lost = _draw_references(canvas, equal.slopes, steps)
-    kept = point_thinning.drop_straight_points(full)
-    drawn = _thin_for_axis(canvas, kept, steps)
-    split = point_thinning.split_by_doubt(drawn, "linear")
-    canvas.draw_lines(split, ghosts=not equal.slopes)  # one kind of grey
-    canvas.spoken = point_thinning.describe_thinning(kept, drawn)
+    steps = _list_steps(edge, len(curves.per_curve))
+    lost_precisions = _draw_references(canvas, precision_lines.slopes, steps)
+    corner_points = point_thinning.drop_straight_points(full_points)
+    drawn_points = _thin_for_axis(canvas, corner_points, steps)
+    drawn_points = point_thinning.split_by_doubt(drawn_points, "linear")
+    canvas.draw_lines(drawn_points, ghosts=not precision_lines.slopes)  # one kind of grey
+    canvas.spoken = point_thinning.describe_thinning(corner_points, drawn_points)
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
     canvas.data += marked_points.mark_points(
-        marked_points.mark_half(curves, channels) if points is None else marked,
+        marked_points.mark_half(curves, channels) if points is None else marks,
         canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
-        say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
+        say_heights=lambda _, recalls, say: _label_points(recalls, marks, say),
     )
-    rises = _place_on_axis(point_thinning.keep_rises(curves.rows), edge)
-    canvas.follow_pointer(rises, "backward", _say_row)
+    rises = point_thinning.keep_rises(curves.rows)
+    canvas.follow_pointer(_place_on_axis(rises, edge), "backward", _say_row)
     note = [
         "Number: area under the line" if channels.facet and channels.facet.values else "",
-        *(channels.picked, *marked.describe(), point_thinning.DOTS_OF_SLOPES if has_dots else ""),
-        *_describe_precisions(equal, lost),
+        channels.color_note,
+        *marks.describe(),
+        point_thinning.DOTS_OF_SLOPES if has_dots else "",
+        *_describe_precisions(precision_lines, lost_precisions),
         "No false positive rate is left of the axis: 0 is drawn at its edge" if edge else "",
-        *(*point_thinning.describe_doubt(drawn), *curves.describe_sizes()),
+        *point_thinning.describe_doubt(drawn_points),
+        *curves.describe_sizes(),
     ]
-    finding = marked.find_title(curves, channels) or _find_title(canvas, areas)
-    return canvas.finish(title, finding, _SUBTITLE, note)
+    return canvas.finish(title, _find_title(canvas, marks, areas), _SUBTITLE, note)
 
 
-def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
-    """Return the areas of panels, or what half of the positives cost, where that is known."""
+def _find_title(canvas: Canvas, marks: marked_points.MarkedPoints, areas: dict[int, float]) -> str:
+    """Return what marked points say, the areas of panels, or what half of the positives cost."""
     curves, channels = canvas.curves, canvas.channels
+    if finding := marks.find_title(curves, channels):
+        return finding
     names = name_curves(curves, channels)
     rates = dict(find_known_half(curves).select("curve", "fpr").rows())
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
         is_alone = point_thinning.has_points_alone(curves.rows)
-        found = "" if is_alone else say_areas(areas, curves, channels)
-        return found or "Recall and false positive rate"
+        finding = "" if is_alone else say_areas(areas, curves, channels)
+        return finding or "Recall and false positive rate"
     return say_each("To find half of the positives,", "of the negatives raise an alert", rates, names)
 
 
-def _label_points(recalls: list[float], marked: marked_points.MarkedPoints, say: SayShares) -> list[str]:
+def _label_points(recalls: list[float], marks: marked_points.MarkedPoints, say: SayShares) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
     # Points that the title tells have none: near the left edge lines run close.
-    if not marked.rows:
+    if not marks.rows:
         return [""] * len(recalls)
-    found, costs = say(recalls), say([row["fpr"] for row in marked.rows])
-    both = zip(found, costs, strict=True)
-    return [f"fpr {fpr}" if len(set(found)) == 1 else f"{recall}, fpr {fpr}" for recall, fpr in both]
+    recall_words, fpr_words = say(recalls), say([row["fpr"] for row in marks.rows])
+    word_pairs = zip(recall_words, fpr_words, strict=True)
+    return [
+        f"fpr {fpr}" if len(set(recall_words)) == 1 else f"{recall}, fpr {fpr}"
+        for recall, fpr in word_pairs
+    ]
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
     return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{add_threshold(row)}"
+
+
+def _list_steps(edge: float, n_curves: int) -> list[float]:
+    """Return the fpr at which lines have points: both ends, or many where they bend on a log axis."""
+    n = _LOG_STEPS if n_curves <= _MANY else _LOG_STEPS // 5
+    return [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
 
 
 def _place_on_axis(rows: pl.DataFrame, edge: float) -> pl.DataFrame:
@@ -165,14 +178,15 @@ def _place_on_axis(rows: pl.DataFrame, edge: float) -> pl.DataFrame:
 def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
     """Return the points to draw with their place `x`: on a log axis straight lines bend."""
     edge = canvas.spec.x.low
-    along = pl.col("fpr")
+    x_place = pl.col("fpr")
     if edge:  # as a share of a log axis from there to 1
-        along = 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
-    drawn = point_thinning.thin_points(points, along, pl.col("recall"), canvas.size.width)
+        x_place = 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
+    drawn_points = point_thinning.thin_points(points, x_place, pl.col("recall"), canvas.size.width)
     if edge:
-        drawn = point_thinning.drop_straight_points(point_thinning.bend_for_log_axis(drawn, steps))
-        drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return _place_on_axis(drawn, edge)
+        drawn_points = point_thinning.bend_for_log_axis(drawn_points, steps)
+        drawn_points = point_thinning.drop_straight_points(drawn_points)
+        drawn_points = drawn_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return _place_on_axis(drawn_points, edge)
 
 
 def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:
@@ -203,9 +217,10 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
     def is_inside(share: float) -> bool:
         return 0 < share < 1
 
-    at = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1 000"', is_inside)
-    kept = {read_number("precisions=", p, "numbers between 0 and 1", is_inside) for p in precisions}
-    return PrecisionLines(at, {p: p * (1 - at) / ((1 - p) * at) for p in sorted(kept, reverse=True)})
+    eta = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1 000"', is_inside)
+    shares = {read_number("precisions=", p, "numbers between 0 and 1", is_inside) for p in precisions}
+    slopes = {p: p * (1 - eta) / ((1 - p) * eta) for p in sorted(shares, reverse=True)}
+    return PrecisionLines(eta, slopes)
 
 
 def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[float]) -> list[float]:
@@ -213,12 +228,12 @@ def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[flo
     # Return the precisions whose lines no eye could tell from the left edge of a panel.
     spec, is_one = canvas.spec, canvas.channels.facet is None
     n_curves, least = len(canvas.curves.per_curve), _NEAREST / canvas.size.width
-    better = {p: slope for p, slope in slopes.items() if slope > 1}  # than alerts at random
-    ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in better.items()}
+    better_slopes = {p: slope for p, slope in slopes.items() if slope > 1}  # than alerts at random
+    ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in better_slopes.items()}
     words: list[Word] = []
     for _, place in canvas.channels.repeat_in_panels([0] * n_curves):
         canvas.draw_line([(step, step) for step in steps], "random", place)
-        for precision, slope in better.items():
+        for precision, slope in better_slopes.items():
             if ends[precision] >= least:
                 end = 1 / slope
                 xs = [*(x for x in steps if x < end), end]
@@ -226,32 +241,34 @@ def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[flo
                 look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
                 words.append(Word(text=f"{say_share(precision)} right", x=end, y=1.0, **look))
     if is_one and n_curves and not slopes:
-        at = spec.x.read(0.8)
-        canvas.words.append(Word(text="at random", x=at, y=at, dx=6, dy=8, **QUIET))
+        name_place = spec.x.read(0.8)
+        canvas.words.append(Word(text="at random", x=name_place, y=name_place, dx=6, dy=8, **QUIET))
     # A word that would hide another one is left out; all stand on the upper edge.
-    left: list[float] = []
+    word_places: list[float] = []
     for word in reversed(words if is_one else []):  # the last is farthest from the axis
         x = spec.x.place(word.x or 0) * _PANEL
-        if all(abs(x - other) > _WORD for other in left):
-            left.append(x)
+        if all(abs(x - other) > _WORD for other in word_places):
+            word_places.append(x)
             canvas.words.append(word)
     return [p for p, end in ends.items() if end < least]
 
 
-def _describe_precisions(equal: PrecisionLines, lost: list[float]) -> list[str]:
+def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[float]) -> list[str]:
     """Return sentences on the lines of equal precision, and on those that are not drawn."""
-    eta, slopes = equal
+    eta, slopes = precision_lines
     if eta is None or not slopes:
         return []
-    drawn = [p for p, slope in slopes.items() if slope > 1 and p not in lost]
-    shares = {p: say_share(p) for p in drawn} | {eta: f"{say_share(eta)} (at random)"}
+    drawn_precisions = [p for p, slope in slopes.items() if slope > 1 and p not in lost_precisions]
+    shares = {p: say_share(p) for p in drawn_precisions} | {eta: f"{say_share(eta)} (at random)"}
     right = ", ".join(shares[p] for p in sorted(shares, reverse=True))
     where = f"of the alerts are right where {say_eta(eta)} is positive"
-    lines = [f"Grey, from the left: along each line {right} {where}"] if drawn else []
-    if lost:
-        what = "the line of" if len(lost) == 1 else "the lines of"
-        lines.append(f"Too far left to draw: {what} {', '.join(map(say_share, lost))}")
-    worse = [p for p, slope in slopes.items() if slope < 1]
-    if worse:
-        lines.append(f"Not drawn: {', '.join(map(say_share, worse))}, which is worse than at random")
-    return lines
+    sentences = [f"Grey, from the left: along each line {right} {where}"] if drawn_precisions else []
+    if lost_precisions:
+        lost_lines = "the line of" if len(lost_precisions) == 1 else "the lines of"
+        names = ", ".join(map(say_share, lost_precisions))
+        sentences.append(f"Too far left to draw: {lost_lines} {names}")
+    worse_precisions = [p for p, slope in slopes.items() if slope < 1]
+    if worse_precisions:
+        names = ", ".join(map(say_share, worse_precisions))
+        sentences.append(f"Not drawn: {names}, which is worse than at random")
+    return sentences

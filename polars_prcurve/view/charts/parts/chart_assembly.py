@@ -35,24 +35,27 @@ from polars_prcurve.view.charts.parts.label_placement import (
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.view.words.value_names import wrap_words
 
+# What a chart is: layers, panels of layers, or several of these above or beside each other.
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
-AnyChart = TypeVar("AnyChart", bound=Chart)
+AnyChart = TypeVar("AnyChart", bound=Chart)  # the kind of chart that a function returns as it came
 # Layers of one chart alone, at the bottom and on top.
 OwnLayers: TypeAlias = tuple[Sequence[alt.Chart], Sequence[alt.Chart]]
 
-_NO_DATA: Any = alt.InlineData(values=[])
+_NO_DATA: Any = alt.InlineData(values=[])  # in place of the records, which are added last
 # Vega-Lite draws labels of wrapped panels even if they are switched off.
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
-PANEL_GAP = 34
-BARE_VIEW: Any = alt.ViewBackground(stroke=None)
-_OF_CURVE = alt.Detail(["curve:N", "run:N"])
-# Rows of usual panels above which groups stand beside each other, in at most this many columns.
-_MOST_ROWS, _MOST_COLUMNS = 9, 4
+PANEL_GAP = 34  # pixels between panels, in which the labels of an axis stand
+BARE_VIEW: Any = alt.ViewBackground(stroke=None)  # a panel without a frame
+_OF_CURVE = alt.Detail(["curve:N", "run:N"])  # a line for each stretch of each curve
+_MOST_ROWS = 9  # rows of usual panels above which groups stand beside each other
+_MOST_COLUMNS = 4  # columns in which these groups stand, at most
 _PANELS_ROOM = 760  # pixels that panels side by side share, about
 _NARROWEST = 300  # pixels that the words around a chart take, at least
 # The record under the pointer, in the filter of an event, which does not know `datum`.
 EVENT_DATUM = "event.item && event.item.datum"
-FEWEST_PLACES, MOST_PLACES = 8, 100  # places across at which the pointer reads all lines
+# Places across at which the pointer reads all lines: a chart of many curves has few of them.
+FEWEST_PLACES = 8
+MOST_PLACES = 100  # about one in five pixels, which a hand can tell apart
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,9 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
 def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
     """Return the selection of what the pointer reads, by a field of its records."""
     is_read = f"{EVENT_DATUM} && event.item.datum.place"
-    on = f"pointermove[{is_read}], pointerdown[{is_read}]"
-    how: dict[str, Any] = {"fields": [field], "on": on, "empty": False, "clear": clear}
-    return alt.selection_point(name=f"pointed_{key}", **how)
+    events = f"pointermove[{is_read}], pointerdown[{is_read}]"
+    options: dict[str, Any] = {"fields": [field], "on": events, "empty": False, "clear": clear}
+    return alt.selection_point(name=f"pointed_{key}", **options)
 
 
 def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers: OwnLayers) -> Chart:
@@ -173,10 +176,11 @@ def build_panel(
 
 def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
     """Return a chart of these layers, from bottom to top."""
-    # Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
-    # the layers that have some, and the others come to their places afterwards.
-    whole = alt.LayerChart(layer=_pick_selecting(layers), view=BARE_VIEW, **options)
-    whole.layer = _put_back(layers, whole.layer)
+    # Altair moves the selections of layers to the top of a chart. To find them it copies each layer that
+    # it is given four times, and slowly. So it is given the few layers that have some, and all others
+    # come to their places afterwards.
+    whole = alt.LayerChart(layer=_pick_selecting_layers(layers), view=BARE_VIEW, **options)
+    whole.layer = _restore_layers(layers, whole.layer)
     return whole
 
 
@@ -190,20 +194,22 @@ def set_properties(chart: AnyChart, **properties: Any) -> AnyChart:
 def join_panels(join: Callable[..., Any], panels: Sequence[alt.LayerChart], **options: Any) -> Any:
     """Return panels that Altair joins, without its copies of the layers that have no selections."""
     layers = [panel.layer for panel in panels]
-    whole = join(*(set_properties(one, layer=_pick_selecting(one.layer)) for one in panels), **options)
-    for panel, each in zip(whole.vconcat, layers, strict=True):
-        panel.layer = _put_back(each, panel.layer)
+    for panel in panels:
+        panel.layer = _pick_selecting_layers(panel.layer)
+    whole = join(*panels, **options)
+    for panel, panel_layers in zip(whole.vconcat, layers, strict=True):
+        panel.layer = _restore_layers(panel_layers, panel.layer)
     return whole
 
 
-def _pick_selecting(layers: Sequence[Any]) -> list[Any]:
-    """Return the layers that have selections, or the first one if none has."""
+def _pick_selecting_layers(layers: Sequence[Any]) -> list[Any]:
+    """Return the layers that have selections; the first one if none has, since no chart is empty."""
     return [layer for layer in layers if layer.params is not alt.Undefined] or [*layers[:1]]
 
 
-def _put_back(layers: Sequence[Any], carried: Sequence[Any]) -> list[Any]:
-    """Return all layers in their order, of which Altair has carried those that have selections."""
-    rest = iter(carried)
+def _restore_layers(layers: Sequence[Any], selecting_layers: Sequence[Any]) -> list[Any]:
+    """Return all layers in their order, with those that have selections as Altair returned them."""
+    rest = iter(selecting_layers)
     return [next(rest) if layer.params is not alt.Undefined else layer for layer in layers]
 
 
@@ -211,11 +217,11 @@ def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, 
     """Return the records; those of lines that are not picked out are marked as grey."""
     if channels.color is None or channels.color.colored_labels is None:
         return list(data)
-    shown = set(channels.color.shown_labels)
+    shown_labels = set(channels.color.shown_labels)
     # Points of grey lines are small: many of them would hide the lines.
     return [
         row
-        if row.get("color", "") in shown
+        if row.get("color", "") in shown_labels
         else row | {"grey": 1} | ({"part": "grey mark"} if row["part"] == "mark" else {})
         for row in data
     ]
@@ -248,8 +254,8 @@ class Painter:
     @property
     def look(self) -> dict[str, Any]:
         """The one colour of marks, or nothing."""
-        one = style.INK if self.spec.is_neutral else style.COLORS[0]
-        return {} if self.color else {"color": one}
+        color_name = style.INK if self.spec.is_neutral else style.COLORS[0]
+        return {} if self.color else {"color": color_name}
 
     @property
     def faint(self) -> dict[str, Any]:
@@ -273,10 +279,10 @@ class Painter:
             base = base.encode(*self.color)
         if has_legend or has_names:
             is_name = f"{EVENT_DATUM} && event.item.datum.text"
-            how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
-            how = {"bind": "legend"} if has_legend else how
-            chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
-            selections.append(chosen)
+            options: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
+            options = {"bind": "legend"} if has_legend else options
+            chooser = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **options)
+            selections.append(chooser)
         return base.properties(name=f"base_{self.key}").add_params(*selections) if selections else base
 
     def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
@@ -304,26 +310,26 @@ class Painter:
         has_names = self.channels.color is not None
         # Of lines with names screen readers would say all fields; the chart says what one alone is.
         described = [alt.Description("color:N")] if has_names else []
-        own = self.look | ({} if has_names else {"aria": False})
-        known: dict[str, Any] = {"strokeWidth": self.spec.line_width}
-        dotted: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
-        kinds = [("datum.doubt === 1 && datum.grey !== 1", dotted)] if "doubt" in fields else []
-        for test, look in [*kinds, ("datum.grey !== 1 && datum.doubt !== 1", known)]:
-            line = placed.mark_line(**shape, **own, **look)
+        line_look = self.look | ({} if has_names else {"aria": False})
+        known_look: dict[str, Any] = {"strokeWidth": self.spec.line_width}
+        dotted_look: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
+        looks = [("datum.doubt === 1 && datum.grey !== 1", dotted_look)] if "doubt" in fields else []
+        for test, look in [*looks, ("datum.grey !== 1 && datum.doubt !== 1", known_look)]:
+            line = placed.mark_line(**shape, **line_look, **look)
             line = line.encode(_OF_CURVE, *described, *self.color, **self.faint)
             layers.append(keep_part(line, "curve").transform_filter(test))
         return layers
 
-    def _build_bands(self, low: str, high: str, darker: float) -> list[alt.Chart]:
+    def _build_bands(self, low: str, high: str, strength: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
-        looks: dict[str, dict[str, Any]] = {
+        colors: dict[str, dict[str, Any]] = {
             f" && datum.side === {k}": {"color": color} for k, color in enumerate(self.spec.side_colors)
         }
         layers = []
         for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
-            for on_side, look in (looks or {"": self.look}).items():
-                how = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False, **look}
-                area = alt.Chart().mark_area(opacity=opacity * darker, **how)
+            for on_side, color in (colors or {"": self.look}).items():
+                look = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False, **color}
+                area = alt.Chart().mark_area(opacity=opacity * strength, **look)
                 area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color)
                 is_here = f"datum.doubt {test} 1 && datum.grey !== 1{on_side}"
                 layers.append(keep_part(area, "curve").transform_filter(is_here))
@@ -332,40 +338,40 @@ class Painter:
     def build_hover(self, pixels: int) -> list[alt.Chart]:
         """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
         (x, y), color, key = (self.spec.x, self.spec.y), self.channels.color, self.key
-        at = f"pointed_{key}.{x.field}"
+        pointed_place = f"pointed_{key}.{x.field}"
         titles = [label.replace("\n", " ") for label in color.shown_labels] if color else [y.title]
         tooltip = [alt.Tooltip("place:N", title=x.title)]
         tooltip += [alt.Tooltip(f"s{slot}:N", title=title) for slot, title in enumerate(titles)]
         width = pixels // FEWEST_PLACES if pixels < 150 else pixels / MOST_PLACES + 4
-        wide = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
-        is_here = f"isValid({at}) && indexof({at}, datum.{x.field}) >= 0"
-        here = keep_part(alt.Chart(), "hover").transform_filter(is_here)
-        thin = here.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
+        targets = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
+        is_here = f"isValid({pointed_place}) && indexof({pointed_place}, datum.{x.field}) >= 0"
+        pointed_marks = keep_part(alt.Chart(), "hover").transform_filter(is_here)
+        thin = pointed_marks.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
-        dots = here.mark_point(strokeWidth=1.5, aria=False, **look)
-        own = [color.encode()] if color else []
-        wide = keep_part(wide.encode(self.x, tooltip=tooltip), "read")
-        return [wide, thin, dots.encode(self.x, self.y, *own)]
+        dots = pointed_marks.mark_point(strokeWidth=1.5, aria=False, **look)
+        encodings = [color.encode()] if color else []
+        targets = keep_part(targets.encode(self.x, tooltip=tooltip), "read")
+        return [targets, thin, dots.encode(self.x, self.y, *encodings)]
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
         rim: dict[str, Any] = {"filled": True, "opacity": 1}
-        said = alt.Tooltip("said:N", title="point")
+        point_tooltip = alt.Tooltip("said:N", title="point")
         of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
-        trades = [alt.Tooltip(f"{name}:N", title=title) for name, title in of_ring.items()]
+        trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in of_ring.items()]
         x, y, chart = self.x, self.y, alt.Chart()
         ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
         mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
         small = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         layers = {
-            "grey mark": small.encode(x, y, alt.Description("said:N"), tooltip=said),
+            "grey mark": small.encode(x, y, alt.Description("said:N"), tooltip=point_tooltip),
             "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap.encode(x, y, *self.color),
             "dot": chart.mark_point(**rim, size=28, aria=False, **self.look).encode(x, y, *self.color),
-            "mark": mark.encode(x, y, alt.Description("said:N"), *self.color, tooltip=said),
-            "ring": ring.encode(x, y, tooltip=trades),
+            "mark": mark.encode(x, y, alt.Description("said:N"), *self.color, tooltip=point_tooltip),
+            "ring": ring.encode(x, y, tooltip=trade_tooltips),
         }
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
 
@@ -389,8 +395,8 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
 
 
-# Rows in which a head may be written, and letters of a row at the least.
-_MOST_HEAD_ROWS, _FEWEST_LETTERS = 4, 12
+_MOST_HEAD_ROWS = 4  # rows in which a head may be written; the rest is left out
+_FEWEST_LETTERS = 12  # letters of such a row, at the least: narrower ones would cut most words
 
 
 def name_panel(facet: Channel | None, label: str | None) -> str:
@@ -413,8 +419,8 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
 
 # Layers of words -------------------------------------------------------------------------------
 
-# Pixels across of a thin line from a line to its name, and how far a name is that needs one.
-_LEADER, _MOVED = 13, 4
+_LEADER = 13  # pixels across of a thin line from the end of a line to its name
+_MOVED = 4  # pixels that a name may stand off the end of its line without such a thin line
 
 
 def build_word_layers(
@@ -426,17 +432,17 @@ def build_word_layers(
     for word in words:
         looks.setdefault(word.look, []).append(word)
     layers = []
-    taken = len({row["part"] for row in records if row["part"].startswith("word")})
-    for number, alike in enumerate(looks.values(), taken):
+    n_word_parts = len({row["part"] for row in records if row["part"].startswith("word")})
+    for number, words_alike in enumerate(looks.values(), n_word_parts):
         part = f"word {number}{panel.suffix}"
-        for word in alike:
+        for word in words_alike:
             record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
             record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
             record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
             records.append(record | tell_panel(word.facet))
-        kinds = [_build_text(alike[0], spec, pixels)]
-        if alike[0].has_rim:
-            rim = _build_text(replace(alike[0], color="white"), spec, pixels)
+        kinds = [_build_text(words_alike[0], spec, pixels)]
+        if words_alike[0].has_rim:
+            rim = _build_text(replace(words_alike[0], color="white"), spec, pixels)
             rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
             kinds.insert(0, rim)
         layers += [keep_part(layer, part) for layer in kinds]
@@ -461,7 +467,7 @@ def build_name_layers(
 ) -> list[alt.Chart]:
     """Return the layers of names in the colours of their lines, and add their records."""
     # A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
-    spec, size, own, part = panel.spec, panel.size, panel.channels.color, f"name{panel.suffix}"
+    spec, size, color_channel, part = panel.spec, panel.size, panel.channels.color, f"name{panel.suffix}"
     # Each row of a name is a text of its own: renderers mix up rows that are written from right to left.
     rows: dict[float, list[Word]] = {}
     for name in names:
@@ -469,28 +475,28 @@ def build_name_layers(
         for k, text in enumerate(texts):
             dy = name.dy + (k - (len(texts) - 1) / 2) * (name.size + 2)
             rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
-    color = [own.encode()] if own and not spec.is_neutral else []
+    color = [color_channel.encode()] if color_channel and not spec.is_neutral else []
     # Thin lines lead from the ends of lines to names that stand elsewhere.
-    beyond = spec.x.read(1 + _LEADER / size.width)
+    names_x = spec.x.read(1 + _LEADER / size.width)
     leaders = [
         {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
         | tell_panel(name.facet)
         for name in names
         if name.leads_from is not None and spec.names == "ends" and name.y is not None
         if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
-        for x, y in ((spec.x.high, round_digits(name.leads_from)), (beyond, round_digits(name.y)))
+        for x, y in ((spec.x.high, round_digits(name.leads_from)), (names_x, round_digits(name.y)))
     ]
     records += leaders
     thin = keep_part(alt.Chart().mark_line(strokeWidth=1, aria=False), "leader")
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
-    for number, (dy, alike) in enumerate(rows.items()):
+    for number, (dy, names_alike) in enumerate(rows.items()):
         row = {"row": number} if len(rows) > 1 else {}
-        for name in alike:
+        for name in names_alike:
             record = {"part": part, "text": glue_numbers(name.text), "color": name.label}
             place = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
             records.append({**record, **place, **row, **tell_panel(name.facet)})
-        layer = _build_text(replace(alike[0], weight="bold", dy=dy), spec, 540)
+        layer = _build_text(replace(names_alike[0], weight="bold", dy=dy), spec, 540)
         layer.mark.cursor = "pointer"
         # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
         layer = keep_part(layer.encode(*color, tooltip=alt.value(None)), part)
@@ -515,9 +521,9 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
     heading = text.title or text.own_title
     spoken = [heading, text.subtitle, *text.note, text.spoken]
     sentences = [glue_numbers(escape_text(part)).rstrip(".") for part in spoken if part]
-    described = {"description": ". ".join(sentences)}
+    description = {"description": ". ".join(sentences)}
     if text.title is False:
-        return described
+        return description
     title = alt.Title(
         wrap_text(heading, width, style.TITLE_SIZE * 1.08),
         subtitle=wrap_text(text.subtitle, width, style.SUBTITLE_SIZE),
@@ -532,15 +538,15 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
         subtitlePadding=5,
         offset=14,
     )
-    return {"title": title, **described}
+    return {"title": title, **description}
 
 
 def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart | None:
     """Return the note at the foot as a layer, since Vega-Lite has no caption; None without words."""
-    said = " ".join(f"{sentence.rstrip('.')}." for sentence in text.note if sentence)
-    if text.title is False or not said:
+    sentences = " ".join(f"{sentence.rstrip('.')}." for sentence in text.note if sentence)
+    if text.title is False or not sentences:
         return None
-    lines = wrap_text(said, width - x, style.NOTE_SIZE)
+    lines = wrap_text(sentences, width - x, style.NOTE_SIZE)
     look: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "lineHeight": style.NOTE_SIZE + 4}
     look |= {"align": "left", "baseline": "top", "color": style.QUIET, "lineBreak": "\n"}
     mark = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(aria=False, **look)

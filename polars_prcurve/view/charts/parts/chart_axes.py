@@ -14,12 +14,14 @@ import polars as pl
 from polars_prcurve.view.charts.parts.chart_style import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 
-_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
-_PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"
-_ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
-_ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
+# Vega expressions of the label of a tick, whose value is `datum.value`; {} stands for a number.
+_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"  # `12 000`
+_PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"  # `0.1 %` for a share of 0.001
+_ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"  # `1 in 1 000` for it
+_ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"  # `36`, of {} cases
 _PLAIN_ODDS = 6.95
 """Log odds, from 0, of shares that are said in decimals: from 0.001 to 0.999."""
+# `1 in 1 000` for log odds as far from 0 as those of 0.001 are.
 _ONE_IN_ODDS = "'1\u00a0in\u00a0' + replace(format(1 + exp(abs(datum.value)), ',.1r'), /,/g, '\u00a0')"
 # How ticks are said, by the words of an axis.
 LABELS = {
@@ -37,12 +39,12 @@ LABELS = {
     "odds": f"abs(datum.value) < {_PLAIN_ODDS} ? format(1 / (1 + exp(-datum.value)), '.3~f') : "
     f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
-_LN_10 = math.log(10)
+_LN_10 = math.log(10)  # a power of ten in log odds, about
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES = 1_500
-LOG_BELOW = 0.01
+LOG_BELOW = 0.01  # prevalences below which lines of precision may lie at the foot of a linear axis
 # Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
 _RARE = 0.001
 
@@ -206,10 +208,10 @@ class PanelSize:
     height: int
 
 
-RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
+RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)  # the same in all charts of recall
 # Encodings of one place in pixels: such a channel is faster than `alt.value`.
 fix_x: Any = alt.XValue
-fix_y: Any = alt.YValue
+fix_y: Any = alt.YValue  # as `fix_x`, from the top
 
 
 def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
@@ -224,8 +226,8 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
 def needs_log_axis(etas: pl.Series) -> bool:
     """Return whether positives are so rare that precision has a log axis, unless users say otherwise."""
     # Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
-    known = etas.drop_nulls().to_list()
-    return bool(known) and min(known) > 0 and (max(known) < LOG_BELOW or min(known) < _RARE)
+    shares = etas.drop_nulls().to_list()
+    return bool(shares) and min(shares) > 0 and (max(shares) < LOG_BELOW or min(shares) < _RARE)
 
 
 def build_precision_axis(
@@ -234,24 +236,24 @@ def build_precision_axis(
     """Return the axis of precision; a log one has room for all values above 0, and for each eta."""
     if not is_log:
         return ChartAxis(field, title, 0.0, 1.0)
-    known = pl.concat([part.cast(pl.Float64).rename("known") for part in (values, etas)])
-    least = known.filter(known > 0).min()
+    shares = pl.concat([part.cast(pl.Float64).rename("known") for part in (values, etas)])
+    least = shares.filter(shares > 0).min()
     low = min(0.1, least) if isinstance(least, float) else 0.1
     return ChartAxis(field, title, low, 1.0, "share", is_log=True)
 
 
 def choose_events(etas: pl.Series) -> int:
     """Return the number of events that alerts are counted among: 1 000, or a million."""
-    known = etas.drop_nulls()
-    return 1_000_000 if (known.filter(known > 0) <= _RARE).any() else 1_000
+    shares = etas.drop_nulls()
+    return 1_000_000 if (shares.filter(shares > 0) <= _RARE).any() else 1_000
 
 
 def fit_shares(values: pl.Series) -> tuple[float, float]:
     """Return the ends of an axis of shares: 0 and 1, but without a half that no value is in."""
-    known = values.drop_nulls()
-    if known.is_empty():
+    shares = values.drop_nulls()
+    if shares.is_empty():
         return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())  # type: ignore[arg-type]
+    low, high = float(shares.min()), float(shares.max())  # type: ignore[arg-type]
     if high <= 0.45:
         return 0.0, max(math.ceil(high * 10 + 0.2) / 10, 0.1)
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
@@ -261,11 +263,11 @@ def build_score_axis(
     field: str, title: str, scores: pl.Series, *, is_odds: bool | None = None
 ) -> ChartAxis:
     """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
-    known = scores.drop_nulls().unique()
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)  # type: ignore[arg-type]
+    numbers = scores.drop_nulls().unique()
+    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)  # type: ignore[arg-type]
     if is_odds is None:
-        near = known.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
-        is_odds = isinstance(near, float) and near < 0.5
+        share_inside = numbers.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
+        is_odds = isinstance(share_inside, float) and share_inside < 0.5
     if is_odds and 0 < low < high < 1:
         low, high = (math.log(end / (1 - end)) for end in (low, high))
         return ChartAxis(field, title, low, high, "odds")
@@ -279,9 +281,9 @@ def _list_odds(low: float, high: float, most: int) -> list[float]:
     is_far = max(low, -high) > (_MOST_ZEROS - 2) * _LN_10
     deepest = 16 if is_far else _MOST_ZEROS
     ticks: list[float] = []
-    for every in (0, *range(1, deepest + 1)):  # of powers of ten; 0 for some between them, too
-        powers = range(max(every, 1), deepest + 1, max(every, 1))
-        small = [k * 10.0**-n for n in powers for k in ((1, 3) if every == 0 and n < 4 else (1,))]
+    for power_step in (0, *range(1, deepest + 1)):  # of powers of ten; 0 for some between them, too
+        powers = range(max(power_step, 1), deepest + 1, max(power_step, 1))
+        small = [k * 10.0**-n for n in powers for k in ((1, 3) if power_step == 0 and n < 4 else (1,))]
         odds = [math.log(share / (1 - share)) for share in small]
         ticks = [tick for tick in sorted([*odds, 0.0, *(-tick for tick in odds)]) if low <= tick <= high]
         if len(ticks) <= most:
@@ -293,14 +295,14 @@ def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[f
     """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
-    some = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
-    for each in (*(((1, 2, 5),) if high / low < 100 else some), (1,)):
-        ticks = [float(f"{k}e{power}") for power in powers for k in each]
+    fine_mantissas = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    for mantissas in (*(((1, 2, 5),) if high / low < 100 else fine_mantissas), (1,)):
+        ticks = [float(f"{k}e{power}") for power in powers for k in mantissas]
         ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(ticks) <= most:
             break
-    every = max(1, math.ceil(len(ticks) / most))
-    ticks = ticks[::-1][::every][::-1]
+    tick_step = max(1, math.ceil(len(ticks) / most))
+    ticks = ticks[::-1][::tick_step][::-1]
     # A half is where positives are no longer rare: it ends most axes of prevalence.
     has_half = math.isclose(high, 0.5) and ticks and ticks[-1] < 0.2 and most > 3
     return [*ticks, 0.5] if has_half else ticks

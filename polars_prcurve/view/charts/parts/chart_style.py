@@ -8,7 +8,7 @@ from polars_prcurve.view.words.value_names import count_letters
 
 # Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
 # people with protanopia or deuteranopia, and the first six differ in grey print; tests compute all.
-COLORS = (*("#0072B2", "#D55E00", "#12A793", "#3544D7"), *("#4C401B", "#3D013A", "#E71266", "#01026C"))
+COLORS = ("#0072B2", "#D55E00", "#12A793", "#3544D7", "#4C401B", "#3D013A", "#E71266", "#01026C")
 # Stops of the colours of prevalences, from rare to common: an order that the eye sees.
 ETA_COLORS = ("#0D0887", "#6A00A8", "#9F1A9B", "#CC4778", "#DC5D5A")
 INK = "#1A1D21"
@@ -19,15 +19,19 @@ ZONE = "#E6E8EB"
 # Groups that are not picked out.
 OTHERS = "#CDD1D6"
 
-LINE = 2.2
-LINE_IN_DOUBT = 1.6
-LINE_OF_OTHERS = 1.2
+LINE = 2.2  # pixels that a line is wide
+LINE_IN_DOUBT = 1.6  # those of a dotted line, which looks wider than it is
+LINE_OF_OTHERS = 1.2  # those of a grey line behind all others
 # The dash of all that is not known well. No group is told by a dash.
 DOTS = [1.5, 3]
-BAND = 0.16
-BAND_IN_DOUBT = 0.08
+BAND = 0.16  # the opacity of a band: two that overlap stay paler than their lines
+BAND_IN_DOUBT = 0.08  # half of that, where a line is dotted
 
-TITLE_SIZE, SUBTITLE_SIZE, NAME_SIZE, TICK_SIZE, NOTE_SIZE = 16, 12.5, 12.5, 11, 11
+TITLE_SIZE = 16  # all sizes of type are in pixels
+SUBTITLE_SIZE = 12.5  # also of the text that a reader takes in first after the title
+NAME_SIZE = 12.5  # of the names of lines and panels, and of the numbers at points
+TICK_SIZE = 11  # of the labels and titles of axes
+NOTE_SIZE = 11  # of the note, and of the names of grey lines
 LETTER = 0.55  # mean width of a letter, as a share of the size of its type
 
 # The look of lines to compare with, such as alerts at random.
@@ -47,7 +51,9 @@ def mix_eta_colors(n: int) -> list[str]:
     mixed = []
     for number in range(n):
         place = number / (n - 1) * (len(stops) - 1)
-        left = min(int(place), len(stops) - 2)
-        parts = zip(stops[left], stops[left + 1], strict=True)
-        mixed.append("#" + "".join(f"{round(a + (b - a) * (place - left)):02X}" for a, b in parts))
+        stop = min(int(place), len(stops) - 2)
+        parts = zip(stops[stop], stops[stop + 1], strict=True)
+        mixed.append(
+            "#" + "".join(f"{round(start + (end - start) * (place - stop)):02X}" for start, end in parts)
+        )
     return mixed

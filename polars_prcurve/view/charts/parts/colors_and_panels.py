@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from itertools import cycle, repeat
 from typing import Any
 
 import altair as alt
@@ -16,7 +16,7 @@ from polars_prcurve.view.charts.parts.label_formats import build_labels, escape_
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_eta
 
-MAX_COLORS = 8
+MAX_COLORS = 8  # as many as `chart_style.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
 _MAX_PANELS = 9
 
@@ -47,19 +47,19 @@ class Channel:
     @property
     def curves_of(self) -> dict[str, list[int]]:
         """The numbers of the curves of each label."""
-        found: dict[str, list[int]] = {}
+        curves_by_label: dict[str, list[int]] = {}
         for curve, label in self.label_of.items():
-            found.setdefault(label, []).append(curve)
-        return found
+            curves_by_label.setdefault(label, []).append(curve)
+        return curves_by_label
 
     @property
     def colors(self) -> dict[str, str]:
         """The colour of each label."""
-        shown = self.shown_labels
+        labels = self.shown_labels
         if self.fields == ["eta"]:
-            return dict(zip(shown, style.mix_eta_colors(len(shown)), strict=True))
-        own = {label: style.COLORS[number % len(style.COLORS)] for number, label in enumerate(shown)}
-        return {label: own.get(label, style.OTHERS) for label in self.labels}
+            return dict(zip(labels, style.mix_eta_colors(len(labels)), strict=True))
+        color_of = dict(zip(labels, cycle(style.COLORS), strict=False))
+        return {label: color_of.get(label, style.OTHERS) for label in self.labels}
 
     @property
     def scale(self) -> alt.Scale:
@@ -71,14 +71,14 @@ class Channel:
         """Return the encoding of colours, the same for all layers: Vega merges their legends."""
         if not self.legend_room:
             return alt.Color("color:N", title=self.title, scale=self.scale, legend=None)
-        shown = self.shown_labels
-        shown = shown[:: -(-len(shown) // 12)]  # at most twelve whole labels
-        longest = max(map(style.measure_text, shown))
-        columns = max(1, int(self.legend_room / (longest + _LEGEND_GAP)))
+        labels = self.shown_labels
+        labels = labels[:: -(-len(labels) // 12)]  # at most twelve whole labels
+        longest_width = max(map(style.measure_text, labels))
+        columns = max(1, int(self.legend_room / (longest_width + _LEGEND_GAP)))
         look: dict[str, Any] = {"orient": "top", "direction": "horizontal", "title": None}
         look |= {"labelFontSize": style.NAME_SIZE, "labelLimit": 0}
         look |= {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1}
-        legend = alt.Legend(values=shown, columns=columns, **look)
+        legend = alt.Legend(values=labels, columns=columns, **look)
         return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 
 
@@ -88,7 +88,7 @@ class Channels:
 
     color: Channel | None
     facet: Channel | None
-    picked: str = ""  # a clause on which of many lines have a colour; empty if all have one
+    color_note: str = ""  # a clause on which of many lines have a colour; empty if all have one
 
     def curve_fields(self, curve: int) -> dict[str, str]:
         """Return the record fields that tell colour and panel of the curve of this number."""
@@ -127,10 +127,10 @@ def choose_channels(
     if panels and is_of_one and panels.fields not in _OWN_ORDER:
         panels = sort_panels(panels, values)
         if has_heads and channels.color is None:
-            known = {label: values.get(curve) for curve, label in panels.label_of.items()}
+            value_of_label = {label: values.get(curve) for curve, label in panels.label_of.items()}
             heads = {
                 label: f"{value:.2f}" if value >= 0.005 else f"{value:.1g}"
-                for label, value in known.items()
+                for label, value in value_of_label.items()
                 if value is not None
             }
             panels = replace(panels, values=heads)
@@ -152,19 +152,21 @@ def read_channels(
         raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
     colors, facets = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
     # Every field that tells curves apart is in one of the two, so that no curves merge.
-    free = [field for field in curves.group_fields if field not in colors + facets]
+    free_fields = [field for field in curves.group_fields if field not in colors + facets]
     for other in curves.other_fields:
-        merged = curves.count_distinct(colors + facets + free) < len(curves.per_curve)
-        if merged and other not in colors + facets and curves.count_distinct([other]) > 1:
-            free.append(other)
-    named = facets
-    colors, facets = (colors, named + free) if colors else (free[:1], named + free[1:])
-    others = [field for field in free if field in curves.other_fields]
-    crowded = curves.count_distinct(colors) > max_colors
-    sprawling = bool(others) and curves.count_distinct(facets) > _MAX_PANELS
-    if color is None and colors != others[:1] and (crowded or sprawling):
-        colors = others[:1]
-        facets = named + [field for field in free if field not in colors]
+        is_merged = curves.count_distinct(colors + facets + free_fields) < len(curves.per_curve)
+        if is_merged and other not in colors + facets and curves.count_distinct([other]) > 1:
+            free_fields.append(other)
+    user_facets, panel_fields = facets, free_fields
+    if not colors:
+        colors, panel_fields = free_fields[:1], free_fields[1:]
+    facets = user_facets + panel_fields
+    free_others = [field for field in free_fields if field in curves.other_fields]
+    is_crowded = curves.count_distinct(colors) > max_colors
+    is_sprawling = bool(free_others) and curves.count_distinct(facets) > _MAX_PANELS
+    if color is None and colors != free_others[:1] and (is_crowded or is_sprawling):
+        colors = free_others[:1]
+        facets = user_facets + [field for field in free_fields if field not in colors]
     if curves.per_curve.is_empty():
         return Channels(None, None)
     return Channels(
@@ -177,12 +179,12 @@ def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None
     """Return channels in which each curve has a panel; prevalences have a colour only if asked for."""
     channels = read_channels(curves, color, facet)
     colors, panels = (channel.fields if channel else [] for channel in (channels.color, channels.facet))
-    asked = _read_field(curves, "facet", facet)
-    fields = [*asked, *(name for name in [*colors, *panels] if name not in asked)]
+    user_fields = _read_field(curves, "facet", facet)
+    fields = [*user_fields, *(name for name in [*colors, *panels] if name not in user_fields)]
     if not fields:
         return channels
-    own = None if colors == ["eta"] and color is None else channels.color
-    return Channels(own, build_channel(curves, fields, with_eta=False, as_panels=True))
+    color_channel = None if colors == ["eta"] and color is None else channels.color
+    return Channels(color_channel, build_channel(curves, fields, with_eta=False, as_panels=True))
 
 
 def read_etas_apart(curves: ChartCurves) -> Channels:
@@ -203,23 +205,23 @@ def read_etas_apart(curves: ChartCurves) -> Channels:
 
 def are_far_apart(etas: pl.Series) -> bool:
     """Return whether prevalences are so far apart that no axis shows lines of both well."""
-    known = etas.filter(etas > 0).to_list()
-    return bool(known) and max(known) > _FAR_APART * min(known)
+    shares = etas.filter(etas > 0).to_list()
+    return bool(shares) and max(shares) > _FAR_APART * min(shares)
 
 
 def pick_out(channels: Channels, values: Mapping[int, float], most: int | None = None) -> Channels:
-    """Return channels in which a few of many colours stay, and `picked`, which says which."""
+    """Return channels in which a few of many colours stay, and `color_note`, which says which."""
     # Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
     color = channels.color
     if color is None or len(color.labels) <= MAX_COLORS or color.fields == ["eta"]:
         return channels
-    order = _rank_labels(color, values)
-    picked, words = order[:most], f"Coloured: the {most} that come highest"
+    ranked_labels = _rank_labels(color, values)
+    picked_labels, words = ranked_labels[:most], f"Coloured: the {most} that come highest"
     if most is None:
-        picked = [order[0], order[len(order) // 2], order[-1]]
+        picked_labels = [ranked_labels[0], ranked_labels[len(ranked_labels) // 2], ranked_labels[-1]]
         words = "Coloured: highest, middle and lowest"
-    words += f"; grey: the other {len(order) - len(picked)}"
-    return replace(channels, color=replace(color, colored_labels=picked), picked=words)
+    words += f"; grey: the other {len(ranked_labels) - len(picked_labels)}"
+    return replace(channels, color=replace(color, colored_labels=picked_labels), color_note=words)
 
 
 def _rank_labels(channel: Channel, values: Mapping[int, float]) -> list[str]:
@@ -233,9 +235,9 @@ def _rank_labels(channel: Channel, values: Mapping[int, float]) -> list[str]:
 def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[str]:
     """Return the field of a column in a list, which is empty without a name; raise if there is none."""
     names = curves.field_names
-    found = [field for field, known in names.items() if known == name][:1]
-    if name is None or found:
-        return found
+    fields = [field for field, column in names.items() if column == name][:1]
+    if name is None or fields:
+        return fields
     hint = suggest_names(name, names.values()) if names else "the table has no group column"
     raise PrcError(f"{argument}= names {name!r}, which does not tell curves of this table apart; {hint}")
 
@@ -256,7 +258,8 @@ def build_channel(
         for number, label in enumerate(names):
             etas = curves.per_curve.filter(numbers == number)["eta"].unique()
             names[number] = label + (f" ({say_eta(etas[0])})" if len(etas) == 1 else "")
-    said = {field: escape_name(name) for field, name in curves.field_names.items()}
-    title = " · ".join("share of positives" if field == "eta" else said[field] for field in fields)
+    column_names = {field: escape_name(name) for field, name in curves.field_names.items()}
+    column_names["eta"] = "share of positives"
+    title = " · ".join(column_names[field] for field in fields)
     label_of = {curve: names[k] for curve, k in zip(curves.per_curve["curve"], numbers, strict=True)}
     return Channel(fields, title, names, label_of, curves.count_distinct(fields[-1:]))

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.words.number_words import RARELY_RIGHT, count_of_100, count_one_in, glue_numbers
 
-MOST_ICONS = 1_000
-
+MOST_ICONS = 1_000  # of a grid, at most: 40 in a row are still dots that one can see
 
 # Icons in a row, by the most icons that such a grid has.
 _COLUMNS = {200: 10, 800: 20, MOST_ICONS: 40}
@@ -34,8 +33,8 @@ class IconGrid(NamedTuple):
     @property
     def caption(self) -> str:
         """The number and its interval: `67 (54 to 78) of 100 right`."""
-        number, separator, of = self.words.partition(" of ")
-        return f"{number}{f' ({self.span})' if self.span else ''}{separator}{of} right"
+        number, separator, total = self.words.partition(" of ")
+        return f"{number}{f' ({self.span})' if self.span else ''}{separator}{total} right"
 
 
 def count_icons(share: float, low: float | None, high: float | None) -> IconGrid:
@@ -48,12 +47,12 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
         counts = (least, right - least, most - right, 100 - most)
         kinds = [*zip(("right", "likely", "unlikely", "false"), counts, strict=True)]
         return IconGrid(kinds, f"{right} of 100", f"{least} to {most}" if has_span else "")
-    n, few = count_one_in(share), min(count_one_in(high), count_one_in(share))
-    many = max(count_one_in(low), n) if low > 0 else math.inf
-    first, second, last = (int(min(number, MOST_ICONS)) for number in (few, n, many))
-    shown = int(n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
-    counts = (shown, first - shown, second - first, last - second)
+    n, fewest = count_one_in(share), min(count_one_in(high), count_one_in(share))
+    most_alerts = max(count_one_in(low), n) if low > 0 else math.inf
+    n_fewest, n_estimate, n_most = (int(min(number, MOST_ICONS)) for number in (fewest, n, most_alerts))
+    n_right = int(n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
+    counts = (n_right, n_fewest - n_right, n_estimate - n_fewest, n_most - n_estimate)
     kinds = [*zip(("right", "false", "likely", "unlikely"), counts, strict=True)]
-    ends = [format_count(few), "none" if many == math.inf else format_count(many)]
+    ends = [format_count(fewest), "none" if most_alerts == math.inf else format_count(most_alerts)]
     words = glue_numbers(f"1 in {format_count(n)}")
     return IconGrid(kinds, words, " to ".join(map(glue_numbers, ends)) if has_span else "")

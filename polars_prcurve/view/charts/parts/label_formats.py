@@ -20,8 +20,8 @@ from polars_prcurve.view.words.value_names import (
     show_on_one_line,
 )
 
-_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
-_MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+_NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words
+_MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)  # what `escape_text` makes harmless, and why
 # The column of the next lower threshold, in tables of all scores: a threshold is told from it.
 LOWER = "lower"
 
@@ -45,8 +45,8 @@ def describe_level(band: object, confidence: float | None) -> str:
     """Return a sentence on the shade of a chart; empty without a band."""
     if not band:
         return ""
-    known = "the intervals of the table"
-    return f"Shaded: {known if confidence is None else f'{format_level(confidence)} intervals'}"
+    unknown_level = "the intervals of the table"
+    return f"Shaded: {unknown_level if confidence is None else f'{format_level(confidence)} intervals'}"
 
 
 def say_etas(etas: Sequence[float | None]) -> str:

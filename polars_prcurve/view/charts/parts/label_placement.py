@@ -17,18 +17,19 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
 _MAX_NAMES = 6  # lines, at most, that have their names beside them; more have a legend
-_MAX_LETTERS = 44
+_MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
 # Shares of a panel's width that rows of names take, from the first tried to the last.
 _SHARES_OF_ROWS = (0.5, 0.8)
-# Pixels across within which points with the same number share a label; the mark of such a label.
-_NEAR, _SHARED = 40.0, "shared"
+_NEAR = 40.0  # pixels across within which points with the same number share a label
+_SHARED = "shared"  # the field of a point whose label is that of several
 # Words in one panel up to which marked points have labels; more would hide the lines.
 _MOST_LABELS = 14
 # Left, top, right and bottom in pixels.
 Box: TypeAlias = tuple[float, float, float, float]
+# Of a line in every fourth column of pixels, from the top; NaN where the line is not.
 Heights: TypeAlias = NDArray[np.float64]
-Align: TypeAlias = Literal["left", "center", "right"]
+Align: TypeAlias = Literal["left", "center", "right"]  # which side of a text stands at its place
 STEP = 4  # lines are looked at in every fourth column of pixels
 # The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
 RULE_KEY = "\0"
@@ -38,8 +39,10 @@ APART = 9.0  # and any other curve, if there is room: whose name is it where two
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 # Directions from a point to places of its label, in pixels.
 _FAR: tuple[tuple[float, float, Align], ...] = (
-    *((8, -15, "left"), (-8, 15, "right")),
-    *((8, 15, "left"), (-8, -15, "right")),
+    (8, -15, "left"),
+    (-8, 15, "right"),
+    (8, 15, "left"),
+    (-8, -15, "right"),
 )
 _MANY_POINTS = 4  # labels of more points than this are left out where they would lie on lines
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
@@ -71,8 +74,8 @@ class Word:
     @property
     def look(self) -> tuple[Any, ...]:
         """All that one layer of text has in common."""
-        at = (self.x is None and self.px, self.y is None and self.py)
-        place = (self.x is None, self.y is None, *at, self.dx, self.dy, self.align, self.baseline)
+        pixels = (self.x is None and self.px, self.y is None and self.py)
+        place = (self.x is None, self.y is None, *pixels, self.dx, self.dy, self.align, self.baseline)
         return (*place, self.size, self.weight, self.color, self.limit, self.has_rim)
 
 
@@ -89,10 +92,12 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
     for word in words:
         ways = [word, *word.others]
         if len(ways) > 1:
-            own = panels.get(word.facet) or replace(panel.pick(word.facet), data=[])
-            rules = [rule for rule in own.sample_references().values() if np.isfinite(rule).sum() < 3]
-            space = own.open_space(settled, [*own.sample_lines().values(), *rules])
-            boxes = [own.list_boxes([way])[0] for way in ways]
+            own_panel = panels.get(word.facet) or replace(panel.pick(word.facet), data=[])
+            rules = [
+                rule for rule in own_panel.sample_references().values() if np.isfinite(rule).sum() < 3
+            ]
+            space = own_panel.open_space(settled, [*own_panel.sample_lines().values(), *rules])
+            boxes = [own_panel.list_boxes([way])[0] for way in ways]
             costs = [2 * space.crosses_line(box) + (not space.is_free(box)) for box in boxes]
             ways = [ways[costs.index(min(costs))]]
         settled += ways
@@ -105,45 +110,51 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
 def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     """Return the name of each line with a colour, beside it or right of it; None for a legend."""
     spec, size, (color, facet) = panel.spec, panel.size, (panel.channels.color, panel.channels.facet)
-    shown = color.shown_labels if color else []
+    names = color.shown_labels if color else []
     is_unknown = spec.y.is_free and not spec.y.ranges
-    if not 1 <= len(shown) <= _MAX_NAMES or spec.names == "none" or is_unknown:
+    if not 1 <= len(names) <= _MAX_NAMES or spec.names == "none" or is_unknown:
         return None
     labels: list[str | None] = [*facet.labels] if facet else [None]
     beyond = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
     # Names stand in one panel for all; to try each of many panels takes too long.
     panels = [panel.pick(label) for label in (labels if len(labels) <= _MAX_NAMES else labels[:1])]
-    sampled = [(own, lines) for own in panels if set(shown) <= set(lines := own.sample_lines())]
-    if spec.names == "ends" and facet is None and sampled:
-        [(_, lines)] = sampled
-        return _name_right(panels[0], {name: line for name, line in lines.items() if name in shown})
-    alone = {name: [name] for name in shown}
-    ways: list[Any] = [(partial(place_beside, apart=gap), alone) for gap in (APART, _GAP)]
-    wrapped = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
-    ways += [(partial(place_together, rows=rows), rows) for rows in (alone, *wrapped)]
+    panels_and_lines = [
+        (panel_view, lines)
+        for panel_view in panels
+        if set(names) <= set(lines := panel_view.sample_lines())
+    ]
+    if spec.names == "ends" and facet is None and panels_and_lines:
+        [(_, lines)] = panels_and_lines
+        return _name_right(panels[0], {name: line for name, line in lines.items() if name in names})
+    single_rows = {name: [name] for name in names}
+    ways: list[Any] = [(partial(place_beside, apart=gap), single_rows) for gap in (APART, _GAP)]
+    wrapped_rows = [_wrap_names(names, share * size.width) for share in _SHARES_OF_ROWS]
+    ways += [(partial(place_together, rows=rows), rows) for rows in (single_rows, *wrapped_rows)]
     # Names too long for one row are only tried in several.
-    for way, rows in ways if max(map(len, shown)) <= _MAX_LETTERS else ways[3:]:
-        for each, lines in sampled:
-            places = way(lines | each.sample_references(), shown, each.open_space(words))
-            if set(shown) <= set(places):
-                at_x, at_y = each.spec.x.read, each.spec.y.read
+    for place_all, rows in ways if max(map(len, names)) <= _MAX_LETTERS else ways[3:]:
+        for panel_view, lines in panels_and_lines:
+            places = place_all(
+                lines | panel_view.sample_references(), names, panel_view.open_space(words)
+            )
+            if set(names) <= set(places):
+                at_x, at_y = panel_view.spec.x.read, panel_view.spec.y.read
                 # In data, so that a name stays at its line if the chart is resized a little.
                 return [
-                    Word("\n".join(rows[name]), at_x(x), at_y(y), facet=each.label, label=name)
-                    for name in shown
+                    Word("\n".join(rows[name]), at_x(x), at_y(y), facet=panel_view.label, label=name)
+                    for name in names
                     for x, y in [(places[name].x / size.width, 1 - places[name].y / size.height)]
                 ]
-    for each, lines in sampled if spec.has_margin else ():
-        if each.label == beyond:
-            return _name_right(each, {name: lines[name] for name in shown})
+    for panel_view, lines in panels_and_lines if spec.has_margin else ():
+        if panel_view.label == beyond:
+            return _name_right(panel_view, {name: lines[name] for name in names})
     return None
 
 
-def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
+def _wrap_names(names: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
     letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
-    rows = {name: wrap_words(name.strip(ISOLATES), letters) for name in shown}
-    return {name: [*map(isolate_name, each)] or [name] for name, each in rows.items()}
+    rows = {name: wrap_words(name.strip(ISOLATES), letters) for name in names}
+    return {name: [*map(isolate_name, parts)] or [name] for name, parts in rows.items()}
 
 
 def _name_right(panel: Panel, lines: dict[str, Heights]) -> list[Word]:
@@ -151,16 +162,16 @@ def _name_right(panel: Panel, lines: dict[str, Heights]) -> list[Word]:
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
     spec, height, rows = panel.spec, panel.size.height, _wrap_names([*lines])
     is_end = spec.names == "ends"
-    known = {name: line[~np.isnan(line)] for name, line in lines.items()}
-    at = [float((line[-1:] if is_end else line).mean()) for line in known.values()]
+    known_heights = {name: line[~np.isnan(line)] for name, line in lines.items()}
+    own_heights = [float((line[-1:] if is_end else line).mean()) for line in known_heights.values()]
     sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
-    placed = spread_at_ends(at, sizes, height)
+    name_heights = spread_at_ends(own_heights, sizes, height)
     dx = 16 if is_end else 12 if spec.x.words == "none" else 22  # right of half a label of the axis
     look: dict[str, Any] = {"dx": dx, "facet": panel.label}
     return [
         Word("\n".join(rows[name]), spec.x.high, y, label=name, leads_from=start, **look)
-        for name, own, there in zip(lines, at, placed, strict=True)
-        for y, start in [(spec.y.read(1 - there / height), spec.y.read(1 - own / height))]
+        for name, own_height, name_height in zip(lines, own_heights, name_heights, strict=True)
+        for y, start in [(spec.y.read(1 - name_height / height), spec.y.read(1 - own_height / height))]
     ]
 
 
@@ -177,24 +188,26 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     placed = []
     for row in sorted(marks, key=lambda row: -row[spec.y.field]):
         facet = row.get("facet")
-        own = panels[facet]
+        own_panel = panels[facet]
         if facet not in spaces:
-            lines = [*own.sample_lines().values(), *own.sample_references().values()]
-            spaces[facet] = own.open_space(words, lines)
+            lines = [*own_panel.sample_lines().values(), *own_panel.sample_references().values()]
+            spaces[facet] = own_panel.open_space(words, lines)
             if facet is not None:  # the head of the panel
-                spaces[facet].taken.insert(0, (0.0, -26.0, style.measure_text(facet) + 110, -5.0))
-            spaces[facet].points += (own.find_spot(of) for of in marks if of.get("facet") == facet)
+                spaces[facet].boxes.insert(0, (0.0, -26.0, style.measure_text(facet) + 110, -5.0))
+            spaces[facet].points += (
+                own_panel.find_spot(mark) for mark in marks if mark.get("facet") == facet
+            )
         label = row[f"{spec.y.field}_label"]
-        if not label or len(spaces[facet].taken) >= _MOST_LABELS:
+        if not label or len(spaces[facet].boxes) >= _MOST_LABELS:
             continue
-        left, top = own.find_spot(row)
+        x, y = own_panel.find_spot(row)
         beside = spaces[facet].points
-        lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
-        corner = spaces[facet].place_beside_point(left, top, label, style.NAME_SIZE, lift)
+        lift = sum(0 < other[1] - y < 15 and abs(x - other[0]) < _NEAR for other in beside)
+        corner = spaces[facet].place_beside_point(x, y, label, style.NAME_SIZE, lift)
         if corner is None:
             continue
         look: dict[str, Any] = {"align": corner.align, "weight": "bold", "facet": facet}
-        look |= {"dx": corner.x - left, "dy": corner.y - top}
+        look |= {"dx": corner.x - x, "dy": corner.y - y}
         look["has_rim"] = color is not None and color.colored_labels is not None
         is_dark = spec.is_neutral or _SHARED in row
         look["color"] = style.INK if is_dark else colors.get(row.get("color", ""), style.COLORS[0])
@@ -207,26 +220,26 @@ def _merge_labels(panel: Panel, panels: Mapping[str | None, Panel]) -> list[dict
     x, y, color = panel.spec.x, panel.spec.y, panel.channels.color
     # A grey number could hardly be read, and would lie over others.
     grey = set(color.labels) - set(color.shown_labels) if color else set()
-    kept: list[dict[str, Any]] = []
+    marks: list[dict[str, Any]] = []
     for row in panel.data:
         is_mark = row["part"] == "mark" and {x.field, y.field} <= set(row)
         if not is_mark or row.get("color") in grey:
             continue
-        own = panels[row.get("facet")]
-        left, top = own.find_spot(row)
-        same = [
+        own_panel = panels[row.get("facet")]
+        x_pixel, y_pixel = own_panel.find_spot(row)
+        neighbours = [
             number
-            for number, other in enumerate(kept)
-            for at, height in [own.find_spot(other)]
+            for number, other in enumerate(marks)
+            for other_x, other_y in [own_panel.find_spot(other)]
             if all(other.get(name) == row.get(name) for name in ("facet", f"{y.field}_label"))
-            and abs(left - at) < _NEAR
-            and abs(top - height) < _NEAR / 2
+            and abs(x_pixel - other_x) < _NEAR
+            and abs(y_pixel - other_y) < _NEAR / 2
         ]
-        if not same:
-            kept.append(row)
-        elif kept[same[0]].get("color") != row.get("color"):
-            kept[same[0]] = kept[same[0]] | {_SHARED: True}
-    return kept
+        if not neighbours:
+            marks.append(row)
+        elif marks[neighbours[0]].get("color") != row.get("color"):
+            marks[neighbours[0]] = marks[neighbours[0]] | {_SHARED: True}
+    return marks
 
 
 @dataclass(frozen=True)
@@ -250,7 +263,7 @@ class Panel:
         rows: dict[str | None, list[dict[str, Any]]] = {}
         for row in self.data:
             rows.setdefault(row.get("facet"), []).append(row)
-        return {label: replace(self.pick(label), data=own) for label, own in rows.items()}
+        return {label: replace(self.pick(label), data=panel_rows) for label, panel_rows in rows.items()}
 
     def find_spot(self, row: dict[str, Any]) -> tuple[float, float]:
         """Return the place of a record."""
@@ -268,9 +281,9 @@ class Panel:
             rows = word.text.split("\n")
             width = max(style.measure_text(row, word.size) for row in rows)
             height = (word.size + 2) * len(rows)
-            left = x + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
+            left_edge = x + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
             top = y + word.dy - {"top": 0, "bottom": height, "middle": height / 2}[word.baseline]
-            boxes.append((left - 3, top - 2, left + width + 3, top + height + 2))
+            boxes.append((left_edge - 3, top - 2, left_edge + width + 3, top + height + 2))
         return boxes
 
     def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> LabelSpace:
@@ -290,19 +303,19 @@ class Panel:
             is_point = row["part"] == "curve" and {self.spec.x.field, self.spec.y.field} <= set(row)
             if is_point and row.get("facet") == self.label and not row.get("copy"):
                 points.setdefault(row.get("color", ""), []).append(self.find_spot(row))
-        columns, sampled = self.columns, {}
+        columns, heights_of = self.columns, {}
         for name, line in points.items():
             # Points of one place keep their order: the upright start of a line ends at its upper point.
             is_sorted = self.spec.interpolate == "step-before"
-            known = line if is_sorted else sorted(line, key=lambda point: point[0])
-            x, y = (np.asarray(values) for values in zip(*known, strict=True))
-            inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
+            line_points = line if is_sorted else sorted(line, key=lambda point: point[0])
+            x, y = (np.asarray(values) for values in zip(*line_points, strict=True))
+            is_inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
             if self.spec.interpolate == "linear":
                 heights = np.interp(columns, x, y)
             else:
                 heights = y[np.clip(np.searchsorted(x, columns - 1e-9), 0, len(y) - 1)]
-            sampled[name] = np.where(inside, heights, math.nan)
-        return sampled
+            heights_of[name] = np.where(is_inside, heights, math.nan)
+        return heights_of
 
     def sample_references(self) -> dict[str, Heights]:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
@@ -313,22 +326,25 @@ class Panel:
             if row.get("facet") != self.label or field not in row:
                 continue
             if part == "threshold":
-                left = self.spec.x.place(row[field]) * self.size.width
-                points[f"{RULE_KEY}rule {len(points)}"] = [(left, 0.0), (left, float(self.size.height))]
+                x_pixel = self.spec.x.place(row[field]) * self.size.width
+                points[f"{RULE_KEY}rule {len(points)}"] = [
+                    (x_pixel, 0.0),
+                    (x_pixel, float(self.size.height)),
+                ]
             elif part in parts and self.spec.y.field in row:
                 name = row["ref"] if part == "reference" else f"{part} {row.get('color', '')}"
                 name += str(len(points)) if part == "span" else ""
                 ends = [row, {**row, field: row["to"]}] if part == "span" else [row]
                 points.setdefault(f"{RULE_KEY}{name}", []).extend(map(self.find_spot, ends))
-        columns, sampled = self.columns, {}
+        columns, heights_of = self.columns, {}
         for name, line in points.items():
             x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
-            sampled[name] = np.interp(columns, x, y, left=math.nan, right=math.nan)
+            heights_of[name] = np.interp(columns, x, y, left=math.nan, right=math.nan)
             if x[-1] - x[0] < 2 * STEP:  # an upright rule has its ends in two columns
-                sampled[name] = np.full(len(columns), math.nan)
+                heights_of[name] = np.full(len(columns), math.nan)
                 column = min(int(x[0] // STEP), len(columns) - 2)
-                sampled[name][column : column + 2] = y[0], y[-1]
-        return sampled
+                heights_of[name][column : column + 2] = y[0], y[-1]
+        return heights_of
 
 
 # Free places ----------------------------------------------------------------------------------
@@ -349,26 +365,26 @@ class LabelSpace:
 
     width: int
     height: int
-    taken: list[Box] = field(default_factory=list)
+    boxes: list[Box] = field(default_factory=list)  # what words fill, which no other word may touch
     # Heights of lines in every fourth column, which labels of points stay off if they can.
     lines: list[Heights] = field(default_factory=list)
     # All points that have labels: a label nearest to another point would be read as that one's.
     points: list[tuple[float, float]] = field(default_factory=list)
 
     def is_free(self, box: Box) -> bool:
-        """Return whether a box is inside the panel and off all boxes taken."""
-        left, top, right, bottom = box
-        inside = left >= 0 and right <= self.width + 30 and top >= -16 and bottom <= self.height
-        return inside and all(
-            left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
-            for other in self.taken
+        """Return whether a box is inside the panel and off all boxes of words."""
+        left_edge, top, right, bottom = box
+        is_inside = left_edge >= 0 and right <= self.width + 30 and top >= -16 and bottom <= self.height
+        return is_inside and all(
+            left_edge > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+            for other in self.boxes
         )
 
     def crosses_line(self, box: Box) -> bool:
         """Return whether a line runs through a box."""
-        left, top, right, bottom = box
-        inside = slice(max(int(left // STEP), 0), max(int(right // STEP) + 2, 0))
-        stretches = [line[inside] for line in self.lines]
+        left_edge, top, right, bottom = box
+        columns = slice(max(int(left_edge // STEP), 0), max(int(right // STEP) + 2, 0))
+        stretches = [line[columns] for line in self.lines]
         return any(
             bool(np.any((stretch > top - 1) & (stretch < bottom + 1)))
             or bool(len(stretch) and np.nanmin(stretch) < top and np.nanmax(stretch) > bottom)
@@ -385,18 +401,24 @@ class LabelSpace:
         width, height = style.measure_text(text, size), size * 1.2
         above = max(0.0, _ABOVE_EDGE + width / 2 - x)
         corners: list[tuple[float, float, Align]] = [
-            *((8, -11 - lift * height, "left"), (8, -11, "left"), (-8, 11, "right")),
-            *((8, 11, "left"), (-8, -11, "right"), (8, -11 - height, "left")),
-            *((-8, 11 + height, "right"), (8, -11 - 2 * height, "left")),
-            *((14, 0, "left"), (-14, 0, "right")),
+            (8, -11 - lift * height, "left"),
+            (8, -11, "left"),
+            (-8, 11, "right"),
+            (8, 11, "left"),
+            (-8, -11, "right"),
+            (8, -11 - height, "left"),
+            (-8, 11 + height, "right"),
+            (8, -11 - 2 * height, "left"),
+            (14, 0, "left"),
+            (-14, 0, "right"),
             *((above, -16 - step * height / 2, "center") for step in range(4)),
             # Farther places, for points between lines that run close.
             *((dx, k * dy, align) for k in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
         ]
         boxes = []
         for dx, dy, align in corners:
-            left = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
-            boxes.append((left, y + dy - height / 2, left + width, y + dy + height / 2))
+            left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
+            boxes.append((left_edge, y + dy - height / 2, left_edge + width, y + dy + height / 2))
         others = [point for point in self.points if math.dist(point, (x, y)) > 1]
         costs = [
             2 * (not self.is_free(box))
@@ -404,23 +426,23 @@ class LabelSpace:
             + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in others)
             for box in boxes
         ]
-        chosen = costs.index(min(costs))
-        if costs[chosen] >= (1 if len(self.points) > _MANY_POINTS else 2):
+        best_corner = costs.index(min(costs))
+        if costs[best_corner] >= (1 if len(self.points) > _MANY_POINTS else 2):
             return None
-        self.taken.append(boxes[chosen])
-        dx, dy, align = corners[chosen]
+        self.boxes.append(boxes[best_corner])
+        dx, dy, align = corners[best_corner]
         return NamePlace(x + dx, y + dy, align)
 
 
 def _measure_gap(box: Box, point: tuple[float, float]) -> float:
     """Return the distance in pixels of a point from a box."""
-    left, top, right, bottom = box
+    left_edge, top, right, bottom = box
     x, y = point
-    return math.hypot(max(left - x, x - right, 0.0), max(top - y, y - bottom, 0.0))
+    return math.hypot(max(left_edge - x, x - right, 0.0), max(top - y, y - bottom, 0.0))
 
 
 def place_beside(
-    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace, apart: float = _GAP
+    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace, apart: float = _GAP
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room."""
     # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
@@ -428,65 +450,69 @@ def place_beside(
     # be off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest
     # to the middle wins. Lines to compare with have keys that start with RULE_KEY.
     places: dict[str, NamePlace] = {}
-    for name in shown:
+    for name in names:
         line = lines[name]
         columns = int(np.ceil(style.measure_text(name) * 1.04 / STEP)) + 2
         if len(line) < columns:
             continue
         height, width = style.NAME_SIZE * 1.1, columns * STEP
         top, foot = _find_extremes(line, columns)
-        broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
-        top = np.where(broken, math.nan, top)
+        is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
+        top = np.where(is_broken, math.nan, top)
         others = [
             (*_find_extremes(other, columns), _GAP if key.startswith(RULE_KEY) else apart)
             for key, other in lines.items()
             if key != name
         ]
-        left = np.arange(len(top)) * STEP
-        found: list[tuple[float, float, Box]] = []
+        left_edges = np.arange(len(top)) * STEP
+        candidates: list[tuple[float, float, Box]] = []
         for upper in (top - _RIM - height, foot + _RIM):
-            free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
-            free &= foot - top <= _STEEPEST * space.height
+            is_free = (
+                (upper >= 0) & (upper + height <= space.height) & (left_edges + width <= space.width)
+            )
+            is_free &= foot - top <= _STEEPEST * space.height
             for other_top, other_foot, gap in others:
-                free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
-            middle = np.abs(left + width / 2 - space.width / 2) / space.width
+                is_free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
+            middle = np.abs(left_edges + width / 2 - space.width / 2) / space.width
             cost = 0.3 * (foot - top) + 100 * middle
-            for k in np.flatnonzero(free & ~np.isnan(top)):
-                x, y = float(left[k]), float(upper[k])
-                found.append((float(cost[k]), x, (x, y, x + width, y + height)))
-        best = next((box for *_, box in sorted(found) if space.is_free(box)), None)
+            for k in np.flatnonzero(is_free & ~np.isnan(top)):
+                x, y = float(left_edges[k]), float(upper[k])
+                candidates.append((float(cost[k]), x, (x, y, x + width, y + height)))
+        best = next((box for *_, box in sorted(candidates) if space.is_free(box)), None)
         if best is not None:
-            space.taken.append(best)
+            space.boxes.append(best)
             places[name] = NamePlace(best[0] + 2, (best[1] + best[3]) / 2)
     return places
 
 
 def place_together(
     lines: dict[str, Heights],
-    shown: Sequence[str],
+    names: Sequence[str],
     space: LabelSpace,
     rows: Mapping[str, Sequence[str]],
 ) -> dict[str, NamePlace]:
     """Return places for all names below each other, in the order of their lines, where nothing is."""
     # This is for lines that run too close and too steep for names between them. The free place nearest
     # to the middle of the panel wins; there may be none. `rows` are those that a name is written in.
-    order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
+    order = sorted(names, key=lambda name: float(np.nanmean(lines[name])))
     step = style.NAME_SIZE * 1.4
     heights = [step + (len(rows[name]) - 1) * (style.NAME_SIZE + 2) for name in order]
-    width = max(style.measure_text(row) for name in shown for row in rows[name]) * 1.04
+    width = max(style.measure_text(row) for name in names for row in rows[name]) * 1.04
     height = sum(heights)
-    free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
+    free_space = LabelSpace(space.width, space.height, space.boxes, [*lines.values()])
     centre = (space.width / 2, space.height / 2)
-    found = [
-        (math.dist((left + width / 2, top + height / 2), centre), left, top)
-        for left in np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
+    candidates = [
+        (math.dist((left_edge + width / 2, top + height / 2), centre), left_edge, top)
+        for left_edge in np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
         for top in np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
     ]
-    for _, left, top in sorted(found):
-        box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
-        if free.is_free(box) and not free.crosses_line(box):
+    for _, left_edge, top in sorted(candidates):
+        box = (left_edge - _RIM, top - _RIM, left_edge + width + _RIM, top + height + _RIM)
+        if free_space.is_free(box) and not free_space.crosses_line(box):
             middles = top + np.cumsum(heights) - np.asarray(heights) / 2
-            return {name: NamePlace(left, y) for name, y in zip(order, middles.tolist(), strict=True)}
+            return {
+                name: NamePlace(left_edge, y) for name, y in zip(order, middles.tolist(), strict=True)
+            }
     return {}
 
 

@@ -52,39 +52,41 @@ class Canvas:
         """The encodings of both axes, for layers of its own that a chart adds."""
         return self.spec.x.build_x(self.size.width), self.spec.y.build_y(self.size.height)
 
-    def build_records(self, points: pl.DataFrame, more: Iterable[str] = ()) -> list[dict[str, Any]]:
-        """Return the points of lines as records: their place, their bands, and the columns `more`."""
+    def build_records(
+        self, points: pl.DataFrame, extra_fields: Iterable[str] = ()
+    ) -> list[dict[str, Any]]:
+        """Return the points of lines as records: their place, their bands, and further columns."""
         ends = [end for pair in self.spec.bands for end in pair]
-        fields = dict.fromkeys([*(axis.field for axis in self.axes), *ends, *more])
-        known = [field for field in fields if field in points.columns]
-        return point_thinning.build_records(self.channels, points, known)
+        fields = dict.fromkeys([*(axis.field for axis in self.axes), *ends, *extra_fields])
+        record_fields = [field for field in fields if field in points.columns]
+        return point_thinning.build_records(self.channels, points, record_fields)
 
     def draw_curves(
-        self, points: pl.DataFrame, along: pl.Expr, across: pl.Expr, *, ghosts: bool = True
+        self, points: pl.DataFrame, x_place: pl.Expr, height: pl.Expr, *, ghosts: bool = True
     ) -> pl.DataFrame:
         """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
-        drawn = point_thinning.thin_points(points, along, across, self.size.width)
-        drawn = point_thinning.split_by_doubt(drawn, self.spec.interpolate)
-        self.spoken = point_thinning.describe_thinning(points, drawn)
-        self.draw_lines(drawn, ghosts=ghosts)
-        return drawn
+        drawn_points = point_thinning.thin_points(points, x_place, height, self.size.width)
+        drawn_points = point_thinning.split_by_doubt(drawn_points, self.spec.interpolate)
+        self.spoken = point_thinning.describe_thinning(points, drawn_points)
+        self.draw_lines(drawn_points, ghosts=ghosts)
+        return drawn_points
 
     def draw_lines(
-        self, points: pl.DataFrame, more: Iterable[str] = (), *, ghosts: bool = False
+        self, points: pl.DataFrame, extra_fields: Iterable[str] = (), *, ghosts: bool = False
     ) -> list[dict[str, Any]]:
         """Draw the lines, with `ghosts` all in grey behind each panel, too; return their records."""
-        lines, x, facet = self.build_records(points, more), self.spec.x, self.channels.facet
+        lines, x, facet = self.build_records(points, extra_fields), self.spec.x, self.channels.facet
         self.data += lines
         # Only where each panel has one curve, and there are not too many panels.
         is_one_each = ghosts and self.channels.color is None
         if facet and is_one_each and 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
-            columns = set()
+            pixel_columns = set()
             for row in lines:  # ghosts need few points
-                column = (row.get("curve"), round(x.place(row.get(x.field, x.low)) * 60))
-                if not row.get("copy") and column not in columns:
-                    columns.add(column)
-                    kept = [name for name in row if name not in ("facet", "doubt", "run")]
-                    self.data.append({name: row[name] for name in kept} | {"part": "ghost"})
+                pixel_column = (row.get("curve"), round(x.place(row.get(x.field, x.low)) * 60))
+                if not row.get("copy") and pixel_column not in pixel_columns:
+                    pixel_columns.add(pixel_column)
+                    ghost_fields = [name for name in row if name not in ("facet", "doubt", "run")]
+                    self.data.append({name: row[name] for name in ghost_fields} | {"part": "ghost"})
         # Unseen records stand at both ends of the range that a panel has of its own.
         y = self.spec.y
         self.data += [
@@ -110,9 +112,9 @@ class Canvas:
         rows: pl.DataFrame,
         strategy: Literal["forward", "backward", "nearest"],
         say: Callable[[dict[str, Any]], tuple[str, str]],
-        at: pl.Series | None = None,
+        x_values: pl.Series | None = None,
     ) -> None:
-        """Add what the pointer reads at places all along the x axis, or at the values `at`."""
+        """Add what the pointer reads at places all along the x axis, or at `x_values`."""
         # `say` returns the words for a place, and those for the value of the row that rules there. With
         # the strategy "forward" that is the first row at or right of a place, as in a PR curve. Records
         # are `read`, all words at a place, and `hover`, a dot on each line.
@@ -121,27 +123,32 @@ class Canvas:
         # About one place per five pixels, and fewer if there are many curves.
         n = max(chart_assembly.FEWEST_PLACES, min(chart_assembly.MOST_PLACES, most))
         places = sorted(x_axis.read(k / n) for k in range(n + 1))
-        if at is not None:
-            values = at.drop_nulls().unique().sort()
+        if x_values is not None:
+            values = x_values.drop_nulls().unique().sort()
             places = [float(value) for value in values.gather_every(len(values) // (n + 1) + 1)]
-        known = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
+        line_rows = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
         slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
         dots: list[dict[str, Any]] = []
         readings: dict[tuple[float, str | None], dict[str, Any]] = {}
         grid = [*product(self.curves.per_curve["curve"], places)]
-        types: dict[str, Any] = {"curve": known.schema["curve"], "at": pl.Float64}
-        how: dict[str, Any] = {"left_on": "at", "right_on": x, "by": "curve", "strategy": strategy}
-        how |= {"coalesce": False, "check_sortedness": False}
-        found = pl.DataFrame(grid, types, orient="row").join_asof(known, **how)
-        for row in found.drop_nulls(y).iter_rows(named=True):
+        types: dict[str, Any] = {"curve": line_rows.schema["curve"], "at": pl.Float64}
+        join_options: dict[str, Any] = {
+            "left_on": "at",
+            "right_on": x,
+            "by": "curve",
+            "strategy": strategy,
+        }
+        join_options |= {"coalesce": False, "check_sortedness": False}
+        pointed_rows = pl.DataFrame(grid, types, orient="row").join_asof(line_rows, **join_options)
+        for row in pointed_rows.drop_nulls(y).iter_rows(named=True):
             label = self.channels.curve_fields(row["curve"])
             slot, panel = slots.get(label.get("color", "")), label.get("facet")
             if slot is not None:
                 place, value = say(row)
-                here = round_digits(row["at"])
-                dots.append({"part": "hover", x: here, y: round_digits(row[y]), **label})
-                start = {"part": "read", x: here, "place": place, **tell_panel(panel)}
-                readings.setdefault((here, panel), start)[f"s{slot}"] = value
+                x_value = round_digits(row["at"])
+                dots.append({"part": "hover", x: x_value, y: round_digits(row[y]), **label})
+                start = {"part": "read", x: x_value, "place": place, **tell_panel(panel)}
+                readings.setdefault((x_value, panel), start)[f"s{slot}"] = value
         self.data += [*readings.values(), *dots]
 
     def finish(
@@ -172,22 +179,25 @@ class Canvas:
         """Draw level lines at these heights, one per panel and value, and name the highest."""
         # The name stands on the `side` that is said, where another line is on the other one.
         x, y = self.axes
-        found = self.channels.repeat_in_panels(levels)
-        drawn = [pair for pair in found if pair[0] is not None and y.low <= pair[0] <= y.high]
-        for level, place in drawn:
+        levels_and_panels = self.channels.repeat_in_panels(levels)
+        drawn_levels = [
+            pair for pair in levels_and_panels if pair[0] is not None and y.low <= pair[0] <= y.high
+        ]
+        for level, place in drawn_levels:
             self.draw_line([(x.low, level), (x.high, level)], f"{level:.6g}", place)
-        if not drawn or self.channels.facet is not None:
+        if not drawn_levels or self.channels.facet is not None:
             return
-        level = max(level for level, _ in drawn)  # the others would strike the name out
+        level = max(level for level, _ in drawn_levels)  # the others would strike the name out
         height = y.place(level)
-        fits = ["above"] if height < 0.07 else ["above", "below"] if height < 0.93 else ["below"]
+        free_sides = ["above"] if height < 0.07 else ["above", "below"] if height < 0.93 else ["below"]
         sides: dict[str, dict[str, Any]] = {
             "above": {"dy": -3, "baseline": "bottom", "y": level},
             "below": {"dy": 3, "baseline": "top", "y": level},
         }
         ends: list[dict[str, Any]] = [{"x": x.low, "dx": 5}, {"x": x.high, "dx": -5, "align": "right"}]
-        fits = [side] if side in fits else fits
-        self.name_line(name, ends + self.list_middles(range(2, 9)), [sides[each] for each in fits])
+        free_sides = [side] if side in free_sides else free_sides
+        looks = [sides[name_side] for name_side in free_sides]
+        self.name_line(name, ends + self.list_middles(range(2, 9)), looks)
 
     def list_middles(self, tenths: Iterable[int]) -> list[dict[str, Any]]:
         """Return places for a name in the middle of a line, at tenths of the x axis."""
@@ -196,18 +206,22 @@ class Canvas:
     def draw_own_etas(self, etas: Iterable[float | None], name: str) -> bool:
         """Draw rules at prevalences of test sets, and name one alone; return whether any is drawn."""
         x, y = self.axes
-        found = self.channels.repeat_in_panels(etas)
-        drawn = [(eta, place) for eta, place in found if x.holds(eta)]
-        for eta, place in drawn:
+        etas_and_panels = self.channels.repeat_in_panels(etas)
+        drawn_etas = [(eta, place) for eta, place in etas_and_panels if x.holds(eta)]
+        for eta, place in drawn_etas:
             self.draw_line([(eta, y.low), (eta, y.high)], f"{eta:.6g}", place)
-        if drawn and len({eta for eta, _ in found}) == 1 and self.channels.facet is None:
-            at = drawn[0][0]
-            left: dict[str, Any] = {"dx": -6, "align": "right", "x": at}
-            right: dict[str, Any] = {"dx": 6, "align": "left", "x": at}
-            sides = [right] if x.place(at) < 0.25 else [left] if x.place(at) > 0.85 else [left, right]
+        if drawn_etas and len({eta for eta, _ in etas_and_panels}) == 1 and self.channels.facet is None:
+            eta_of_name = drawn_etas[0][0]
+            left_side: dict[str, Any] = {"dx": -6, "align": "right", "x": eta_of_name}
+            right_side: dict[str, Any] = {"dx": 6, "align": "left", "x": eta_of_name}
+            sides = [left_side, right_side]
+            if x.place(eta_of_name) < 0.25:
+                sides = [right_side]
+            elif x.place(eta_of_name) > 0.85:
+                sides = [left_side]
             middles: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (8, 7, 6, 5, 4, 3, 2)]
             self.name_line(name, [{"py": 3, "baseline": "top"}, *middles], sides)
-        return bool(drawn)
+        return bool(drawn_etas)
 
     def draw_diagonal(self, name: str) -> None:
         """Draw a diagonal in each panel, and name it if there is one panel."""

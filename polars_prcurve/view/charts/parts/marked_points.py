@@ -50,10 +50,10 @@ class MarkedPoints:
         if any(row["holds_from"] is not None for row in self.rows):
             rule = "from the first to the last threshold for which that holds"
             lines.append(f"Thin rule with two ends: {rule}")
-        lost = {"no threshold meets the target": self.n_missing, "no such curve": self.n_elsewhere}
+        n_lost = {"no threshold meets the target": self.n_missing, "no such curve": self.n_elsewhere}
         return lines + [
             f"{format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}"
-            for reason, n in lost.items()
+            for reason, n in n_lost.items()
             if n
         ]
 
@@ -80,21 +80,24 @@ class MarkedPoints:
             or has_points_alone(curves.rows)
         ):
             return ""
-        found = f"To find {say_part(float(target))} of the positives,"
-        return say_values(found, "of the alerts are right", shares, curves, channels, say=say_precisions)
+        purpose = f"To find {say_part(float(target))} of the positives,"
+        end = "of the alerts are right"
+        return say_values(purpose, end, shares, curves, channels, say=say_precisions)
 
 
-def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
+def check_points(chart: str, points: object, required_columns: Sequence[str]) -> pl.DataFrame:
     """Return `points=`; raise unless it is a DataFrame that has the needed columns."""
-    columns = list(dict.fromkeys(["threshold", *needed]))
+    columns = list(dict.fromkeys(["threshold", *required_columns]))
     return check_table(f"points= of {chart}", points, "operating_points", columns)
 
 
-def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequence[str]) -> MarkedPoints:
+def read_points(
+    chart: str, points: object, curves: ChartCurves, required_columns: Sequence[str]
+) -> MarkedPoints:
     """Return the rows of `points=`, each with its curve; raise if the table does not fit."""
     if points is None:
         return MarkedPoints([], 0, 0, None)
-    frame = check_points(chart, points, needed)
+    frame = check_points(chart, points, required_columns)
     keys = {
         field: name
         for field, name in curves.field_names.items()
@@ -107,27 +110,28 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
                 f"points= of {chart} needs the column {name!r}, which tells curves apart; make them "
                 "with the by= and eta= of the table"
             )
-        wanted, got = curves.per_curve.schema[field], frame.schema[name]
-        if wanted != got:
+        curve_dtype, point_dtype = curves.per_curve.schema[field], frame.schema[name]
+        if curve_dtype != point_dtype:
             raise PrcError(
-                f"points= of {chart} has {name!r} of dtype {got}, and the table of dtype {wanted}; make "
-                "both from one table"
+                f"points= of {chart} has {name!r} of dtype {point_dtype}, and the table of dtype "
+                f"{curve_dtype}; make both from one table"
             )
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
-    columns = list(dict.fromkeys([*columns, *needed]))
-    shown = pick_columns(frame, keys, [name for name in columns if name in frame.columns])
-    lacking = [name for name in columns if name not in frame.columns]
-    nulls = [pl.lit(None).alias(name) for name in lacking]
-    shown = shown.with_columns(*nulls, _read_goals(frame))
-    drawn = shown.drop_nulls(list(needed)).unique(maintain_order=True).with_row_index("row")
+    columns = list(dict.fromkeys([*columns, *required_columns]))
+    point_rows = pick_columns(frame, keys, [name for name in columns if name in frame.columns])
+    absent_columns = [name for name in columns if name not in frame.columns]
+    nulls = [pl.lit(None).alias(name) for name in absent_columns]
+    point_rows = point_rows.with_columns(*nulls, _read_goals(frame))
+    complete_rows = point_rows.drop_nulls(list(required_columns))
+    drawn_rows = complete_rows.unique(maintain_order=True).with_row_index("row")
     curve = curves.per_curve.select("curve", *keys)
-    how: dict[str, Any] = {"on": list(keys), "nulls_equal": True, "maintain_order": "left"}
-    joined = drawn.join(curve, **(how if keys else {"how": "cross"}))
-    guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
+    join_options: dict[str, Any] = {"on": list(keys), "nulls_equal": True, "maintain_order": "left"}
+    placed_rows = drawn_rows.join(curve, **(join_options if keys else {"how": "cross"}))
+    guarantee = placed_rows["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
-        joined.drop(keys).to_dicts(),
-        shown.height - shown.drop_nulls(list(needed)).height,
-        drawn.height - joined["row"].n_unique(),
+        placed_rows.drop(keys).to_dicts(),
+        point_rows.height - complete_rows.height,
+        drawn_rows.height - placed_rows["row"].n_unique(),
         guarantee[0] if len(guarantee) == 1 else None,
     )
 
@@ -148,8 +152,8 @@ def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
     """Return the points with the next lower threshold of their curves, of a table of all scores."""
     rows = []
     for row in marked.rows:
-        known = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
-        rows.append(row | {LOWER: known.filter(known < row["threshold"]).max()})
+        scores = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
+        rows.append(row | {LOWER: scores.filter(scores < row["threshold"]).max()})
     return replace(marked, rows=rows)
 
 
@@ -158,8 +162,8 @@ def _read_goals(frame: pl.DataFrame) -> pl.Series:
     goals = [""] * len(frame)
     if {"criterion", "target"} <= set(frame.columns):
         target = frame.get_column("target").cast(pl.Float64)
-        words = zip(frame.get_column("criterion").cast(pl.String), target, strict=True)
-        goals = [f"{word or ''}{'' if t is None else f' {t:.4g}'}" for word, t in words]
+        goal_parts = zip(frame.get_column("criterion").cast(pl.String), target, strict=True)
+        goals = [f"{criterion or ''}{'' if t is None else f' {t:.4g}'}" for criterion, t in goal_parts]
     return pl.Series("goal", goals, dtype=pl.String)
 
 
@@ -186,12 +190,12 @@ def mark_points(
         if at_x is None or not heights:
             continue
         rounded = {name: round_digits(height) for name, height in heights.items()}
-        known = [name for name in ("precision", "recall") if row[name] is not None]
-        shares = zip(known, say_shares([row[name] for name in known]), strict=True)
+        rate_names = [name for name in ("precision", "recall") if row[name] is not None]
+        shares = zip(rate_names, say_shares([row[name] for name in rate_names]), strict=True)
         threshold = say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
-        where = f"threshold {threshold}" if threshold else ""
-        said = ", ".join(filter(None, [row["goal"], where, *map(" ".join, shares)]))
-        mark = {"part": "mark", "said": said, x_field: round_digits(at_x)} | rounded | place
+        threshold_words = f"threshold {threshold}" if threshold else ""
+        text = ", ".join(filter(None, [row["goal"], threshold_words, *map(" ".join, shares)]))
+        mark = {"part": "mark", "said": text, x_field: round_digits(at_x)} | rounded | place
         records.append(mark)
         for name, height in heights.items():
             panel = place.get("facet") if by_eta else None
@@ -202,14 +206,20 @@ def mark_points(
             records.append({"part": "span", **rounded, **ends, **place})
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     for (name, _), marks in labelled.items():  # together, so that they have equal digits
-        found = [height for _, height in marks]
-        together = say_precisions if name == "precision" else say_shares
-        say = together if len(found) <= _MOST_COMPARED else lambda each: [*map(say_share, each)]
-        labels = [say_count(number, 2) for number in found] if name == "alerts" else say(found)
-        words = say_heights(name, found, say) if say_heights else labels
+        values = [height for _, height in marks]
+        say: SayShares = say_precisions if name == "precision" else say_shares
+        if len(values) > _MOST_COMPARED:
+            say = _say_one_by_one
+        labels = [say_count(value, 2) for value in values] if name == "alerts" else say(values)
+        words = say_heights(name, values, say) if say_heights else labels
         for (mark, _), label in zip(marks, words, strict=True):
             mark[f"{name}_label"] = label
     return records
+
+
+def _say_one_by_one(shares: Sequence[float]) -> list[str]:
+    """Return each share in the digits that it needs by itself."""
+    return [say_share(share) for share in shares]
 
 
 def find_rates(curves: ChartCurves, row: dict[str, Any], rate: str, least: float) -> tuple[float, float]:

@@ -15,14 +15,17 @@ from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 
 PANEL_PIXELS = 540  # the width of the widest panel
-_FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
+_FEWEST_COLUMNS = 60  # columns that a curve is thinned in, at the least, so that it keeps its shape
+_MOST_COLUMNS = 4_000  # columns of all curves of a chart together, or its file would be too large
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
-_FP_EFFECTIVE = FIELD_COLUMNS[2]
+_FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by what they tell of a field of several parts
 MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
+# Sentences for notes, on what dots are and on what is dotted.
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
-DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
+DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"  # as in ROC curves
 _MOST_DOTS = 30  # published points of a curve, at most, that are dots
-DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
+DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"  # where no alerts are counted
+# Where the value of a point rules, as Vega names it: up to the point, from it on, or on a slope.
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 
@@ -52,9 +55,9 @@ def start_at_origin(rows: pl.DataFrame) -> pl.DataFrame:
     return prepend_made(origin, rows.filter((pl.col("recall") > 0) | (pl.col("fpr") > 0)))
 
 
-def prepend_made(made: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return in each curve the points of `made`, then those of `rows`; the column `made` tells which."""
-    marked = [made.with_columns(made=True), rows.with_columns(made=False)]
+def prepend_made(made_points: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return in each curve the points made here, then its rows; the column `made` tells them apart."""
+    marked = [made_points.with_columns(made=True), rows.with_columns(made=False)]
     return pl.concat(marked, how="diagonal").sort("curve", maintain_order=True)
 
 
@@ -82,25 +85,26 @@ def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
 
 
 def thin_points(
-    points: pl.DataFrame, along: pl.Expr, across: pl.Expr, pixels: int = PANEL_PIXELS
+    points: pl.DataFrame, x_place: pl.Expr, height: pl.Expr, pixels: int = PANEL_PIXELS
 ) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
-    # `along` is the place on the x axis from 0 to 1, and `across` orders points by height. Precision is
+    # `x_place` is the place on the x axis from 0 to 1, and `height` orders points by it. Precision is
     # monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many
     # curves are thinned more.
     pixels = max(_FEWEST_COLUMNS, min(pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
     number = pl.int_range(pl.len())
     is_end = (number == 0) | (number == pl.len() - 1)
-    is_extreme = (number == across.arg_min()) | (number == across.arg_max())
+    is_extreme = (number == height.arg_min()) | (number == height.arg_max())
     is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * pixels
-    pixel = (along * pixels).floor().alias("pixel")
+    pixel = (x_place * pixels).floor().alias("pixel")
     return points.filter(is_short | (is_end | is_extreme).over("curve", pixel))
 
 
-def describe_thinning(points: pl.DataFrame, drawn: pl.DataFrame) -> str:
+def describe_thinning(points: pl.DataFrame, drawn_points: pl.DataFrame) -> str:
     """Return how many points of the table are drawn, as a text, which is empty if all are."""
-    own = drawn.filter(pl.col("copy").not_()) if "copy" in drawn.columns else drawn
-    before, after = (frame["made"].not_().sum() for frame in (points, own))
+    if "copy" in drawn_points.columns:
+        drawn_points = drawn_points.filter(pl.col("copy").not_())
+    before, after = (frame["made"].not_().sum() for frame in (points, drawn_points))
     if before == after:
         return ""
     return f"Drawn from {format_count(after)} of {format_count(before)} points"
@@ -115,11 +119,13 @@ def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
 def measure_areas(points: pl.DataFrame, x: str = "fpr", y: str = "recall") -> dict[int, float]:
     """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    run = pl.col(x).diff().over("curve").fill_null(0)
-    both = (pl.col(y).fill_null(0) + pl.col(y).fill_null(0).shift(1)).over("curve").fill_null(0)
-    area, last = pl.col("area").sum(), (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
-    area += last if x == "fpr" else 0.0  # what was never scored ties below the last point
-    areas = points.with_columns(area=run * both / 2).group_by("curve", maintain_order=True)
+    width = pl.col(x).diff().over("curve").fill_null(0)
+    height_sum = (pl.col(y).fill_null(0) + pl.col(y).fill_null(0).shift(1)).over("curve").fill_null(0)
+    area = pl.col("area").sum()
+    # What was never scored ties below the last point.
+    last_area = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
+    area += last_area if x == "fpr" else 0.0
+    areas = points.with_columns(area=width * height_sum / 2).group_by("curve", maintain_order=True)
     return dict(areas.agg(area).rows())
 
 
@@ -163,38 +169,42 @@ def has_sums_of_weights(rows: pl.DataFrame) -> bool:
 
 
 def split_by_doubt(
-    points: pl.DataFrame, interpolate: Interpolation, also: Sequence[str] = ()
+    points: pl.DataFrame, interpolate: Interpolation, extra_columns: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points."""
     # The stretch from one point to the next is in doubt if the value that it draws is: the second point
     # of steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy
-    # of the last point of the stretch before it, so that lines have no gaps. `also` are further columns
-    # in which a stretch is equal, of the way to a point.
-    here = pl.col("doubt").fill_null(False)
-    before = here.shift(1).over("curve").fill_null(here)
-    own = {"step-before": here, "step-after": before, "linear": here | before}[interpolate]
+    # of the last point of the stretch before it, so that lines have no gaps. Stretches are equal
+    # in the extra columns, too, as far as these tell of the way to a point.
+    is_doubtful = pl.col("doubt").fill_null(False)
+    was_doubtful = is_doubtful.shift(1).over("curve").fill_null(is_doubtful)
+    is_in_doubt = {
+        "step-before": is_doubtful,
+        "step-after": was_doubtful,
+        "linear": is_doubtful | was_doubtful,
+    }[interpolate]
     is_first = pl.int_range(pl.len()).over("curve") == 0
-    marked = points.with_columns(own.alias("doubt"))
+    marked_rows = points.with_columns(is_in_doubt.alias("doubt"))
     following = pl.col("doubt").shift(-1).over("curve")
     first_doubt = pl.when(is_first).then(following.fill_null(pl.col("doubt"))).otherwise("doubt")
-    marked = marked.with_columns(first_doubt.alias("doubt")).with_row_index("place")
-    marked = marked.with_columns(run=pl.struct("curve", "doubt", *also).rle_id())
-    of_run = pl.col("run", "doubt", *also)
+    marked_rows = marked_rows.with_columns(first_doubt.alias("doubt")).with_row_index("place")
+    marked_rows = marked_rows.with_columns(run=pl.struct("curve", "doubt", *extra_columns).rle_id())
+    of_run = pl.col("run", "doubt", *extra_columns)
     is_last = pl.col("run").shift(-1).over("curve") != pl.col("run")
-    copies = marked.with_columns(of_run.shift(-1).over("curve"), copy=True, is_last=is_last)
+    copies = marked_rows.with_columns(of_run.shift(-1).over("curve"), copy=True, is_last=is_last)
     copies = copies.filter("is_last").drop("is_last")
-    together = pl.concat([marked.with_columns(copy=False), copies])
-    return together.sort("place", "run", maintain_order=True).drop("place")
+    all_points = pl.concat([marked_rows.with_columns(copy=False), copies])
+    return all_points.sort("place", "run", maintain_order=True).drop("place")
 
 
-def describe_doubt(drawn: pl.DataFrame) -> list[str]:
+def describe_doubt(drawn_points: pl.DataFrame) -> list[str]:
     """Return a sentence for the note if some points are in doubt, or if that is not known."""
-    if drawn["doubt"].any():
-        few = {"tp", "fn"} <= set(drawn.columns)
-        few = few and bool((drawn["tp"] + drawn["fn"] < FEW_POSITIVES).any())
+    if drawn_points["doubt"].any():
+        few = {"tp", "fn"} <= set(drawn_points.columns)
+        few = few and bool((drawn_points["tp"] + drawn_points["fn"] < FEW_POSITIVES).any())
         or_positives = f", or {FEW_POSITIVES} positives" if few else ""
         return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
-    if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
+    if _FP_EFFECTIVE not in drawn_points.columns and has_sums_of_weights(drawn_points):
         reason = "counts that are not whole do not tell"
         return [f"Not dotted where few false alerts are behind a line: {reason}"]
     return []

@@ -16,9 +16,9 @@ from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.number_words import say_sizes
 
-SPAN = "interval of the share of positives"
-_EFFECTIVE = FIELD_COLUMNS[:2]
-_ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
+SPAN = "interval of the share of positives"  # the column of intervals in words, as users see it
+_EFFECTIVE = FIELD_COLUMNS[:2]  # sizes of a test of several parts, by what they tell of the field
+_ALERT_COLUMNS = ("alerts", "true_alerts", "missed")  # of `operating_points`, which are no metrics
 _MAX_NAMES = 5  # of groups without a curve
 FEW_POSITIVES = 20  # positives below which a share of them is no finding
 
@@ -76,14 +76,15 @@ class ChartCurves:
         subject = "Test set" if self.count_distinct(names) == 1 else "Test sets"
         if in_field:
             numbers = say_sizes(*(label_formats.format_range(size.round()) for size in sizes))
-            said = f" of several parts, weighted for the field, which counts as {numbers}"
+            sizes_words = f" of several parts, weighted for the field, which counts as {numbers}"
         elif any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
-            whole = all((size >= 100).all() for size in sizes)
-            pos, neg = (label_formats.format_range(size.round() if whole else size) for size in sizes)
-            said = f": the weights of positives add up to {pos}, those of negatives to {neg}"
+            are_whole = all((size >= 100).all() for size in sizes)
+            sizes = [size.round() if are_whole else size for size in sizes]
+            pos, neg = map(label_formats.format_range, sizes)
+            sizes_words = f": the weights of positives add up to {pos}, those of negatives to {neg}"
         else:
-            said = f": {say_sizes(*map(label_formats.format_range, sizes))}"
-        return [subject + said, *self.describe_left_out()]
+            sizes_words = f": {say_sizes(*map(label_formats.format_range, sizes))}"
+        return [subject + sizes_words, *self.describe_left_out()]
 
     def describe_left_out(self) -> list[str]:
         """Return sentences on groups and prevalences that are not drawn."""
@@ -91,7 +92,9 @@ class ChartCurves:
         return [line for line in lines if line]
 
 
-def check_table(chart: str, table: object, made_by: str, needed: Sequence[str]) -> pl.DataFrame:
+def check_table(
+    chart: str, table: object, made_by: str, required_columns: Sequence[str]
+) -> pl.DataFrame:
     """Return the table; raise unless it is a DataFrame that has the needed columns."""
     if isinstance(table, pl.LazyFrame):
         raise PrcError(
@@ -99,11 +102,11 @@ def check_table(chart: str, table: object, made_by: str, needed: Sequence[str]) 
         )
     if not isinstance(table, pl.DataFrame):
         raise PrcError(f"{chart} takes the DataFrame that {made_by} returns; got {type(table).__name__}")
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
+    absent_columns = [name for name in required_columns if name not in table.columns]
+    if absent_columns:
         raise PrcError(
             f"{chart} takes the table that {made_by} returns, with all its columns; "
-            f"this one lacks {', '.join(missing)}"
+            f"this one lacks {', '.join(absent_columns)}"
         )
     refuse_objects(f"the table of {chart}", table.schema)
     return table
@@ -114,11 +117,13 @@ def name_group_fields(columns: Sequence[str]) -> dict[str, str]:
     return {f"group_{number}": name for number, name in enumerate(columns)}
 
 
-def pick_columns(table: pl.DataFrame, names: Mapping[str, str], more: Iterable[str]) -> pl.DataFrame:
-    """Return columns under the names of their fields, and `more` columns under their own names."""
-    taken = {**names, **{name: name for name in more}}
+def pick_columns(
+    table: pl.DataFrame, names: Mapping[str, str], further_columns: Iterable[str]
+) -> pl.DataFrame:
+    """Return columns under the names of their fields, and further ones under their own names."""
+    name_of = {**names, **{name: name for name in further_columns}}
     # Not by `select`, to which a column called `*` or `^x$` is a pattern.
-    return pl.DataFrame([table.get_column(name).alias(field) for field, name in taken.items()])
+    return pl.DataFrame([table.get_column(name).alias(field) for field, name in name_of.items()])
 
 
 def number_curves(frame: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
@@ -143,25 +148,29 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
     rows = frame.filter(is_drawn)
     fields = [field for field in names if field in frame.columns]
     sizes = ["n_pos", "n_neg", *(name for name in _EFFECTIVE if name in frame.columns)]
-    known = pl.col(sizes).drop_nulls().first()
-    per_curve = frame.group_by("curve", maintain_order=True).agg(pl.col(fields).first(), known)
+    first_sizes = pl.col(sizes).drop_nulls().first()
+    per_curve = frame.group_by("curve", maintain_order=True).agg(pl.col(fields).first(), first_sizes)
     has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
-    kept, left_out = per_curve.filter(has_rows), per_curve.filter(~has_rows)
-    said = ""
+    drawn_curves, left_out = per_curve.filter(has_rows), per_curve.filter(~has_rows)
+    sentence = ""
     if not left_out.is_empty():  # a sentence that names these groups, and says why
         one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
         reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
-        told = {field: name for field, name in names.items() if field.startswith("group")}
-        told |= {
-            of: names[of] for of in ("target", "metric") if of in names and per_curve.n_unique(of) > 1
+        label_fields = {field: name for field, name in names.items() if field.startswith("group")}
+        label_fields |= {
+            other: names[other]
+            for other in ("target", "metric")
+            if other in names and per_curve.n_unique(other) > 1
         }
-        shown = ["the whole table"]
-        if told:
-            shown = label_formats.build_labels(left_out.unique([*told], maintain_order=True), told)
-        few = ", ".join(shorten_name(name, 40) for name in shown[:_MAX_NAMES])
-        more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
-        said = f"Not drawn, {reason}: {few}{more}"
-    return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), kept, names, said)
+        group_names = ["the whole table"]
+        if label_fields:
+            group_names = label_formats.build_labels(
+                left_out.unique([*label_fields], maintain_order=True), label_fields
+            )
+        first_names = ", ".join(shorten_name(name, 40) for name in group_names[:_MAX_NAMES])
+        remainder = f" and {len(group_names) - _MAX_NAMES} more" if len(group_names) > _MAX_NAMES else ""
+        sentence = f"Not drawn, {reason}: {first_names}{remainder}"
+    return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), drawn_curves, names, sentence)
 
 
 # Tables with a row per threshold --------------------------------------------------------------
@@ -174,49 +183,58 @@ def read_sweep(
     *,
     by_eta: bool = True,
     made_by: str = "curve",
-    more: Sequence[str] = (),
+    further_columns: Sequence[str] = (),
 ) -> ChartCurves:
     """Return the curves of a table that has a row per threshold."""
-    # `values` are the metrics that are drawn, and `more` are further numbers of each row. Each
+    # `values` are the metrics that are drawn; `further_columns` hold other numbers of each row. Each
     # prevalence has a curve of its own; with `by_eta=False` all prevalences of a group share one.
-    needed = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *more]
-    table = check_table(chart, table, made_by, needed)
+    required_columns = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *further_columns]
+    table = check_table(chart, table, made_by, required_columns)
     for name in values:
         if name not in table.columns:
             remedy = f'pass metrics=("{name}",) to curve'
             remedy = "leave out long=True" if "metric" in table.columns else remedy
             raise PrcError(f"{chart} draws the column {name!r}, which the table lacks; {remedy}")
-    before = table.columns[: table.columns.index("threshold")]
-    end = before.index("eta") if "eta" in before else len(before)
-    names = name_group_fields(before[:end])
+    key_columns = table.columns[: table.columns.index("threshold")]
+    end = key_columns.index("eta") if "eta" in key_columns else len(key_columns)
+    names = name_group_fields(key_columns[:end])
     keys = [*names]
     if by_eta:
-        carried = {f"carried_{number}": name for number, name in enumerate(before[end + 1 :])}
-        names, own, ends = names | {"eta": "eta"}, [*names.values(), "eta"], ["eta_low", "eta_high"]
+        carried = {f"carried_{number}": name for number, name in enumerate(key_columns[end + 1 :])}
+        own_keys, end_columns = [*names.values(), "eta"], ["eta_low", "eta_high"]
+        names |= {"eta": "eta"}
         keys.append("eta")
-        if set(ends) <= set(carried.values()):
+        if set(end_columns) <= set(carried.values()):
             # The interval of a prevalence tells curves apart where several are equal but for that.
-            n, n_spans = (table.select(pl.struct(k).n_unique()).item() for k in (own, [*own, *ends]))
+            n, n_spans = (
+                table.select(pl.struct(k).n_unique()).item()
+                for k in (own_keys, [*own_keys, *end_columns])
+            )
             if n < n_spans:
-                pairs, say = table.select(ends).rows(), label_formats.say_eta_range
-                said = ["exact" if None in pair else say(pair) for pair in pairs]
-                table = table.with_columns(pl.Series(SPAN, said, dtype=pl.String))
+                pairs, say = table.select(end_columns).rows(), label_formats.say_eta_range
+                span_texts = ["exact" if None in pair else say(pair) for pair in pairs]
+                table = table.with_columns(pl.Series(SPAN, span_texts, dtype=pl.String))
                 carried["span"] = SPAN
                 keys.append("span")
         names |= carried
-    frame = _sort_points(table, names, keys, [*values, *more])
+    frame = _sort_points(table, names, keys, [*values, *further_columns])
     defined = ["recall", *(values or ["fpr"])]
-    rates = pl.any_horizontal(pl.col("recall", "fpr").diff() < 0).any()
+    _check_curves(frame.drop_nulls(defined))
+    return build_chart_curves(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
+
+
+def _check_curves(rows: pl.DataFrame) -> None:
+    """Raise if rows of one curve are not of one: rates fall with the threshold, or sizes differ."""
+    is_rate_falling = pl.any_horizontal(pl.col("recall", "fpr").diff() < 0).any()
     # Sums of weights may differ in their last digits from row to row.
-    mixed = (pl.col(n).max() > pl.col(n).min() * (1 + 1e-9) for n in ("n_pos", "n_neg"))
-    is_mixed = frame.drop_nulls(defined).group_by("curve").agg(rates.alias("falls"), *mixed)
-    if is_mixed.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
+    is_size_mixed = (pl.col(n).max() > pl.col(n).min() * (1 + 1e-9) for n in ("n_pos", "n_neg"))
+    mixtures = rows.group_by("curve").agg(is_rate_falling.alias("falls"), *is_size_mixed)
+    if mixtures.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
         raise PrcError(
             "some rows do not fit in one curve: recall or fpr falls while the threshold falls, or the "
             "numbers of positives and negatives differ; keep the group columns of the table, and keep "
             "them before eta and threshold"
         )
-    return build_chart_curves(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
 
 
 def _sort_points(
@@ -278,21 +296,21 @@ def build_lines(frame: pl.DataFrame, names: dict[str, str], value: str) -> Chart
         "eta"
     ).is_null().all()  # null: negatives that are not counted
     lines = number_lines(frame.filter(is_shown), names, "eta", value, "prevalence")
-    known = pl.col(value)
-    is_within_line = known.forward_fill().is_not_null() & known.backward_fill().is_not_null()
+    values = pl.col(value)
+    is_within_line = values.forward_fill().is_not_null() & values.backward_fill().is_not_null()
     curves = build_chart_curves(lines, names, is_within_line.over("curve"))
     return replace(curves, has_zero=bool((frame["eta"] == 0).any()))
 
 
 def number_lines(
-    frame: pl.DataFrame, names: dict[str, str], x: str, value: str, said: str
+    frame: pl.DataFrame, names: dict[str, str], x: str, value: str, x_name: str
 ) -> pl.DataFrame:
     """Return the rows by line and x, with the column `curve`; raise if a line has two values at an x."""
     frame = number_curves(frame.sort(*names, x), names)
     frame = frame.unique(["curve", x, value], keep="first", maintain_order=True)
     if frame.select(pl.struct("curve", x).is_duplicated().any()).item():
         raise PrcError(
-            f"some lines have several values at one {said}; keep the group columns of the table, and "
+            f"some lines have several values at one {x_name}; keep the group columns of the table, and "
             "keep them before eta"
         )
     return frame
@@ -307,9 +325,10 @@ def _read_values(
         columns = [name for name in ("metric", "value", "low", "high") if name in after_eta]
         return [[*(table.get_column(name) for name in columns), *shared]]
     is_wide = "criterion" in after_eta and "fpr" in after_eta
-    named = after_eta[after_eta.index("fpr") + 1 :] if is_wide else []
-    beside = {column for name in after_eta for column in astuple(name_estimate(name))[1:]}
-    metrics = [name for name in named if name not in (*beside, *_ALERT_COLUMNS, ABOVE_CHANCE)]
+    metric_candidates = after_eta[after_eta.index("fpr") + 1 :] if is_wide else []
+    interval_columns = {column for name in after_eta for column in astuple(name_estimate(name))[1:]}
+    no_metrics = {*interval_columns, *_ALERT_COLUMNS, ABOVE_CHANCE}
+    metrics = [name for name in metric_candidates if name not in no_metrics]
     if not metrics:
         raise PrcError(
             f"{chart} takes the table that {made_by} returns, with all its columns; this one has "
@@ -317,12 +336,12 @@ def _read_values(
         )
     values = []
     for name in metrics:
-        known = find_estimate(after_eta, name)
-        ends = {"value": known.value, "low": known.low, "high": known.high}
+        estimate = find_estimate(after_eta, name)
+        ends = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
         numbers = [
-            table.get_column(at).alias(field).cast(pl.Float64)
-            for field, at in ends.items()
-            if at is not None
+            table.get_column(end_column).alias(field).cast(pl.Float64)
+            for field, end_column in ends.items()
+            if end_column is not None
         ]
         values.append([pl.Series("metric", [name] * table.height, pl.String), *numbers, *shared])
     return values
