@@ -180,33 +180,37 @@ class Question:
             check_negatives(metrics)
         return self.eta.place(table, self.level)
 
-    def build_grid(self, table: InputTable, *, compares_models: bool = False) -> EtaTable:
-        """Return the prevalences of the groups of a table; models may have to share theirs."""
-        return self.eta.build_grid(table, self.level, compares_models=compares_models)
+    def build_model_grid(self, table: InputTable) -> EtaTable:
+        """Return the prevalences of the groups of a table, which models have to share."""
+        return self.eta.build_grid(table, self.level, compares_models=True)
+
+    def build_exact_grid(self, table: InputTable) -> EtaTable:
+        """Return the prevalences of the groups of a table; raise if they are estimates."""
+        return self.eta.build_grid(table, None).require_exact(f"{self.method}()")
 
 
-def _set_parts(question: Question, parts: Sequence[Column], words: Mapping[str, Any]) -> Question:
+def _set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[str, Any]) -> Question:
     """Return the question of a field, whose parts are no groups: bound ones leave `by` and `model`.
 
-    `words` are those of the call itself.
+    `call_words` are those that the call itself says.
     """
     columns, names = replace(question.columns, parts=list(parts)), {name_column(part) for part in parts}
     if columns.by is not None:
-        groups = _leave_parts_out("by", columns.by, names, words)
+        groups = _leave_parts_out("by", columns.by, names, call_words)
         columns = replace(columns, by=groups or None)
-    if columns.model is not None and not _leave_parts_out("model", columns.model, names, words):
+    if columns.model is not None and not _leave_parts_out("model", columns.model, names, call_words):
         columns = replace(columns, model=None)
     return replace(question, columns=columns)
 
 
 def _leave_parts_out(
-    word: str, columns: Any, parts: Collection[str], words: Mapping[str, Any]
+    word: str, columns: Any, parts: Collection[str], call_words: Mapping[str, Any]
 ) -> list[Column]:
     """Return the columns of `by` or `model` that tell no parts apart; raise for one that was said."""
     groups: list[Column] = list_columns(f"{word}=", columns)
     names = [name_column(group) for group in groups]
     doubles = [name for name in names if name in parts]
-    if doubles and words.get(word) is not None:
+    if doubles and call_words.get(word) is not None:
         raise PrcError(
             f"{word}= and parts= both hold the column {doubles[0]!r}; leave {word}= out "
             "for the answer of the whole field, or pass eta= without field() for one of each part"
@@ -361,6 +365,7 @@ class _Unpacked:
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+"""What a bound table is of, and what its methods return."""
 
 
 class BoundTable(PublicMethods, Generic[F], path="prc"):
@@ -395,16 +400,16 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         ... )
         True
         """
-        said = merge_words(self._words, words)
-        bound = type(self)(self._frame.clone(), said)
-        if said:
+        all_words = merge_words(self._words, words)
+        bound = type(self)(self._frame.clone(), all_words)
+        if all_words:
             bound._check_words()
         return bound
 
     def __repr__(self) -> str:
         n_rows = f"{self._frame.height} rows" if isinstance(self._frame, pl.DataFrame) else "a LazyFrame"
-        shown = (f"{name}={_show_word(value)}" for name, value in self._words.items())
-        says = ", ".join(shown) or "say what it holds by .prc(score=..., label=..., by=...)"
+        words = (f"{name}={_show_word(value)}" for name, value in self._words.items())
+        says = ", ".join(words) or "say what it holds by .prc(score=..., label=..., by=...)"
         return f"<prc of {n_rows}: {says}>"
 
     def _finish(
@@ -429,12 +434,12 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
                 tells_negatives(value)
             elif value is not None and name not in ("missing", "pos_label"):
                 for column in _list_named(name, value):
-                    read = reader.read_column(name, column)
+                    resolved = reader.read_column(name, column)
                     if name == "score":
-                        SCORE_DTYPES.require(read.what, read.dtype)
+                        SCORE_DTYPES.require(resolved.what, resolved.dtype)
 
-    def _merge_words(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        return merge_words(self._words, said)
+    def _merge_words(self, call_words: Mapping[str, Any]) -> dict[str, Any]:
+        return merge_words(self._words, call_words)
 
     def _ask(
         self,
@@ -444,11 +449,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         eta: Any = None,
         confidence: Confidence = None,
         collects: bool = False,
-        **own: Any,
+        **options: Any,
     ) -> Question:
         """Return what the words bound and said mean in a call of a method, and what it asks.
 
-        `own` are arguments that may not go with others. A method that `collects` runs queries half way.
+        `options` are those that may not go together. A method that `collects` runs queries half way.
         """
         certainty = None
         if confidence is not None:
@@ -456,19 +461,20 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             takes_rate = method in vocabulary.TAKES_RATES
             certainty = read_certainty(confidence, f"{method}()", kinds, takes_rate=takes_rate)
         targets = {name: value for name, value in words.items() if name in word_groups.TARGET_WORDS}
-        said = {
+        table_words = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
             for name, value in words.items()
             if name not in word_groups.TARGET_WORDS
         }
-        words = merge_words(self._words, said)
-        argument = self._read_eta(eta, words)
-        facts = list_facts(words, {**own, **targets}, argument, certainty)
+        words = merge_words(self._words, table_words)
+        is_table = isinstance(eta, BoundTable)
+        argument = EtaOfScores(eta, eta._read_unlabelled(words)) if is_table else read_eta_argument(eta)
+        facts = list_facts(words, {**options, **targets}, argument, certainty)
         keeps_tables = bool(self._words) and isinstance(self._frame, pl.DataFrame)
         question = Question(
             method,
             self._frame,
-            InputColumns.read_words(_choose_words(method, words, said, facts)),
+            InputColumns.read_words(_choose_words(method, words, table_words, facts)),
             argument,
             certainty,
             targets,
@@ -477,16 +483,10 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             read_tables=self._tables if keeps_tables else None,
         )
         if argument.parts:
-            question = _set_parts(question, argument.parts, said)
+            question = _set_parts(question, argument.parts, table_words)
         if isinstance(question.columns.score, list | tuple | Mapping):
-            return _make_long(question, paired=own.get("paired", False))
+            return _make_long(question, paired=options.get("paired", False))
         return _set_groups(question)
-
-    def _read_eta(self, eta: Any, words: Mapping[str, Any]) -> EtaArgument:
-        """Return what `eta=` says; of a bound table its scores, read by `words` that it leaves open."""
-        if isinstance(eta, BoundTable):
-            return EtaOfScores(eta, eta._read_unlabelled(words))
-        return read_eta_argument(eta)
 
     def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""
@@ -536,25 +536,29 @@ def read_reference_columns(
     return reference._frame, replace(shared, **stated)
 
 
-def merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def merge_words(bound: Mapping[str, Any], call_words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that hold: those said, and of those bound all that they leave in place."""
-    told = [rivals for rivals in vocabulary.RIVALS if any(said.get(name) is not None for name in rivals)]
-    if len(told) > 1:
-        names = [next(n for n in rivals if said.get(n) is not None) for rivals in told]
+    ways = [
+        rivals
+        for rivals in vocabulary.RIVALS
+        if any(call_words.get(name) is not None for name in rivals)
+    ]
+    if len(ways) > 1:
+        names = [next(n for n in rivals if call_words.get(n) is not None) for rivals in ways]
         raise PrcError(
             f"{names[0]}= and {names[1]}= both tell which examples there are; pass one of them"
         )
-    aside = {name for rivals in vocabulary.RIVALS if told and rivals not in told for name in rivals}
-    return {**{name: value for name, value in bound.items() if name not in aside}, **said}
+    aside = {name for rivals in vocabulary.RIVALS if ways and rivals not in ways for name in rivals}
+    return {**{name: value for name, value in bound.items() if name not in aside}, **call_words}
 
 
 def _choose_words(
-    method: str, words: Mapping[str, Any], said: Mapping[str, Any], facts: set[str]
+    method: str, words: Mapping[str, Any], call_words: Mapping[str, Any], facts: set[str]
 ) -> dict[str, Any]:
     """Return the words of a call that its answer goes by; raise for one that it has no use for."""
     words = dict(words)
     # A bound word that was not said is passed over if it cannot change the answer.
-    uses, only_bound = vocabulary.USES[method], {name for name in words if said.get(name) is None}
+    uses, only_bound = vocabulary.USES[method], {name for name in words if call_words.get(name) is None}
     for name in [name for name, value in words.items() if value is not None and name not in uses]:
         if name not in only_bound or name not in vocabulary.PASSED_OVER:
             raise refuse_word(method, name)

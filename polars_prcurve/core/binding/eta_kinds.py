@@ -5,10 +5,10 @@ It is read once, at the call. Each kind tells the rules what it is, and places a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import polars as pl
 
@@ -40,8 +40,13 @@ class EtaArgument:
     value: Any
     """The argument as it was passed, with which other methods are asked the same."""
 
+    is_of_classes: ClassVar[bool] = False
+    """Whether it says the shares of classes, which a wide table has a column of scores for."""
+    is_estimated: ClassVar[bool] = False
+    """Whether prevalences are estimated with the very table that is asked."""
+
     @property
-    def facts(self) -> set[str]:
+    def facts(self) -> Set[str]:
         """What rules say of it."""
         return {"eta="}
 
@@ -51,18 +56,8 @@ class EtaArgument:
         return ()
 
     @property
-    def is_estimated(self) -> bool:
-        """Whether prevalences are estimated with the very table that is asked."""
-        return False
-
-    @property
     def is_field(self) -> bool:
         """Whether it is a field whose parts columns of the table tell apart."""
-        return False
-
-    @property
-    def is_of_classes(self) -> bool:
-        """Whether it says the shares of classes, which a wide table has a column of scores for."""
         return False
 
     def find_numbers(self) -> list[float]:
@@ -106,7 +101,7 @@ class EtaNumbers(EtaArgument):
         return read_eta_list(self.value)
 
     @property
-    def facts(self) -> set[str]:
+    def facts(self) -> Set[str]:
         """What rules say of it: nothing of own prevalences alone."""
         try:
             return set() if set(self.numbers) == {None} else {"eta="}
@@ -147,11 +142,7 @@ class EtaField(EtaArgument):
 
     value: Field | ClassMix
     field: Field
-
-    @property
-    def facts(self) -> set[str]:
-        """What rules say of it."""
-        return {"eta=", "field()"}
+    facts: ClassVar[Set[str]] = frozenset({"eta=", "field()"})
 
     @property
     def parts(self) -> tuple[Column, ...]:
@@ -189,16 +180,8 @@ class EtaClassMix(EtaArgument):
     """The share of each class in a field; it becomes a field when a wide table is made long."""
 
     value: ClassMix
-
-    @property
-    def facts(self) -> set[str]:
-        """What rules say of it."""
-        return {"eta=", "class_mix()"}
-
-    @property
-    def is_of_classes(self) -> bool:
-        """Whether it says the shares of classes: always."""
-        return True
+    facts: ClassVar[Set[str]] = frozenset({"eta=", "class_mix()"})
+    is_of_classes: ClassVar[bool] = True
 
     def build_field(
         self, label: str, dtype: pl.DataType, scores: Mapping[Any, str]
@@ -220,16 +203,8 @@ class EtaOfScores(EtaArgument):
     """Rows without labels, whose prevalence is estimated with the table that is asked."""
 
     unlabelled: ScoreTable
-
-    @property
-    def facts(self) -> set[str]:
-        """What rules say of it."""
-        return {"eta=", "eta= of scores"}
-
-    @property
-    def is_estimated(self) -> bool:
-        """Whether prevalences are estimated with the very table that is asked."""
-        return True
+    facts: ClassVar[Set[str]] = frozenset({"eta=", "eta= of scores"})
+    is_estimated: ClassVar[bool] = True
 
     def build_grid(
         self, table: InputTable, confidence: float | None, *, compares_models: bool = False

@@ -15,6 +15,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 _MOST_TABLES = 4
 """As many tables stay in memory: a page of several charts asks of about as many columns at a time."""
 _NAMES = tuple(field.name for field in fields(InputColumns))
+"""All that may differ between two questions of one frame, by name."""
 
 
 class _ReadTable(NamedTuple):

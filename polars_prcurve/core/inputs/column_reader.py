@@ -24,15 +24,17 @@ from polars_prcurve.core.inputs.score_and_rate_tables import Tallies
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 
-Columns: TypeAlias = Column | Sequence[Column] | None
+Columns: TypeAlias = Column | Sequence[Column] | None  # one column, several or none, as of by=
 Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
-TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
+"""Numbers of positives and of negatives, and the sums of their squares if they are of weights."""
+TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]  # what to compute, and what it will be
 
 Missing: TypeAlias = Literal["raise", "drop", "below"]
 """What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
 MISSING = get_args(Missing)
+"""The words that missing= takes."""
 
-_EXPECTED = "a column name or an expression"
+_EXPECTED = "a column name or an expression"  # what errors say of other values
 _IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 
@@ -56,11 +58,11 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
 
 def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
     """Return those columns of `by=` that a frame has, or can compute."""
-    known = set(frame.lazy().collect_schema())
+    names = set(frame.lazy().collect_schema())
     return [
         column
         for column in list_columns("by=", columns)
-        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
+        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= names
     ]
 
 
@@ -164,8 +166,10 @@ class ColumnReader:
                 raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")
-        if both := [name for name in dtypes if name in self.by]:
-            raise PrcError(f"by= and {argument}= both hold the column {both[0]!r}; leave it out of one")
+        if doubles := [name for name in dtypes if name in self.by]:
+            raise PrcError(
+                f"by= and {argument}= both hold the column {doubles[0]!r}; leave it out of one"
+            )
         self.by_exprs += exprs
         self.by |= dtypes
         return dtypes
@@ -176,11 +180,11 @@ class ColumnReader:
 
     def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
         """Return one column of a dtype that `rule` allows, of which no value may be missing."""
-        given = self.read_column(argument, column)
+        values = self.read_column(argument, column)
         if rule is not None:
-            rule.require(given.what, given.dtype)
-        self.handle_missing(given)
-        return given
+            rule.require(values.what, values.dtype)
+        self.handle_missing(values)
+        return values
 
     def handle_missing(
         self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
@@ -240,8 +244,8 @@ class ColumnReader:
         # key that only the long table has gets no span.
         if not isinstance(self.user_table, pl.DataFrame):
             return {}
-        held = set(self.user_table.columns)
-        exprs = (e for e in self.by_exprs if held.issuperset(e.meta.root_names()))
+        names = set(self.user_table.columns)
+        exprs = (e for e in self.by_exprs if names.issuperset(e.meta.root_names()))
         keys = self.user_table.lazy().select(exprs)
         wide = [name for name, dtype in keys.collect_schema().items() if dtype in WIDE_DTYPES]
         if not wide:
@@ -315,9 +319,9 @@ def missing_row_check(
 def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
     """Return the parts of a sentence that tell the keys of the first row by its keys that is `wrong`."""
     parts: list[str | pl.Expr] = []
-    found = {name: key.filter(wrong) for name, key in keys.items()}
-    for name, key in found.items():
+    wrong_keys = {name: key.filter(wrong) for name, key in keys.items()}
+    for name, key in wrong_keys.items():
         # Rows of groups may come in any order, but one mistake has one message.
-        value = show_value(key.sort_by([*found.values()]).first()).fill_null("null")
+        value = show_value(key.sort_by([*wrong_keys.values()]).first()).fill_null("null")
         parts += [", " if parts else "", f"{name} = ", value]
     return parts

@@ -35,23 +35,33 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 """Positives and negatives that were never scored: two numbers, or a frame with a row per group."""
 
-_COUNTS = dict(zip(("n_pos", "n_neg"), (TOTALS[:2], TOTALS[2:]), strict=True))
-_TOTALS = [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
+_COUNTS = {"n_pos": TOTALS[:2], "n_neg": TOTALS[2:]}
+"""Of each number of `below=` the columns of a group table that it is added to."""
+_TOTALS = [
+    pl.col(count).cast(pl.Int64).alias(name) for count, names in _COUNTS.items() for name in names
+]
+"""TOTALS from the numbers of `below=`: whoever was never scored counts among all, and below all."""
 _CLASSES = {Row.POS: Group.POS_BELOW, Row.NEG: Group.NEG_BELOW}
+"""Of each class what a row adds to it, and how many of it were never scored."""
 _OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
 """Columns of results that change with the number of negatives, whatever the metrics."""
-_KIND, _HAS_ROW = f"{RESERVED}kind", f"{RESERVED}has_row"
-_TOO_FEW, _UNEQUAL = f"{RESERVED}too_few", f"{RESERVED}unequal_rest"
+_KIND = f"{RESERVED}kind"  # 0 for rows with an id, else the class of those that no model scored
+_HAS_ROW = f"{RESERVED}has_row"  # true if a model has a row for the example
+_TOO_FEW = f"{RESERVED}too_few"  # 1 where below= counts fewer than are lacking
+_UNEQUAL = f"{RESERVED}unequal_rest"  # 1 where a model has fewer examples in all than another
+# What is wrong between models, by the column of tallies that counts it.
 _MISFITS = {
     _TOO_FEW: "an example that one model lacks is among those that below= counts for it, and below= "
     "counts fewer, in ",
     _UNEQUAL: "models share their examples, so those with a row and those of below= add up to the "
     "same number in each; they do not in ",
 }
+# What both sentences end with: how to say the numbers of each model.
 _REMEDY = (
     " case(s) of a model and class; pass below= as a frame with the numbers of each model, or "
     'missing="below" with null scores'
 )
+# What errors say of other values of below=.
 _EXPECTED = "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
 
 
@@ -71,9 +81,7 @@ def tells_negatives(below: Any) -> bool:
 
 
 def hide_unknown(query: pl.LazyFrame, table: InputTable) -> pl.LazyFrame:
-    """Return a result, in which what follows from a number of negatives that is not known is null."""
-    if table.counts_negatives:
-        return query
+    """Return a result in which all that follows from a number of negatives that is not known is null."""
     names = [name for name in _OF_NEGATIVES if name not in table.by]
     return query.with_columns(pl.when(False).then(cs.by_name(*names, require_all=False)))
 
@@ -85,35 +93,37 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
             "examples that were never scored count as one each, and counts= holds floats; cast them to "
             "integers if that is what they are"
         )
-    found, below = NeverScored(in_rows=in_rows), arguments.take_frame(below)
+    unscored, below = NeverScored(in_rows=in_rows), arguments.take_frame(below)
     if below is None:
-        return replace(table, unscored=found)
+        return replace(table, unscored=unscored)
     table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        found = replace(found, frame=_read_frame(below, table))
+        unscored = replace(unscored, frame=_read_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
-        found = replace(found, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
+        unscored = replace(unscored, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
-            amounts = {"n_pos": found.n_pos, "n_neg": found.n_neg}
-            found = replace(found, frame=pl.LazyFrame(amounts).select(_TOTALS), n_pos=0, n_neg=0)
-    if found.frame is not None:  # it may have groups beyond those of the table
+            amounts = {"n_pos": unscored.n_pos, "n_neg": unscored.n_neg}
+            unscored = replace(unscored, frame=pl.LazyFrame(amounts).select(_TOTALS), n_pos=0, n_neg=0)
+    if unscored.frame is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
     if Row.EXAMPLE in table.columns:
-        return _complete_examples(table, found)
-    return replace(table, unscored=found)
+        return _complete_examples(table, unscored)
+    return replace(table, unscored=unscored)
 
 
 def _read_numbers(below: Any) -> tuple[int, int | None]:
     """Return the two numbers of `below=`, of which that of negatives may be None."""
     if isinstance(below, str) or not isinstance(below, Sequence):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
-    given = arguments.read_list("below=", below, _EXPECTED)
-    if len(given) != len(_COUNTS):
+    numbers = arguments.read_list("below=", below, _EXPECTED)
+    if len(numbers) != len(_COUNTS):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
-    n_pos = arguments.read_whole_number("below=, of positives,", given[0], 0)
+    n_pos = arguments.read_whole_number("below=, of positives,", numbers[0], 0)
     n_neg = (
-        None if given[1] is None else arguments.read_whole_number("below=, of negatives,", given[1], 0)
+        None
+        if numbers[1] is None
+        else arguments.read_whole_number("below=, of negatives,", numbers[1], 0)
     )
     return n_pos, n_neg
 
@@ -184,19 +194,19 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     """
     amounts = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
     tests = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
-    given = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
-    counted = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
-    rows = table.frame.select(*table.by_exprs, **given, **counted, **tests)
+    columns = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
+    counts = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
+    rows = table.frame.select(*table.by_exprs, **columns, **counts, **tests)
     no_kind = pl.lit(0, dtype=pl.Int8).alias(_KIND)
     rows = rows.with_columns(no_kind).cache()
     below = _list_models(rows, table.by, unscored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
     group, dtype = table.group_columns, rows.collect_schema()[Row.EXAMPLE]
-    own = rows.group_by(*group, Row.EXAMPLE).agg(pl.col(*_CLASSES).max())
+    examples = rows.group_by(*group, Row.EXAMPLE).agg(pl.col(*_CLASSES).max())
     has_row = rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
-    found = join_groups(own, below.select(*table.by), group)
-    found = join_groups(found, has_row, {**table.by, Row.EXAMPLE: dtype}, how="left")
-    lacking = found.filter(pl.col(_HAS_ROW).is_null())
+    pairs = join_groups(examples, below.select(*table.by), group)
+    pairs = join_groups(pairs, has_row, {**table.by, Row.EXAMPLE: dtype}, how="left")
+    lacking = pairs.filter(pl.col(_HAS_ROW).is_null())
     lacking = lacking.select(*table.by, Row.EXAMPLE, *_CLASSES, no_kind).cache()
     rest = _count_rest(below, lacking, table)
     every = pl.concat([rows, lacking, rest], how="diagonal_relaxed")
@@ -221,12 +231,12 @@ def _list_models(
     rows: pl.LazyFrame, by: Mapping[str, pl.DataType], unscored: NeverScored
 ) -> pl.LazyFrame:
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
-    listed = rows.select(*by).unique()
+    models = rows.select(*by).unique()
     if unscored.frame is None:
-        given = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
-        return listed.with_columns(pl.lit(n, dtype=pl.Int64).alias(name) for name, n in given.items())
+        numbers = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
+        return models.with_columns(pl.lit(n, dtype=pl.Int64).alias(name) for name, n in numbers.items())
     frame = unscored.frame.select(*by, *_CLASSES.values())
-    every = pl.concat([listed, frame.select(*by)]).unique()
+    every = pl.concat([models, frame.select(*by)]).unique()
     return join_groups(every, frame, by, how="left").with_columns(
         pl.col(*_CLASSES.values()).fill_null(0)
     )
@@ -236,15 +246,15 @@ def _count_rest(below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable) -
     """Return a row per group, model and class: the examples that no model scored, and their tests."""
     group = list(table.group_columns)
     sums = aggregate_by(lacking, table.by, [pl.col(*_CLASSES).sum()])
-    both = join_groups(below, sums, table.by, how="left")
+    models = join_groups(below, sums, table.by, how="left")
     parts = []
-    for kind, (of_class, given) in enumerate(_CLASSES.items(), start=1):
-        rest = pl.col(given) - pl.col(of_class).fill_null(0)
-        if of_class == Row.NEG and not table.counts_negatives:
+    for kind, (amount_column, below_column) in enumerate(_CLASSES.items(), start=1):
+        rest = pl.col(below_column) - pl.col(amount_column).fill_null(0)
+        if amount_column == Row.NEG and not table.counts_negatives:
             rest = 0 * rest + MANY  # those that no model scored are not counted
         most = rest.max().over(group) if group else rest.max()
-        amounts = {name: rest if name == of_class else 0 * rest for name in _CLASSES}
+        amounts = {name: rest if name == amount_column else 0 * rest for name in _CLASSES}
         columns = {name: amount.clip(lower_bound=0) for name, amount in amounts.items()}
         columns |= {_TOO_FEW: (rest < 0).cast(pl.Int64), _UNEQUAL: (rest != most).cast(pl.Int64)}
-        parts.append(both.select(*table.by, **columns, **{_KIND: pl.lit(kind, dtype=pl.Int8)}))
+        parts.append(models.select(*table.by, **columns, **{_KIND: pl.lit(kind, dtype=pl.Int8)}))
     return pl.concat(parts)

@@ -22,7 +22,7 @@ from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_columns import Group, Row
 
-_LEN = f"{RESERVED}len"
+_LEN = f"{RESERVED}len"  # the number of rows of a group, or of equal scores
 
 
 @dataclass
@@ -169,10 +169,10 @@ class InputTable:
         added = self.unscored.frame.select(
             *self.by, *(n for n in TOTALS if n in groups.collect_schema())
         )
-        both = pl.concat([groups, added], how="diagonal_relaxed")
+        all_groups = pl.concat([groups, added], how="diagonal_relaxed")
         if not self.by:
-            return both.sum()
-        return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
+            return all_groups.sum()
+        return all_groups.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
 
 @dataclass(frozen=True, kw_only=True)

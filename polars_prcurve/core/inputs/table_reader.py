@@ -169,8 +169,8 @@ def count_dropped_rows(
         table = read_input(frame, columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
-    total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)
-    return DroppedRows(total - kept, total)
+    total, n_kept = table.collect(table.row_counts, "the number of rows left out").row(0)
+    return DroppedRows(total - n_kept, total)
 
 
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
@@ -328,8 +328,8 @@ def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     query_checks.label_dtypes(pos_label).require(what, dtype)
     reader.handle_missing(labels)
     if pos_label is not None:
-        if isinstance(dtype, pl.Enum) and pos_label not in (known := dtype.categories.to_list()):
-            hint = suggest_names(str(pos_label), known)
+        if isinstance(dtype, pl.Enum) and pos_label not in (categories := dtype.categories.to_list()):
+            hint = suggest_names(str(pos_label), categories)
             raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
         positive = query_checks.equals_label(value, pos_label)
         reader.check(query_checks.pos_label_checks, what, positive, pos_label)
@@ -403,12 +403,12 @@ def _read_points(
     return points, {"count_dtype": pl.Float64()}
 
 
-def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
+def list_parts(argument: str, value: Any, number: int, what: str) -> list[Any]:
     """Return the columns that an argument lists; raise if there are not as many as it takes."""
     expected = f"{('two', 'four')[number == 4]} {what}"
-    parts = read_list(f"{argument}=", given, expected)
+    parts = read_list(f"{argument}=", value, expected)
     if len(parts) != number:
-        raise refuse_kind(f"{argument}=", expected, given)
+        raise refuse_kind(f"{argument}=", expected, value)
     return parts
 
 
@@ -430,9 +430,9 @@ def _read_cells(
     fields = {"has_cells": True, "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
         return points, fields  # the default, of a table that has no thresholds
-    given = reader.read_column("score", score)
-    query_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    return points | {Row.SCORE: given.value}, fields | {"score_dtype": given.dtype}
+    thresholds = reader.read_column("score", score)
+    query_checks.SCORE_DTYPES.require(thresholds.what, thresholds.dtype)
+    return points | {Row.SCORE: thresholds.value}, fields | {"score_dtype": thresholds.dtype}
 
 
 def _read_count(
@@ -441,17 +441,17 @@ def _read_count(
     """Return a column of whole numbers; it `may_be_null`, as a Float64, where a number is not known."""
     if may_be_null and not isinstance(column, str | pl.Expr):  # one number for all rows
         return pl.lit(float(read_whole_number(f"{argument}=", column, 0)))
-    given = reader.read_column(argument, column)
-    value = given.value
+    counts = reader.read_column(argument, column)
+    value = counts.value
     if may_be_null:
         value = value.cast(pl.Float64)
-        if given.dtype == pl.Null:
+        if counts.dtype == pl.Null:
             return value
         value = value.fill_nan(None)
-    if not given.dtype.is_numeric():
-        raise PrcError(f"{given.what} is {given.dtype}; expected whole numbers >= 0")
+    if not counts.dtype.is_numeric():
+        raise PrcError(f"{counts.what} is {counts.dtype}; expected whole numbers >= 0")
     if not may_be_null:
-        reader.handle_missing(given)
-    reader.check(query_checks.amount_checks, given.what, value)
-    reader.check(query_checks.whole_checks, given.what, value.cast(pl.Float64))
+        reader.handle_missing(counts)
+    reader.check(query_checks.amount_checks, counts.what, value)
+    reader.check(query_checks.whole_checks, counts.what, value.cast(pl.Float64))
     return value

@@ -23,9 +23,11 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 RealNumber: TypeAlias = Fraction | float  # a real number: a fraction, or an infinity as a float
 
 
-def read_threshold_list(argument: str, given: Iterable[Any], dtype: pl.DataType) -> list[RealNumber]:
+def read_threshold_list(
+    argument: str, thresholds: Iterable[Any], dtype: pl.DataType
+) -> list[RealNumber]:
     """Return thresholds as exact numbers; raise for what scores of this dtype are not compared with."""
-    return [_read_number(argument, value, dtype) for value in given]
+    return [_read_number(argument, threshold, dtype) for threshold in thresholds]
 
 
 def to_least_scores(numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
@@ -72,10 +74,10 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
             nearest = math.nextafter(nearest, math.inf)
         # A shorter float is a longer float, so the least one above the least longer one is the answer.
         with np.errstate(over="ignore"):
-            held = float_type(nearest)
-        if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
-            held = np.nextafter(held, float_type(math.inf))
-        return float(held) + 0.0  # 0.0 in place of -0.0
+            score = float_type(nearest)
+        if float(score) < nearest:  # as Python floats: NumPy would round the longer one first
+            score = np.nextafter(score, float_type(math.inf))
+        return float(score) + 0.0  # 0.0 in place of -0.0
     low, high, scale = 0, 1, 0  # of Booleans
     if isinstance(dtype, pl.Decimal):
         high, scale = 10 ** (dtype.precision or 38) - 1, dtype.scale

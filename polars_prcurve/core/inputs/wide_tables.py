@@ -22,8 +22,9 @@ from polars_prcurve.core.ground.query_checks import (
 )
 from polars_prcurve.core.inputs.row_columns import Row
 
-_SCORE_COLUMNS = "column names, as a list"
-_WEIGHT, _ROWS = f"{RESERVED}weight", f"{RESERVED}rows"
+_SCORE_COLUMNS = "column names, as a list"  # what errors say of other values
+_WEIGHT = f"{RESERVED}weight"  # the share of a class in the field over that in the table
+_ROWS = f"{RESERVED}rows"  # the number of rows of a class
 
 
 def unpivot_scores(
@@ -61,9 +62,11 @@ def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTabl
     others = _find_other_columns(schema, "score", scores, new)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     rows, names = _number_rows(frame, Row.EXAMPLE), pl.Enum(scores)
-    kept = [pl.col(Row.EXAMPLE), *map(select_column, others)]
+    shared_columns = [pl.col(Row.EXAMPLE), *map(select_column, others)]
     models = (
-        rows.select(*kept, pl.lit(name, dtype=names).alias(Row.MODEL), select_column(name).alias(score))
+        rows.select(
+            *shared_columns, pl.lit(name, dtype=names).alias(Row.MODEL), select_column(name).alias(score)
+        )
         for name in scores
     )
     return StackedTable(pl.concat(models), score, Row.MODEL)
@@ -129,12 +132,12 @@ def _join_class_weights(
     frame: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
 ) -> pl.LazyFrame:
     """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
-    given = arguments.read_shares("mix=", mix)
-    known = read_classes(label, dtype, list(given))
-    if lacking := [value for value in classes.to_list() if value not in known.to_list()]:
+    shares_by_class = arguments.read_shares("mix=", mix)
+    shared_classes = read_classes(label, dtype, list(shares_by_class))
+    if lacking := [value for value in classes.to_list() if value not in shared_classes.to_list()]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
-    shares = pl.Series(_WEIGHT, [*given.values()], dtype=pl.Float64)
-    field = pl.LazyFrame([known.alias(label), shares / math.fsum(shares)])
+    shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
+    field = pl.LazyFrame([shared_classes.alias(label), shares / math.fsum(shares)])
     n, weight = pl.col(_ROWS), pl.col(_WEIGHT)
     rows = frame.filter(select_column(label).is_not_null())
     counts = rows.group_by(label).agg(pl.len().alias(_ROWS))
@@ -143,8 +146,10 @@ def _join_class_weights(
         _class_check(n.is_not_null() & weight.is_null(), label, "mix= has no share for"),
         _class_check(no_rows, label, "no row of the table is of"),
     ]
-    both = stop_if_broken(counts.join(field, on=label, how="full", coalesce=True), checks)
-    weights = both.filter(n.is_not_null()).select(label, (weight * (n.sum() / n)).alias(_WEIGHT))
+    counts_and_shares = stop_if_broken(counts.join(field, on=label, how="full", coalesce=True), checks)
+    weights = counts_and_shares.filter(n.is_not_null()).select(
+        label, (weight * (n.sum() / n)).alias(_WEIGHT)
+    )
     frame = frame.join(weights, on=label, how="left", maintain_order="left")
     return frame.with_columns(weight.fill_null(1.0))
 
@@ -179,8 +184,8 @@ def _stack_columns(
         frame, others = _number_rows(frame, row), [row, *others]
     name = pl.lit(names.implode()).first().alias(names.name)
     values = pl.concat_list(*map(select_column, columns)).alias(score)
-    kept = map(select_column, others)
-    return frame.select(*kept, name, values).explode(selectors.by_name(names.name, score))
+    shared_columns = map(select_column, others)
+    return frame.select(*shared_columns, name, values).explode(selectors.by_name(names.name, score))
 
 
 def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
@@ -244,10 +249,10 @@ def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argume
     sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of.items())
     totals = frame.select(select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []
-    known = f"label column {label!r} holds ", labels
+    beginning = f"label column {label!r} holds ", labels
     for name, value in class_of.items():
         text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
         absent = (labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(absent, (*known, f"{text}{argument}=")))
+        checks.append(Check(absent, (*beginning, f"{text}{argument}=")))
     present = stop_if_broken(totals, checks).select(n_labels)
     return frame.join(present, how="cross", maintain_order="left")

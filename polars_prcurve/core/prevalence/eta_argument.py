@@ -112,16 +112,16 @@ def build_number_grid(
     return EtaTable(
         pl.LazyFrame({"eta": etas}, schema={"eta": pl.Float64}),
         etas_per_group=len(etas),
-        shared=_list_sharing_groups(table, compares_models=compares_models),
+        shared=_list_sharing_groups(table) if compares_models else None,
         holds_own=None in etas,
         holds_others=any(eta is not None for eta in etas),
     )
 
 
-def _list_sharing_groups(table: InputTable, *, compares_models: bool) -> tuple[str, ...] | None:
+def _list_sharing_groups(table: InputTable) -> tuple[str, ...] | None:
     """Return the groups whose models have to share their own prevalence; None if they need not."""
     # What is not counted is no prevalence that models could differ in.
-    return tuple(table.group_columns) if compares_models and table.counts_negatives else None
+    return tuple(table.group_columns) if table.counts_negatives else None
 
 
 def read_eta_frame(
@@ -145,11 +145,12 @@ def read_eta_frame(
     is_estimate = "shift_p_value" in grid.carried
     others = (name for name in grid.carried if not (is_estimate and name == "n"))
     check_forgotten_groups("eta", others, table.schema)
-    return replace(grid, shared=_list_sharing_groups(table, compares_models=compares_models))
+    return replace(grid, shared=_list_sharing_groups(table) if compares_models else None)
 
 
 _ROUNDING = 1e-12
 """Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
+# The reason why a table of rates alone has no prevalence, which errors say before what to do.
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
@@ -167,14 +168,7 @@ def _build_frame_grid(
         )
     keys = read_group_keys("eta", schema, by)
     uncertain = has_uncertain_eta(schema, keys)
-    own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
-    carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
-    for name in carried:
-        what = f"the eta= frame carries a column {name!r}"
-        if is_pattern(name):
-            raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
-        if name in by or name.startswith(RESERVED):
-            raise PrcError(f"{what}, and the result has a column of that name; rename it")
+    carried = _list_carried_columns(schema, by, uncertain=uncertain)
     value, columns = pl.col("eta"), (*keys, "eta", *carried)
     outside = "holds an eta outside [0, 1] (expected shares, not percent)"
     troubles = [(value.is_nan() | ~value.is_between(0, 1), outside)]
@@ -194,8 +188,29 @@ def _build_frame_grid(
             warn_of_refuted_estimates(frame, list(keys))
         etas_per_group = None if keys else frame.height
         holds_own = frame["eta"].null_count() > 0
-    held = {name: by[name] for name in keys}
-    return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
+    return EtaTable(
+        checked,
+        {name: by[name] for name in keys},
+        carried,
+        etas_per_group,
+        uncertain=uncertain,
+        holds_own=holds_own,
+    )
+
+
+def _list_carried_columns(
+    schema: Iterable[str], by: Mapping[str, pl.DataType], *, uncertain: bool
+) -> tuple[str, ...]:
+    """Return what an eta frame has beside groups and eta, intervals first; raise for other names."""
+    eta_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    carried = (*eta_names[1:], *(name for name in schema if name not in (*by, *eta_names)))
+    for name in carried:
+        what = f"the eta= frame carries a column {name!r}"
+        if is_pattern(name):
+            raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
+        if name in by or name.startswith(RESERVED):
+            raise PrcError(f"{what}, and the result has a column of that name; rename it")
+    return carried
 
 
 def check_result_columns(table: InputTable, grid: EtaTable, columns: Sequence[str]) -> None:
@@ -215,17 +230,17 @@ _SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was comput
 
 def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
     """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
-    found = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
-    for name in found:
+    names = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
+    for name in names:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
-    lacking = [name for name in (ETA_LOW, ETA_HIGH) if name not in found]
-    if found and lacking:
+    lacking = [name for name in (ETA_LOW, ETA_HIGH) if name not in names]
+    if names and lacking:
         raise PrcError(
-            f"the eta= frame has a column {found[0]!r} and no {lacking[0]!r}; an eta that is an "
+            f"the eta= frame has a column {names[0]!r} and no {lacking[0]!r}; an eta that is an "
             f"estimate needs both ends, {ETA_LOW!r} and {ETA_HIGH!r}"
         )
-    return bool(found)
+    return bool(names)
 
 
 def add_uncertain_eta(
@@ -243,11 +258,11 @@ def add_uncertain_eta(
     outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
     ends = f"{ETA_LOW} and {ETA_HIGH}"
     alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
-    own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
+    own_prevalence = f"holds {ends} beside a null eta (a group's own prevalence has none)"
     no_level = f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
         (low.is_null() != high.is_null(), alone),
-        (has_end & eta.is_null(), own),
+        (has_end & eta.is_null(), own_prevalence),
         (outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
         (level.is_nan() | (level <= 0) | (level >= 1), no_level),
     ]
@@ -273,13 +288,13 @@ def join_etas(
             pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
     else:
         pairs = groups.join(etas, how="cross")
-    eta, own = pl.col("eta"), pl.col("eta").is_null()
+    eta, is_own = pl.col("eta"), pl.col("eta").is_null()
     own_eta = n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)
     if grid.shared is not None:
         least = own_eta.min().over(grid.shared) if grid.shared else own_eta.min()
         own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
     pairs = pairs.with_columns(
-        eta.fill_null(own_eta), *class_factors(eta, own, n_pos, n_neg), own.alias(EtaError.IS_OWN)
+        eta.fill_null(own_eta), *class_factors(eta, is_own, n_pos, n_neg), is_own.alias(EtaError.IS_OWN)
     )
     order = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
     if grid.copies > 1:
@@ -304,11 +319,13 @@ def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
 def same_eta_check(keys: Sequence[str]) -> Check:
     """Return the check that models have one own prevalence within each group of `keys`."""
     eta = pl.when(EtaError.IS_OWN).then("eta")
-    low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
-    least, most = (of.filter(low < high).first() for of in (low, high))
+    low, high = (end.over(keys) if keys else end for end in (eta.min(), eta.max()))
+    least, most = (end.filter(low < high).first() for end in (low, high))
     text = (
         "eta=None compares models at their own prevalence, and those differ, from ",
-        *(least, " to ", most),
+        least,
+        " to ",
+        most,
         "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
     )
     return Check((low < high).any(), text)
@@ -334,14 +351,16 @@ def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Ch
     return [count_check(unknown, "sizes= are null in ", text)]
 
 
-def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def class_factors(
+    eta: pl.Expr, is_own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr
+) -> tuple[pl.Expr, pl.Expr]:
     """Return the factors of positives and of negatives that bring a group to prevalence eta."""
     # Which factor is 1 depends on eta, so that neither overflows. A class without rows makes 0/0, hence
     # null, unless eta rules it out.
     odds = eta * n_neg / ((1 - eta) * n_pos)
-    positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
+    positive = pl.when(is_own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
     inverse = (1 - eta) * n_pos / (eta * n_neg)
-    negative = pl.when(own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
+    negative = pl.when(is_own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
     return positive.alias(Pair.POS_FACTOR), negative.alias(Pair.NEG_FACTOR)
 
 
@@ -443,7 +462,7 @@ def eta_from_ratio(ratio: str | float) -> float:
         ) from None
 
 
-_SHARE = re.compile(r"/|\bin\b")
+_SHARE = re.compile(r"/|\bin\b")  # between both numbers of 1/1000, and of 1 in 1000
 
 
 def read_share_text(text: str) -> float:
@@ -454,8 +473,8 @@ def read_share_text(text: str) -> float:
             if pos < 0 or neg < 0:
                 raise ValueError(f"a number is negative: {text}")
             return float(pos / (pos + neg))
-        part, separator, of = _SHARE.sub("/", text).partition("/")
-        return float(_read_plain(part) / (_read_plain(of) if separator else 1))
+        part, separator, whole = _SHARE.sub("/", text).partition("/")
+        return float(_read_plain(part) / (_read_plain(whole) if separator else 1))
     except (ZeroDivisionError, OverflowError):
         raise ValueError(f"no share: {text}") from None
 
@@ -492,8 +511,8 @@ def read_fraction(text: str) -> Fraction:
     return Fraction(text.strip())
 
 
-_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
-_MAX_EXPONENT_DIGITS = 4
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")  # the digits that tell its size
+_MAX_EXPONENT_DIGITS = 4  # enough for all floats, whose exponents have 3, and too few to fill memory
 
 
 @hint_at_arguments

@@ -54,13 +54,16 @@ from polars_prcurve.core.prevalence.pair_columns import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
-_OF_FRAME = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)
+_OF_FRAME = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)  # what the eta frame says of a part
+# Of each class what a row adds to it, its total in a part, and the exponent of whole numbers of weights.
 _CLASSES = (
     (Row.POS, Group.N_POS, Group.POS_EXPONENT),
     (Row.NEG, Group.N_NEG, Group.NEG_EXPONENT),
 )
-_ROWS, _GROUP_ROWS = f"{RESERVED}rows", f"{RESERVED}group_rows"
-_LARGEST, _IN_FRAME = f"{RESERVED}largest_share", f"{RESERVED}in_frame"
+_ROWS = f"{RESERVED}rows"  # the examples of a part
+_GROUP_ROWS = f"{RESERVED}group_rows"  # those of its group
+_LARGEST = f"{RESERVED}largest_share"  # the largest share of a part of the group
+_IN_FRAME = f"{RESERVED}in_frame"  # how many rows of the eta frame are of the part
 
 
 class PartKeys(NamedTuple):
@@ -105,33 +108,37 @@ def build_factors(
     Part.ETA is the part's own prevalence where none is given, and the shares of a group sum to 1. Return
     also whether a prevalence is an estimate.
     """
-    asked, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
-    parts, asked = _count_parts(table, keys), asked.with_columns(pl.lit(1).alias(_IN_FRAME))
+    asked_parts, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
+    parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
     by = [*keys.by.values()]
     if by:  # of each group every part of the frame
-        held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
-        asked = join_groups(parts.select(by).unique(), asked, held)
+        group_dtypes = {
+            column: keys.dtypes[column] for column in asked_parts.collect_schema() if column in by
+        }
+        asked_parts = join_groups(parts.select(by).unique(), asked_parts, group_dtypes)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
-    stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
-    both = stacked.agg(
+    stacked = pl.concat([parts, asked_parts], how="diagonal").group_by(*keys.names.values())
+    all_parts = stacked.agg(
         pl.col(Group.N_POS, Group.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum()
     )
     share = pl.col(Part.SHARE)
     totals = {_GROUP_ROWS: pl.col(_ROWS).sum(), _LARGEST: share.max()}
-    both = both.with_columns((of.over(by) if by else of).alias(name) for name, of in totals.items())
-    both = stop_if_broken(both, _part_checks(keys))
+    all_parts = all_parts.with_columns(
+        (total.over(by) if by else total).alias(name) for name, total in totals.items()
+    )
+    all_parts = stop_if_broken(all_parts, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
     exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
-    whole = exact_arithmetic.to_integer(share, exponent).sum()
-    whole = exact_arithmetic.from_integer(whole.over(by) if by else whole, exponent)
-    both = both.with_columns(share / repeat_in_rows(whole, share))
+    share_sum = exact_arithmetic.to_integer(share, exponent).sum()
+    share_sum = exact_arithmetic.from_integer(share_sum.over(by) if by else share_sum, exponent)
+    all_parts = all_parts.with_columns(share / repeat_in_rows(share_sum, share))
     rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(Part.ETA)
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
     factors = {}
     for name, n, of_class in ((Pair.POS_FACTOR, n_pos, eta_of), (Pair.NEG_FACTOR, n_neg, 1 - eta_of)):
-        own = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
-        factors[name] = pl.when(n > 0).then(own).otherwise(0.0)
-    return both.select(
+        factor = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
+        factors[name] = pl.when(n > 0).then(factor).otherwise(0.0)
+    return all_parts.select(
         *keys.names.values(),
         *(factor.alias(name) for name, factor in factors.items()),
         eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
@@ -146,18 +153,20 @@ def build_field(
 ) -> ScoreTable:
     """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
     keys = number_keys(table, table.within)
-    built, uncertain = build_factors(table, keys, frame, confidence=confidence, may_be_uncertain=True)
+    factors_and_etas, uncertain = build_factors(
+        table, keys, frame, confidence=confidence, may_be_uncertain=True
+    )
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(frame, pl.DataFrame):
-        built = table.collect(built, "field()").lazy()
+        factors_and_etas = table.collect(factors_and_etas, "field()").lazy()
     else:  # several parts of the plan read these few rows
-        built = built.cache()
-    limits = add_eta_limits(built.with_columns(pl.col(Part.ETA).alias("eta")))
+        factors_and_etas = factors_and_etas.cache()
+    limits = add_eta_limits(factors_and_etas.with_columns(pl.col(Part.ETA).alias("eta")))
     parts = limits.rename(names).select(
         *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     )
-    factors = built.select(*names, Pair.POS_FACTOR, Pair.NEG_FACTOR)
-    etas = _combine_etas(built, keys, uncertain=uncertain).rename(names, strict=False)
+    factors = factors_and_etas.select(*names, Pair.POS_FACTOR, Pair.NEG_FACTOR)
+    etas = _combine_etas(factors_and_etas, keys, uncertain=uncertain).rename(names, strict=False)
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amounts = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
@@ -188,7 +197,7 @@ def _combine_etas(parts: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl
     steps = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
     terms = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
     terms |= {f"{name}_sum": (share * step) ** 2 for name, step in steps.items()}
-    counted = parts.filter(share > 0).with_columns(
+    whole_terms = parts.filter(share > 0).with_columns(
         to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in terms.items()
     )
     sums = [sum_shares(pl.col(name)).alias(name) for name in terms]
@@ -198,13 +207,13 @@ def _combine_etas(parts: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl
     aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
     by = [*keys.by.values()]
     field_eta = pl.col(Part.FIELD_ETA) / repeat_in_rows(share, pl.col(Part.FIELD_ETA))
-    fields = aggregate_by(counted, by, aggregates).with_columns(field_eta)
+    fields = aggregate_by(whole_terms, by, aggregates).with_columns(field_eta)
     ends = {
         ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
     }
-    known = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
-    interval = (*known, pl.col(ETA_CONFIDENCE)) if uncertain else ()
+    limits = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
+    interval = (*limits, pl.col(ETA_CONFIDENCE)) if uncertain else ()
     return fields.select(*by, Part.FIELD_ETA, *interval)
 
 
@@ -242,10 +251,10 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]
-    counted = checked.select(*names, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _ROWS)
+    parts = checked.select(*names, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _ROWS)
     if not isinstance(table, ScoreTable):
-        return counted
-    return counted.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_ROWS))
+        return parts
+    return parts.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_ROWS))
 
 
 def _read_frame(
@@ -263,16 +272,18 @@ def _read_frame(
             "summary in place of weights, or drop eta_low and eta_high from the frame"
         )
     dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
-    held = read_group_keys("eta", schema, dtypes)
+    key_names = read_group_keys("eta", schema, dtypes)
     for column in (*keys.within, "eta", "share"):
         if column not in schema:
             raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, held)
-    own = {*held, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
-    check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
+    uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, key_names)
+    known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    check_forgotten_groups(
+        "eta", (column for column in schema if column not in known_names), table_schema
+    )
     frame = eta.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
     troubles: list[tuple[pl.Expr, str]] = []
     if uncertain:
@@ -286,7 +297,7 @@ def _read_frame(
     ]
     checks = [count_check(n.sum(), f"the eta= frame {what}, in ", " row(s)") for n, what in troubles]
     return stop_if_broken(frame, checks).select(
-        *(pl.col(key).alias(keys.names[key]) for key in held),
+        *(pl.col(key).alias(keys.names[key]) for key in key_names),
         value.alias(Part.ETA),
         part.alias(Part.SHARE),
         *((pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS),
@@ -301,9 +312,9 @@ def _part_checks(keys: PartKeys) -> list[Check]:
     missing = n_in_frame == 0
     absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_GROUP_ROWS) > 0)
     remedy = "; it takes both classes to be brought to an eta between 0 and 1"
-    held = (share > 0) & (n_pos + n_neg > 0)
+    has_rows = (share > 0) & (n_pos + n_neg > 0)
     most, least = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
-    no_pos, no_neg = held & (most > 0) & (n_pos == 0), held & (least < 1) & (n_neg == 0)
+    no_pos, no_neg = has_rows & (most > 0) & (n_pos == 0), has_rows & (least < 1) & (n_neg == 0)
     troubles = [
         (n_in_frame > 1, "the eta= frame holds a part more than once, ", ""),
         (absent, "the eta= frame gives a share to a part without rows, ", ""),

@@ -82,17 +82,17 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     columns = list_columns("parts=", parts)
     if not columns:
         raise PrcError("parts= needs at least one column; got none")
-    known = table.lazy().collect_schema()
-    arguments.refuse_objects("the frame of a field", known)
+    schema = table.lazy().collect_schema()
+    arguments.refuse_objects("the frame of a field", schema)
     for name in (column for column in columns if isinstance(column, str)):
-        if name not in known:
+        if name not in schema:
             raise PrcError(
                 f"parts= names the column {name!r}, which the frame of the field does not have; "
-                f"{suggest_names(name, known)}"
+                f"{suggest_names(name, schema)}"
             )
-    if "eta" not in known and not {"k", "n"} <= set(known):
+    if "eta" not in schema and not {"k", "n"} <= set(schema):
         raise PrcError("the frame of a field needs a column 'eta', or the columns 'k' and 'n'")
-    if "share" not in known:
+    if "share" not in schema:
         raise PrcError(
             "the frame of a field needs a column 'share', how much of the field each part is; how many "
             "rows the table has of a part does not tell it"

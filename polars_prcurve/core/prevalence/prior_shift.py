@@ -73,25 +73,25 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)
     0.083333
     """
-    given = {"eta_train": eta_train, "eta": eta}
-    if not any(isinstance(value, pl.Expr) for value in (p, *given.values())):
-        given = {name: _check_priors(name, value) for name, value in given.items()}
-        return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
+    priors = {"eta_train": eta_train, "eta": eta}
+    if not any(isinstance(value, pl.Expr) for value in (p, *priors.values())):
+        priors = {name: _check_priors(name, value) for name, value in priors.items()}
+        return evaluate("shift_prior", _shift_posterior, {"p": p, **priors})
     if not isinstance(p, pl.Expr):
         p = pl.lit(read_number("p", p, "a number or an expression"))
     column = read_expression(".prc", p)
     checks: list[Check] = []
-    for name, prior in given.items():
+    for name, prior in priors.items():
         if isinstance(prior, pl.Expr):
             named = read_expression(f"{name}=", prior)
-            given[name] = query_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
-            checks += query_checks.inner_eta_checks(_count_rows, f"{name}=", given[name])
+            priors[name] = query_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
+            checks += query_checks.inner_eta_checks(_count_rows, f"{name}=", priors[name])
         else:
-            given[name] = check_prior(name, prior)
+            priors[name] = check_prior(name, prior)
     what = describe_expression("score", column)
     value = query_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
     checks = query_checks.posterior_checks(_count_rows, what, value) + checks
-    shifted: pl.Expr = _shift_posterior(value, **given) + guard(checks)
+    shifted: pl.Expr = _shift_posterior(value, **priors) + guard(checks)
     return shifted.alias(column.meta.output_name())
 
 
@@ -128,8 +128,8 @@ def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
 
 _TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
 """A group is done as soon as a step is smaller, or after that many: near 0 and 1 EM is slow."""
-_BISECTIONS = 60
-_COUNT = f"{RESERVED}count"
+_BISECTIONS = 60  # as many halve an interval of prevalences to below the rounding of a float
+_COUNT = f"{RESERVED}count"  # the list of distinct posteriors of a group, each with its number of rows
 
 
 def check_estimate_method(eta_train: float | None, reference: object) -> float | None:
@@ -168,12 +168,12 @@ def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float
     check_group_names(table.by, list_estimate_columns(confidence))
     score = table.columns[Row.SCORE]
     if Row.LABEL in table.columns:
-        counted = score.sort().rle()
+        sorted_runs = score.sort().rle()
     else:
         n = table.columns[Row.NEG].cast(pl.Int64)
         runs_of = pl.struct(n.alias("len"), score.alias("value"))
-        counted = runs_of.filter(n > 0).sort_by(score.filter(n > 0))
-    counts = table.aggregate_groups([counted.implode().alias(_COUNT)])
+        sorted_runs = runs_of.filter(n > 0).sort_by(score.filter(n > 0))
+    counts = table.aggregate_groups([sorted_runs.implode().alias(_COUNT)])
     query = stop_if_broken(counts, table.tallies.checks)
     groups = table.collect(query.select(*table.by, _COUNT), "estimate_prevalence")
     groups = groups.filter(pl.col(_COUNT).list.len() > 0)
@@ -209,10 +209,10 @@ class _Posteriors(NamedTuple):
         starts = self.sizes.cumsum() - self.sizes
         return np.add.reduceat(values, starts) if starts.size > 0 else values
 
-    def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
+    def keep(self, is_kept: NDArray[np.bool_]) -> _Posteriors:
         """Return the posteriors of some groups."""
-        rows = np.repeat(kept, self.sizes)
-        return _Posteriors(self.p[rows], self.n[rows], self.sizes[kept])
+        rows = np.repeat(is_kept, self.sizes)
+        return _Posteriors(self.p[rows], self.n[rows], self.sizes[is_kept])
 
 
 def _estimate_by_em(
@@ -222,23 +222,23 @@ def _estimate_by_em(
     active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
     eta, iterations = np.full(len(active), start), np.zeros(len(active), dtype=np.int64)
     converged = np.zeros(len(active), dtype=np.bool_)
-    left, rows = posteriors, posteriors.sum_per_group(posteriors.n)
+    remaining, rows = posteriors, posteriors.sum_per_group(posteriors.n)
     with np.errstate(divide="ignore", over="ignore"):
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.
-        ratio = (1 - left.p) / left.p * (start / (1 - start))
+        ratio = (1 - remaining.p) / remaining.p * (start / (1 - start))
     for step in range(1, _MAX_ITERATIONS + 1):
         if active.size == 0:
             break
         with np.errstate(divide="ignore", over="ignore"):
             # The next eta is the mean posterior at this one, 1 / (1 + ratio (1 - eta) / eta).
-            odds = np.repeat((1 - eta[active]) / eta[active], left.sizes)
-            new = left.sum_per_group(left.n / (1 + ratio * odds)) / rows
-        done = np.abs(new - eta[active]) < _TOLERANCE
-        eta[active], iterations[active], converged[active] = new, step, done
-        if done.any():
-            ratio, rows = ratio[np.repeat(~done, left.sizes)], rows[~done]
-            active, left = active[~done], left.keep(~done)
+            odds = np.repeat((1 - eta[active]) / eta[active], remaining.sizes)
+            new = remaining.sum_per_group(remaining.n / (1 + ratio * odds)) / rows
+        has_converged = np.abs(new - eta[active]) < _TOLERANCE
+        eta[active], iterations[active], converged[active] = new, step, has_converged
+        if has_converged.any():
+            ratio, rows = ratio[np.repeat(~has_converged, remaining.sizes)], rows[~has_converged]
+            active, remaining = active[~has_converged], remaining.keep(~has_converged)
     return eta, iterations, converged
 
 
@@ -250,8 +250,8 @@ def _find_limits(
     # the interval is of all that is nearly as likely as the estimate, and so it is too wide.
     positive, negative = posteriors.p / eta_train, (1 - posteriors.p) / (1 - eta_train)
 
-    def likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
-        share = np.repeat(at, posteriors.sizes)
+    def likelihood(etas: NDArray[np.float64]) -> NDArray[np.float64]:
+        share = np.repeat(etas, posteriors.sizes)
         with np.errstate(divide="ignore"):
             logs = np.log(share * positive + (1 - share) * negative)
         return posteriors.sum_per_group(posteriors.n * logs)

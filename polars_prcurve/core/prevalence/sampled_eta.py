@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+"""The frame of a sample, and of the estimates."""
 
 
 @overload
@@ -93,7 +94,8 @@ def eta_from_sample(
         raise PrcError(
             "eta_from_sample takes k and n, or a frame and the names of its columns k= and n="
         )
-    numbers = [read_numbers(name, of) for name, of in (("k", k if sample is None else sample), ("n", n))]
+    positives = k if sample is None else sample
+    numbers = [read_numbers(name, values) for name, values in (("k", positives), ("n", n))]
     if any(array.ndim > 1 for array in numbers):
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
     if len({array.size for array in numbers if array.ndim == 1}) > 1:
@@ -137,8 +139,8 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
 
 # Estimates of a prevalence that their own test refutes ------------------------------------------
 
-_SHOWN = 5
-_SMALL_P_VALUE = 0.01
+_SHOWN = 5  # so that a warning stays readable
+_SMALL_P_VALUE = 0.01  # one estimate in a hundred that are right is called worthless
 IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
 """Whether no prevalence fits the scores that an estimate is from."""
 
@@ -159,5 +161,5 @@ def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> It
 
 def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:
     """Warn whoever asks for metrics at estimates that are worthless."""
-    if found := list(describe_refuted_estimates(estimates, by)):
-        warn_caller("; ".join(found))
+    if sentences := list(describe_refuted_estimates(estimates, by)):
+        warn_caller("; ".join(sentences))

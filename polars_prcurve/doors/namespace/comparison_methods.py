@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 _ETA_RANGE = (1e-6, 0.5)
+"""The prevalences that are searched if none are named: those of `eta_grid()`."""
 
 
 class ComparisonMethods(BoundTable[F], path="prc"):
@@ -176,7 +177,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         adjust = "models" if worst else adjust
         examples = question.find_shared_examples(paired=paired)
         table = question.read()
-        grid = question.build_grid(table, compares_models=True)
+        grid = question.build_model_grid(table)
         targets, certainty = read_one_target(table, **question.targets), question.require_certainty()
         comparison = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(comparison, metrics, targets, worst=worst)
@@ -244,9 +245,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         coarse = read_flag("coarse=", coarse)
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
         table = question.read()
-        grid = question.build_grid(table, compares_models=True)
-        asked = default_curve_metric(question.columns.points) if metric is None else metric
-        ranked_by = read_ranking_metric(asked, table, **question.targets)
+        grid = question.build_model_grid(table)
+        chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
+        ranked_by = read_ranking_metric(chosen_metric, table, **question.targets)
         if not table.counts_negatives:
             check_negatives([ranked_by.metric])
         query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
@@ -345,8 +346,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         """Return the table of all models, and the metric that ranks them at any prevalence."""
         question = self._ask("crossings", words, collects=True)
         table = question.read()
-        asked = default_curve_metric(question.columns.points) if metric is None else metric
-        return table, read_ranking_metric(asked, table, at_eta=False, **question.targets)
+        chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
+        return table, read_ranking_metric(chosen_metric, table, at_eta=False, **question.targets)
 
     def monitor(
         self,
@@ -417,13 +418,13 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         """
         from polars_prcurve.core.comparison import monitoring
 
-        own = self._merge_words(words)
-        if own.get("cluster") is not None:
+        all_words = self._merge_words(words)
+        if all_words.get("cluster") is not None:
             raise PrcError(
                 "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "
                 "row, such as by the highest score of a patient"
             )
-        groups: list[Column] = list_columns("by=", own.get("by"))
+        groups: list[Column] = list_columns("by=", all_words.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
         periods = reader.read_by(time, "time")
         check_group_names(periods, monitoring.MONITOR_COLUMNS, "time")
@@ -438,8 +439,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         rate = None if is_table else monitoring.read_reference_rate(reference)
         watch = monitoring.read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
         cells = self._count_cells(threshold, {**words, "by": [*groups, time]})
-        of = self._count_reference(reference, threshold, words) if is_table else None
-        return monitoring.build_monitor_table(cells, name, watch, of)
+        reference_cells = self._count_reference(reference, threshold, words) if is_table else None
+        return monitoring.build_monitor_table(cells, name, watch, reference_cells)
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
@@ -450,14 +451,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
     def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""
-        own = self._merge_words(words)
+        all_words = self._merge_words(words)
         words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
-        shared = {name: own[name] for name in words_of_both if own.get(name) is not None}
-        held = merge_words(shared, reference._words)
-        held["by"] = list_known_columns(held.get("by"), reference._frame)
-        table: Any = type(reference)(reference._frame, held)
+        shared = {name: all_words[name] for name in words_of_both if all_words.get(name) is not None}
+        reference_words = merge_words(shared, reference._words)
+        reference_words["by"] = list_known_columns(reference_words.get("by"), reference._frame)
+        table: Any = type(reference)(reference._frame, reference_words)
         try:
-            found: pl.DataFrame = table._count_cells(threshold, {})
+            cells: pl.DataFrame = table._count_cells(threshold, {})
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
-        return found
+        return cells

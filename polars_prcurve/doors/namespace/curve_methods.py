@@ -184,17 +184,17 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> curve.select("eta", "threshold", "recall", pl.col("precision").round(6)).rows()
         [(0.01, 0.2, 1.0, 0.019802), (0.5, 0.2, 1.0, 0.666667)]
         """
-        asked = find_metrics(metrics, PointMetric)
+        chosen_metrics = find_metrics(metrics, PointMetric)
         if smooth is not None:
             read_choice("smooth=", smooth, ["binormal"])
         question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
-        bands = question.read_bands(asked)
-        table, grid = question.place_at_etas(question.read(), asked)
+        bands = question.read_bands(chosen_metrics)
+        table, grid = question.place_at_etas(question.read(), chosen_metrics)
         if bands is not None:
             table.require_example_counts()
         is_smooth = smooth is not None
         query = build_curve_table(
-            table, grid, asked, thresholds=thresholds, bands=bands, smooth=is_smooth, long=long
+            table, grid, chosen_metrics, thresholds=thresholds, bands=bands, smooth=is_smooth, long=long
         )
         return self._finish(query, table, grid)
 
@@ -314,26 +314,28 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> sure.select("threshold", "holds_from", "holds_to", "n_pos_needed").row(0)
         (138, 138, 172, 29.0)
         """
-        asked = find_metrics(metrics, PointMetric)
-        own: dict[str, Any] = {"guarantee": guarantee, "start": start}
-        own["together"] = read_flag("together=", together)
-        question = self._ask("operating_points", words, eta=eta, confidence=confidence, **own)
+        chosen_metrics = find_metrics(metrics, PointMetric)
+        promise: dict[str, Any] = {"guarantee": guarantee, "start": start}
+        promise["together"] = read_flag("together=", together)
+        question = self._ask("operating_points", words, eta=eta, confidence=confidence, **promise)
         per, corrector = question.targets.get("per"), _choose_correction(question)
-        bands = question.read_bands(asked, corrected=corrector is not None)
+        bands = question.read_bands(chosen_metrics, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, shown_with="points")
         table = question.read()
         targets = read_targets(table, **question.targets)
-        wanted = asked + [of.maximized for of in targets if of.maximized is not None]
-        table, grid = question.place_at_etas(table, wanted)
-        targets = promise_and_join(targets, table, grid, **own)
-        shown = list_shown_metrics(asked, bands, per=per, long=long)
+        needed_metrics = chosen_metrics + [
+            target.maximized for target in targets if target.maximized is not None
+        ]
+        table, grid = question.place_at_etas(table, needed_metrics)
+        targets = promise_and_join(targets, table, grid, **promise)
+        shown_metrics = list_shown_metrics(chosen_metrics, bands, per=per, long=long)
         optimism = None
         if corrector is not None:
             from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
 
-            optimism = build_optimism_table(table, grid, targets, shown, corrector)
+            optimism = build_optimism_table(table, grid, targets, shown_metrics, corrector)
         query = build_points_table(
-            table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
+            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
         )
         return self._finish(query, table, grid)
 
@@ -489,16 +491,20 @@ class CurveMethods(BoundTable[F], path="prc"):
         certainty = question.certainty
         analytic = certainty is not None and certainty.method == "analytic"
         defaults = default_curve_metrics(question.columns.points, analytic=analytic)
-        asked = find_metrics(defaults if metrics is None else metrics, CurveMetric)
-        asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
+        chosen_metrics = find_metrics(defaults if metrics is None else metrics, CurveMetric)
+        chosen_metrics = (
+            chosen_metrics
+            if smooth is None
+            else [to_binormal_metric(metric) for metric in chosen_metrics]
+        )
         table = question.read()
         if metrics is None and not table.counts_negatives:
-            asked = [metric for metric in asked if not needs_negatives(metric)]
-        table, grid = question.place_at_etas(table, asked)
+            chosen_metrics = [metric for metric in chosen_metrics if not needs_negatives(metric)]
+        table, grid = question.place_at_etas(table, chosen_metrics)
         if certainty is not None:
             table.require_example_counts()
         query = build_summary_table(
-            table, grid, asked, certainty=certainty, smooth=smooth is not None, coarse=coarse
+            table, grid, chosen_metrics, certainty=certainty, smooth=smooth is not None, coarse=coarse
         )
         return self._finish(query, table, grid)
 

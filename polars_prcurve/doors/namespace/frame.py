@@ -173,7 +173,8 @@ class FramePrc(
         *,
         pairs: bool = False,
     ) -> F:
-        query = query if table is None else hide_unknown(query, table)
+        if table is not None and not table.counts_negatives:
+            query = hide_unknown(query, table)
         if isinstance(self._frame, pl.LazyFrame):
             return query
         n_etas = 1 if grid is None else grid.etas_per_group

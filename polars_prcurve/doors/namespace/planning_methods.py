@@ -125,7 +125,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             bands = BandOptions(certainty.level, certainty.rate, "mover")
             rows = build_resolution_table(table.require_example_counts(), targets, delta, bands)
             return self._finish(rows)
-        grid = None if eta is None else question.build_grid(table).require_exact("sample_size()")
+        grid = None if eta is None else question.build_exact_grid(table)
         at_eta = eta is not None
         options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
         query = build_sample_size_table(table, grid, targets, options)
@@ -176,7 +176,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """
         question = self._ask("subsample_negatives", words, eta=eta, collects=True)
         table = question.read()
-        grid = question.build_grid(table).require_exact("subsample_negatives()")
+        grid = question.build_exact_grid(table)
         return run_query(
             build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
         )
