@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.intp]
+Floats: TypeAlias = NDArray[np.float64]  # places, or gaps of two models there
+Indices: TypeAlias = NDArray[np.intp]  # numbers of pairs, rows or columns
 Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
 """From numbers of functions, or of pairs, and a place for each, to values, or to gaps."""
-_PlaceAndGap: TypeAlias = tuple[Floats, Floats]
+_PlaceAndGap: TypeAlias = tuple[Floats, Floats]  # an end of each bracket, and the gap there
 _SCAN_STEPS = 400  # the scan has at least this number of steps
 _MAX_STEP = 0.05  # the scan has steps of at most this width
 _REFINEMENT = 16  # a finer grid has this number of steps in place of one
@@ -103,8 +103,8 @@ def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
     with np.errstate(invalid="ignore"):
         gap = np.where(first == second, 0.0, first - second)  # equal infinities have the gap 0, not NaN
         size = np.maximum(np.maximum(np.abs(first), np.abs(second)), term_size)
-        same = np.abs(gap) <= _ROUNDING * size
-    return np.where(same & np.isfinite(gap), 0.0, gap)
+        is_equal = np.abs(gap) <= _ROUNDING * size
+    return np.where(is_equal & np.isfinite(gap), 0.0, gap)
 
 
 def _bracket_partings(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
@@ -152,12 +152,12 @@ def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     """Return the rows and columns of gaps that come near zero without a change of sign."""
     # They are smaller than both neighbours, of one sign, and bend enough: with gaps l, m and r, a
     # parabola reaches zero only if 10 m <= l + r; 3 m leaves a margin for other functions.
-    left, middle, right = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
-    one_sign = (np.sign(left) * np.sign(right) > 0) & (np.sign(left) * np.sign(middle) >= 0)
-    left, middle, right = np.abs(left), np.abs(middle), np.abs(right)
-    least = (middle <= left) & (middle <= right) & np.isfinite(middle)
-    bends = 3 * middle <= left + right
-    row, column = np.nonzero(one_sign & least & bends)
+    before, middle, after = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
+    one_sign = (np.sign(before) * np.sign(after) > 0) & (np.sign(before) * np.sign(middle) >= 0)
+    before, middle, after = np.abs(before), np.abs(middle), np.abs(after)
+    is_least = (middle <= before) & (middle <= after) & np.isfinite(middle)
+    bends = 3 * middle <= before + after
+    row, column = np.nonzero(one_sign & is_least & bends)
     return row, column + 1
 
 
@@ -174,10 +174,13 @@ def _solve_brackets(gap: Evaluate, brackets: _Brackets) -> Floats:
         value = gap(pair[todo], place)
         # A zero counts to the low side, so the root of a stretch of zeros is its upper end.
         value = np.where(value == 0, low_sign[todo] * _TINY, value)
-        same = np.sign(value) == np.sign(at_a[todo])
-        c[todo], at_c[todo] = np.where(same, a[todo], b[todo]), np.where(same, at_a[todo], at_b[todo])
-        b[todo] = np.where(same, b[todo], a[todo])
-        at_b[todo] = np.where(same, at_b[todo], at_a[todo])
+        is_same_sign = np.sign(value) == np.sign(at_a[todo])
+        c[todo], at_c[todo] = (
+            np.where(is_same_sign, a[todo], b[todo]),
+            np.where(is_same_sign, at_a[todo], at_b[todo]),
+        )
+        b[todo] = np.where(is_same_sign, b[todo], a[todo])
+        at_b[todo] = np.where(is_same_sign, at_b[todo], at_a[todo])
         a[todo], at_a[todo] = place, value
         width = np.abs(b[todo] - a[todo])
         todo = todo[width > _TOLERANCE]
@@ -198,8 +201,8 @@ def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
         share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
         share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
         # Far enough from either end for a step to pass a root next to it, which closes the bracket.
-        least = np.minimum(0.4 * _TOLERANCE / np.abs(b - a), 0.5)
-    return np.clip(np.where(monotonic & np.isfinite(share), share, 0.5), least, 1 - least)
+        least_share = np.minimum(0.4 * _TOLERANCE / np.abs(b - a), 0.5)
+    return np.clip(np.where(monotonic & np.isfinite(share), share, 0.5), least_share, 1 - least_share)
 
 
 def to_logit(share: float) -> float:

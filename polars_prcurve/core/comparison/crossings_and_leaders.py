@@ -47,8 +47,8 @@ from polars_prcurve.core.sweep.grouped_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]
 """The lowest and the highest prevalence of a search, as users write them."""
-CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
-LEADER_COLUMNS = ("eta_low", "eta_high", "model")
+CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")  # of `crossings`, after `by`
+LEADER_COLUMNS = ("eta_low", "eta_high", "model")  # of `leaders`
 _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
 
 
@@ -123,7 +123,7 @@ class ModelScores:
                     if below * above < 0:
                         solutions.append((pair, place, below > 0, False))
             dtypes = enumerate((np.intp, float, bool, bool))
-            roots = Roots(*(np.array([root[i] for root in solutions], of) for i, of in dtypes))
+            roots = Roots(*(np.array([root[i] for root in solutions], dtype) for i, dtype in dtypes))
         roots = roots.select(np.argsort(roots.place))
         first, second = a[roots.pair], b[roots.pair]
         return pl.DataFrame(
@@ -168,15 +168,15 @@ def _collect_model_scores(
         return ModelScores(
             ModelIndex(numbers.select(*table.by)), score_curves, sign, low, high, term_size
         )
-    found = table.collect(build_counted_points(table, targets), "", n_etas=1)
-    rates = found.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
+    collected_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
+    rates = collected_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            at: Floats = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
-            return at * sign
+            values: Floats = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
+            return values * sign
 
-    index, points = ModelIndex(found.select(*table.by)), [*map(tuple, rates.tolist())]
+    index, points = ModelIndex(collected_points.select(*table.by)), [*map(tuple, rates.tolist())]
     return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
 
 
@@ -218,8 +218,8 @@ def build_leaders_table(
         if len(models) > 0:
             within = np.isin(overtaker, models) & np.isin(overtaken, models)
             gaps = subtract_rounded(values[models, None], values[models], scores.term_size)
-            own = changes.filter(within)
-            rows += _split_by_leader(models, gaps > 0, own, scores.low, scores.high)
+            group_changes = changes.filter(within)
+            rows += _split_by_leader(models, gaps > 0, group_changes, scores.low, scores.high)
     models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
     models = models.astype(np.intp)
     ends = {"eta_low": from_logit(low), "eta_high": from_logit(high)}
@@ -262,9 +262,10 @@ def _split_by_leader(
 # A curve that is nowhere below another has at least its precision at every recall and every prevalence.
 # Only models on the hull of all curves together can be best in accuracy, cost or net benefit.
 
-DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
-ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
+DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")  # of `dominance`
+ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")  # of crossings of ROC curves
 _ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation between them
+# The place of a model among those of its group, and that of a group.
 _MODEL_NUMBER, _GROUP_NUMBER = f"{RESERVED}model_number", f"{RESERVED}group_number"
 
 
@@ -317,8 +318,11 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
             above[lower].append(upper)
     dtype = pl.List(models.frame.schema[Row.MODEL])
     dominates, dominated_by = (
-        pl.Series([models.model_names(np.array(one, dtype=np.intp)) for one in others], dtype=dtype)
-        for others in (below, above)
+        pl.Series(
+            [models.model_names(np.array(numbers, dtype=np.intp)) for numbers in number_lists],
+            dtype=dtype,
+        )
+        for number_lists in (below, above)
     )
     all_models = np.arange(len(curves))
     return models.build_table(
@@ -350,8 +354,11 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=Segment.FPR_OR_ZERO)
     points = pl.concat([starts, ends]).unique()
     curves = [_RotatedRoc(np.empty(0), np.empty(0))] * len(groups)
-    for [model], own in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
-        s, d = (own["recall"] + own["fpr"]).to_numpy(), (own["recall"] - own["fpr"]).to_numpy()
+    for [model], model_points in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
+        s, d = (
+            (model_points["recall"] + model_points["fpr"]).to_numpy(),
+            (model_points["recall"] - model_points["fpr"]).to_numpy(),
+        )
         order = np.lexsort((d, s))
         curves[model] = _RotatedRoc(np.r_[0.0, s[order], 2.0], np.r_[0.0, d[order], 0.0])
     return models, curves, _test_on_hull(points, has_curve)

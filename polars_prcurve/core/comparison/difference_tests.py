@@ -40,6 +40,7 @@ COVARIANCE, ETA_ERROR = "covariance", "eta_error"
 """What follows the name of a metric: the covariance of both values, and the error that eta adds."""
 _QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _NEAR, _FAR, _AT = (f"{RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
+# Columns on the way to an interval of several differences at once.
 _REST, _BOUND, _CERTAIN = (f"{RESERVED}{name}" for name in ("rest", "bound", "certain"))
 _STRETCHED, _BELOW, _ABOVE = (f"{RESERVED}{name}" for name in ("stretched", "below", "above"))
 _FEW = 10
@@ -61,17 +62,18 @@ class Level(NamedTuple):
         """How many standard errors an interval reaches to either side, of rows with `add_quantile`."""
         return pl.lit(z_value(self.confidence)) if self.adjust is None else pl.col(_QUANTILE)
 
-    def add_quantile(self, differences: pl.LazyFrame, known: Sequence[str]) -> pl.LazyFrame:
-        """Add what `deviations` reads; `known` are columns of differences that are null if not known."""
+    def add_quantile(self, differences: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+        """Add what `deviations` reads; `names` are columns of differences that are null if not known."""
         n_pairs = pl.len().over(self.family)
         if self.adjust == "models":
             listed = normal.list_range_deviations(self.confidence)
-            at = pl.LazyFrame({_AT: range(len(listed)), _QUANTILE: listed})
-            n_pairs = pl.max_horizontal(pl.col(known).count().over(self.family), 0)
+            deviations_table = pl.LazyFrame({_AT: range(len(listed)), _QUANTILE: listed})
+            n_pairs = pl.max_horizontal(pl.col(names).count().over(self.family), 0)
             # K models have m = K (K - 1) / 2 pairs.
             n_models = (0.5 + (0.25 + 2.0 * n_pairs).sqrt()).round().cast(pl.Int64)
             differences = differences.with_columns(n_models.clip(0, len(listed) - 1).alias(_AT))
-            return differences.join(at, on=_AT, how="left", maintain_order="left").drop(_AT)
+            differences = differences.join(deviations_table, on=_AT, how="left", maintain_order="left")
+            return differences.drop(_AT)
         if self.adjust == "holm":  # Bonferroni: the level of each of m pairs is 1 - (1 - confidence) / m
             tail = (1 - self.confidence) / 2 / n_pairs
             differences = normal.add_normal_quantile(differences, tail, _QUANTILE)
@@ -86,11 +88,11 @@ def add_limits(
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     for name, metric in metrics.items():
         freedom = pl.col(f"{name}_freedom") if clustered else None
-        known = pl.col(f"{name}_standard_error").is_not_null()
+        is_known = pl.col(f"{name}_standard_error").is_not_null()
         differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
         differences = differences.with_columns(
-            pl.when(known).then(low).alias(f"{name}_low"),
-            pl.when(known).then(high).alias(f"{name}_high"),
+            pl.when(is_known).then(low).alias(f"{name}_low"),
+            pl.when(is_known).then(high).alias(f"{name}_high"),
         )
         varies = pl.col(f"{name}_standard_error") > 0
         if counts_unseen(metric):
@@ -115,10 +117,10 @@ def stretch_limits(
     for name in metrics:
         middle, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
         half = level.deviations * pl.col(f"{name}_standard_error")
-        known = pl.when(low.is_not_null() & high.is_not_null())
-        least = pl.min_horizontal(middle + (low - middle) * factor, middle - half)
-        most = pl.max_horizontal(middle + (high - middle) * factor, middle + half)
-        ends |= {f"{name}_low": known.then(least), f"{name}_high": known.then(most)}
+        has_limits = pl.when(low.is_not_null() & high.is_not_null())
+        lowest = pl.min_horizontal(middle + (low - middle) * factor, middle - half)
+        highest = pl.max_horizontal(middle + (high - middle) * factor, middle + half)
+        ends |= {f"{name}_low": has_limits.then(lowest), f"{name}_high": has_limits.then(highest)}
         ends[f"{name}_p_adjusted"] = pl.lit(None, dtype=pl.Float64)
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     return differences.with_columns(**ends)
@@ -185,19 +187,19 @@ def _find_deviations(
     for end, start in ((_NEAR, pl.lit(0.0)), (_FAR, by_chance)):
         frame = frame.with_columns(start.alias(end), start.alias(_AT))
         frame = add_rest(frame, f"{end}_rest")
-    near, far, here = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
+    near, far, rest_of_row = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
     bound = pl.when(near <= 0).then(0.0).when(far >= 0).then(_FAR)
     frame = frame.with_columns(bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_CERTAIN))
     for _ in range(_N_STEPS):
         step = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (near / (near - far))
         frame = add_rest(frame.with_columns(step.alias(_AT)), _REST)
-        certain, again = here > 0, (here > 0) == pl.col(_CERTAIN)
+        certain, again = rest_of_row > 0, (rest_of_row > 0) == pl.col(_CERTAIN)
         halved = pl.when(again).then(0.5).otherwise(1.0)
         frame = frame.with_columns(
             pl.when(certain).then(_AT).otherwise(_NEAR).alias(_NEAR),
             pl.when(certain).then(_FAR).otherwise(_AT).alias(_FAR),
-            pl.when(certain).then(here).otherwise(near * halved).alias(f"{_NEAR}_rest"),
-            pl.when(certain).then(far * halved).otherwise(here).alias(f"{_FAR}_rest"),
+            pl.when(certain).then(rest_of_row).otherwise(near * halved).alias(f"{_NEAR}_rest"),
+            pl.when(certain).then(far * halved).otherwise(rest_of_row).alias(f"{_FAR}_rest"),
             certain.alias(_CERTAIN),
         )
     return frame.with_columns(pl.coalesce(_BOUND, _AT).alias(_AT))
@@ -211,7 +213,7 @@ def add_flags(
     has_few = pl.col(LEAST_SIZE) < _FEW
     for name, metric in metrics.items():
         error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
-        known = error.is_not_null() & difference.is_not_null()
+        is_known = error.is_not_null() & difference.is_not_null()
         reliable = pl.col(f"{name}_reliable")
         low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
         if counts_unseen(metric):  # the interval allows for unseen examples: leaving out 0 is enough
@@ -220,9 +222,9 @@ def add_flags(
             freedom = pl.col(f"{name}_freedom") if clustered else None
             half = _stretch(level.deviations, freedom) * error
             resolved = is_resolved(low, high, reliable, (difference.abs() >= 2 * half) & (error > 0))
-        flags[f"{name}_reliable"] = pl.when(known).then(reliable)
-        flags[f"{name}_why"] = pl.when(known).then(f"{name}_why")
-        flags[f"{name}_resolved"] = pl.when(known).then(resolved & ~has_few)
+        flags[f"{name}_reliable"] = pl.when(is_known).then(reliable)
+        flags[f"{name}_why"] = pl.when(is_known).then(f"{name}_why")
+        flags[f"{name}_resolved"] = pl.when(is_known).then(resolved & ~has_few)
     return differences.with_columns(**flags)
 
 
@@ -236,6 +238,6 @@ def is_resolved(low: pl.Expr, high: pl.Expr, reliable: pl.Expr, decisive: pl.Exp
 def adjust_p_values(p_value: pl.Expr, family: Sequence[str]) -> pl.Expr:
     """Return p-values that hold for all tests of a family (Holm 1979); unknown ones stay null."""
     # The i-th least of m is multiplied by m - i + 1, and no adjusted one is less than those before it.
-    place, known = p_value.rank("min").over(family), p_value.count().over(family)
-    scaled = (p_value * (known - place + 1)).clip(upper_bound=1.0)
+    place, n_known = p_value.rank("min").over(family), p_value.count().over(family)
+    scaled = (p_value * (n_known - place + 1)).clip(upper_bound=1.0)
     return scaled.cum_max().over(family, order_by=p_value)

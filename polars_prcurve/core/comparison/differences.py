@@ -62,50 +62,58 @@ from polars_prcurve.core.uncertainty.summary_table import (
     plan_values,
 )
 
+# The place among equal prevalences, the number of a row, and that of a farthest pair.
 _NUMBER, _ROW, _FARTHEST = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
 
 
 def build_compare_table(
-    asked: Comparison, metrics: Any, targets: Sequence[Target], *, worst: bool
+    comparison: Comparison, metrics: Any, targets: Sequence[Target], *, worst: bool
 ) -> pl.LazyFrame:
     """Return the result of `compare`; with `worst`, of the best and the worst model of a group alone."""
     target = targets[0] if targets else None
-    if isinstance(asked.table, RateTable):
-        if not asked.table.has_counts:
+    if isinstance(comparison.table, RateTable):
+        if not comparison.table.has_counts:
             raise PrcError(
                 'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), '
                 "the numbers of examples behind the rates"
             )
         if target is not None and target.is_found_in_sample:
             raise PrcError(
-                f"{asked.table.argument}= holds points, and those that meet {target.criterion}= may be "
-                "far apart; keep one row for each model and leave the target out, or pass threshold="
+                f"{comparison.table.argument}= holds points, and those that meet {target.criterion}= "
+                "may be far apart; keep one row for each model and leave the target out, or pass "
+                "threshold="
             )
-        target = target or build_only_point_target(asked.table)
+        target = target or build_only_point_target(comparison.table)
     if target is not None:
-        found: Any = find_metrics("precision" if metrics is None else metrics, PointMetric)
+        compared_metrics: Any = find_metrics("precision" if metrics is None else metrics, PointMetric)
     else:
         defaults = (
             "average_precision",
-            *(["roc_auc"] if asked.table.counts_negatives else []),
+            *(["roc_auc"] if comparison.table.counts_negatives else []),
         )
-        found = find_metrics(defaults if metrics is None else metrics, CurveMetric, takes_target=True)
-    if not asked.table.counts_negatives:
-        check_negatives(found)
-    depends_on_eta = any(of.depends_on_eta for of in (*found, *([target] if target else [])))
-    grid = asked.grid.let_own_differ(depends_on_eta=depends_on_eta)
-    differences = build_differences(asked._replace(metrics=found, target=target, grid=grid))
+        compared_metrics = find_metrics(
+            defaults if metrics is None else metrics, CurveMetric, takes_target=True
+        )
+    if not comparison.table.counts_negatives:
+        check_negatives(compared_metrics)
+    depends_on_eta = any(
+        source.depends_on_eta for source in (*compared_metrics, *([target] if target else []))
+    )
+    grid = comparison.grid.let_own_differ(depends_on_eta=depends_on_eta)
+    differences = build_differences(
+        comparison._replace(metrics=compared_metrics, target=target, grid=grid)
+    )
     if not worst:
         return differences
     # Metrics without a direction have no best model, which is an error here.
-    signs = {metric.name: direction_sign(metric) for metric in found}
-    return _choose_farthest(differences, asked.table, signs)
+    signs = {metric.name: direction_sign(metric) for metric in compared_metrics}
+    return _choose_farthest(differences, comparison.table, signs)
 
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
-    eta, *others = model_pairs.list_compare_columns(comparison.adjust)
-    check_result_columns(comparison.table, comparison.grid, [eta, *others])
+    eta, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
+    check_result_columns(comparison.table, comparison.grid, [eta, *other_columns])
     comparison.table.require_example_counts()
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     if comparison.target is not None:
@@ -113,7 +121,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
     keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
-    return subtract(comparison).select(*keys, *others)
+    return subtract(comparison).select(*keys, *other_columns)
 
 
 def _choose_farthest(
@@ -130,7 +138,7 @@ def _choose_farthest(
     distance = difference.abs().fill_null(-1.0)
     is_farthest = distance == distance.max().over(by)
     numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
-    chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST).min().over(by)).sort(_ROW)
+    farthest_pairs = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST).min().over(by)).sort(_ROW)
     turned = {
         "model_a": pl.col("model_b"),
         "model_b": pl.col("model_a"),
@@ -139,10 +147,10 @@ def _choose_farthest(
         "high": merge_zeros(-pl.col("low")),
     }
     is_behind = pl.when((lead < 0).fill_null(False))
-    chosen = chosen.with_columns(
-        is_behind.then(of).otherwise(name).alias(name) for name, of in turned.items()
+    farthest_pairs = farthest_pairs.with_columns(
+        is_behind.then(expression).otherwise(name).alias(name) for name, expression in turned.items()
     )
-    return chosen.drop(_ROW, _NUMBER, _FARTHEST)
+    return farthest_pairs.drop(_ROW, _NUMBER, _FARTHEST)
 
 
 # Of curve metrics -------------------------------------------------------------------------------
@@ -153,13 +161,14 @@ _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 class _Models(NamedTuple):
     """The curves of all models, and the metrics by which they are compared."""
 
-    of: Comparison
+    comparison: Comparison
     table: ScoreTable
     sweep: SweepTables
     curves: CurveSegments
     pairs: pl.LazyFrame  # one row per model and prevalence
     named: dict[str, CurveMetric]  # the metrics by the names of their columns
-    moved: dict[str, CurveMetric]  # the metrics whose errors carry that of a prevalence, if it has one
+    moved_metrics: dict[str, CurveMetric]
+    """The metrics whose errors carry that of a prevalence, if it has one."""
     clustered: bool  # whether errors are from influences that are added up by cluster
 
     def name(self, kind: str) -> list[str]:
@@ -181,8 +190,8 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
         differences = difference_tests.add_limits(differences, named, level, clustered=clustered)
     elif comparison.adjust is not None:
         differences = difference_tests.stretch_limits(differences, named, level)
-    least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
-    differences = differences.with_columns(least)
+    least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
+    differences = differences.with_columns(least_size)
     differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
     long = repeat_rows(differences, len(named))
     long = long.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES))
@@ -208,23 +217,23 @@ def _build_models(comparison: Comparison) -> _Models:
     curves = build_curves(table, sweep, metrics, with_last=by_formula)
     pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
     clustered = by_formula and of_table.is_clustered(comparison.table)
-    moved = {
+    moved_metrics = {
         name: metric
         for name, metric in named.items()
         if comparison.grid.uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
-    return _Models(comparison, table, sweep, curves, pairs, named, moved, clustered)
+    return _Models(comparison, table, sweep, curves, pairs, named, moved_metrics, clustered)
 
 
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, pairs, named, moved, _ = models
+    comparison, table, sweep, curves, pairs, named, moved_metrics, _ = models
     if comparison.certainty.method == "analytic":
         values = plan_values(table, sweep, curves, comparison.certainty.level)(pairs, named)
     else:
         values = curves.compute_values(pairs, named)
     if comparison.grid.uncertain:
-        values = add_values_at_ends(values, pairs, moved, [""], curves)
+        values = add_values_at_ends(values, pairs, moved_metrics, [""], curves)
     values = model_pairs.check_models(comparison, sweep, pairs, values)
     if comparison.grid.shared is not None:
         return values
@@ -235,33 +244,33 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
     """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
     changed = dict.fromkeys(models.name(difference_tests.ETA_ERROR), pl.lit(0.0))
     is_exact = pl.when(pl.col(ETA_LOW).is_null())
-    for name in models.moved:
+    for name in models.moved_metrics:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
         # The prevalence is one and the same for both models. Its error is how far the difference moves
         # to the farther one of both ends of eta, over the quantile of its interval.
         farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
-        both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
+        wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
         changed[f"{name}_{difference_tests.ETA_ERROR}"] = is_exact.then(0.0).otherwise(farthest)
-        changed[f"{name}_standard_error"] = is_exact.then(error).otherwise(both)
+        changed[f"{name}_standard_error"] = is_exact.then(error).otherwise(wider_error)
     return differences.with_columns(**changed)
 
 
 def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
     """Return the values with errors, by name: the column of the error of a model, and the metric."""
-    found = {}
+    errors = {}
     for name, metric in models.named.items():
         # Where a value is at a bound, the error of average precision is 0, and that of others unknown.
-        found[name] = f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error", metric
+        errors[name] = f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error", metric
         if counts_unseen(metric):
             cautious = f"{name}_{CAUTIOUS}"
-            found[cautious] = f"{cautious}_error", metric.recipe.helpers[CAUTIOUS]
-    return found
+            errors[cautious] = f"{cautious}_error", metric.recipe.helpers[CAUTIOUS]
+    return errors
 
 
 def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
-    comparison = models.of
+    comparison = models.comparison
     if comparison.certainty.method != "analytic":
         metrics = list(models.named.values())
         values = add_bootstrap_intervals(
@@ -284,36 +293,37 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
     table, clustered = models.table, models.clustered
     errors = _list_errors(models)
-    slopes = {n: f"{n}_{SLOPE}" for n, of in models.named.items() if SLOPE in of.recipe.helpers}
+    slopes = {n: f"{n}_{SLOPE}" for n, metric in models.named.items() if SLOPE in metric.recipe.helpers}
     # Both models have the class sizes of their examples.
     sizes = [*CLASS_SIZE_COLUMNS.values(), EtaError.VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
     cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
     metrics = {name: metric for name, (_, metric) in errors.items()}
-    of_pairs = differences, cells, models.curves, models.pairs, metrics
-    differences = paired_errors.add_pair_variances(*of_pairs, of=models.of)
-    found = {
+    differences = paired_errors.add_pair_variances(
+        differences, cells, models.curves, models.pairs, metrics, comparison=models.comparison
+    )
+    columns = {
         f"{name}_standard_error": analytic.find_standard_error(name, metric, clustered=clustered)
         for name, (_, metric) in errors.items()
     }
     for name, slope in slopes.items():
         # The prevalence is one and the same, and moves both values.
         of_eta = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(EtaError.VARIANCE)
-        for of in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
-            found[of] = (found[of] ** 2 + of_eta).sqrt()
+        for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
+            columns[column] = (columns[column] ** 2 + of_eta).sqrt()
     if clustered:
         for name, (_, metric) in errors.items():
             unknown = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
-            found |= unknown if metric.recipe.influence is None else find_freedom(name)
-    return _take_larger_errors(models, differences.with_columns(**found))
+            columns |= unknown if metric.recipe.influence is None else find_freedom(name)
+    return _take_larger_errors(models, differences.with_columns(**columns))
 
 
 def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
-    bootstrap = Bootstrap(models.table, list(models.named.values()), models.of.certainty)
+    bootstrap = Bootstrap(models.table, list(models.named.values()), models.comparison.certainty)
     differences = _join_values(models, values, list(models.named), flags=[])
     differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, values, differences)
     flags: dict[str, pl.Expr] = {}
@@ -335,19 +345,19 @@ def _join_values(
 ) -> pl.LazyFrame:
     """Return one row per model pair and prevalence, with `<name>_difference` of `names` and flags."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
-    names = [*names, *(f"{name}_{end}" for name in models.moved for end in ETA_ENDS)]
+    names = [*names, *(f"{name}_{end}" for name in models.moved_metrics for end in ETA_ENDS)]
     flags = models.name("reliable") if flags is None else flags
     reasons = models.name("why") if flags else []
     unseen = [name for name, metric in models.named.items() if flags and counts_unseen(metric)]
     extended = [f"{name}{kind}" for name in unseen for kind in EXTENDED]
-    own = dict.fromkeys(
+    model_columns = dict.fromkeys(
         [Row.MODEL, Group.NUMBER, Pair.NUMBER, *names, *also, *extended, *flags, *reasons]
     )
     keys = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
-    shared = [BASE_GROUP, "eta", Segment.ODDS, *models.of.grid.carried, *of_group]
-    joined = model_pairs.join_sides(values, keys, list(own), shared)
-    return joined.with_columns(
-        *model_pairs.name_models(wide=models.of.examples == "wide"),
+    shared = [BASE_GROUP, "eta", Segment.ODDS, *models.comparison.grid.carried, *of_group]
+    differences = model_pairs.join_sides(values, keys, list(model_columns), shared)
+    return differences.with_columns(
+        *model_pairs.name_models(wide=models.comparison.examples == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in names),
         *((pl.col(A + name) & pl.col(B + name)).alias(name) for name in flags),
         *(pl.coalesce(A + name, B + name).alias(name) for name in reasons),
@@ -359,7 +369,7 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
     changed: dict[str, pl.Expr] = {}
     for name, metric in models.named.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
-        if counts_unseen(metric) and models.of.examples != "apart":
+        if counts_unseen(metric) and models.comparison.examples != "apart":
             variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
             covariance = (variances - error * error) / 2
         if counts_unseen(metric):
@@ -367,16 +377,17 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
         # Equal models have an error of 0. Rounding would leave a tiny one, and with it a p-value.
         largest = pl.max_horizontal(A + name, B + name)
         exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)
-        known = pl.col(f"{name}_difference").is_not_null()
-        changed[f"{name}_standard_error"] = pl.when(known).then(exact)
+        is_known = pl.col(f"{name}_difference").is_not_null()
+        changed[f"{name}_standard_error"] = pl.when(is_known).then(exact)
         changed[f"{name}_{difference_tests.COVARIANCE}"] = covariance
     return differences.with_columns(**changed)
 
 
 # Of point metrics, at one target ----------------------------------------------------------------
 
-_METRIC = f"{RESERVED}metric_number"
-_BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
+_METRIC = f"{RESERVED}metric_number"  # the place of a metric among those of the call
+_BELOW = f"{RESERVED}below"  # the distance from a difference to its low end
+_ABOVE = f"{RESERVED}above"  # that to its high end
 
 
 def _check_has_intervals(comparison: Comparison) -> None:
@@ -405,14 +416,14 @@ def _check_has_intervals(comparison: Comparison) -> None:
 
 def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
     """Return how to ask for the curve metric that a point metric at a target is; or an empty text."""
-    asked = {
+    curve_metrics = {
         ("precision", "recall"): "precision_at_recall",
         ("recall", "precision"): "recall_at_precision",
         ("recall", "fpr"): "recall_at_fpr",
     }
-    if target is None or (metric.name, target.criterion) not in asked:
+    if target is None or (metric.name, target.criterion) not in curve_metrics:
         return ""
-    name = asked[metric.name, target.criterion]
+    name = curve_metrics[metric.name, target.criterion]
     return f"leave out {target.criterion}=, and ask for metrics.{name}({target.value}) with"
 
 
@@ -425,17 +436,24 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     level = difference_tests.Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
     by = comparison.table.group_columns
     points = _number_points(comparison, metrics, by, moving=moving)
-    counted = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
-    moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
-    own = [
-        *(Row.MODEL, Group.NUMBER, "value", "low", "high", "reliable", "why", EtaError.STANDARD_ERROR),
+    counts_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
+    moves = [move for source, move in MOVES.items() if moving and (counts_eta or source != "eta")]
+    model_columns = [
+        Row.MODEL,
+        Group.NUMBER,
+        "value",
+        "low",
+        "high",
+        "reliable",
+        "why",
+        EtaError.STANDARD_ERROR,
         *moves,
     ]
     # A model without examples may lack a prevalence.
     keys = {**by, **step, "eta": pl.Float64()}
     shared = [BASE_GROUP, *comparison.grid.carried, "metric"]
     groups = [side + Group.NUMBER for side in SIDES]
-    pairs = model_pairs.join_sides(points, keys, own, shared).sort(BASE_GROUP, *step, *groups)
+    pairs = model_pairs.join_sides(points, keys, model_columns, shared).sort(BASE_GROUP, *step, *groups)
     pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
@@ -445,7 +463,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
         counts = paired_errors.count_discordant(table, first, by)
         pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
         sums = comparison.has_weights
-        pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
+        pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counts_eta=counts_eta)
         correlation = pl.col(_CORRELATION)
     differences = _add_limits(pairs, level, correlation)
     if paired and not moving and not comparison.has_weights:
@@ -509,13 +527,13 @@ def _add_limits(
         high=difference + pl.col(_ABOVE) * stretch,
         reliable=pl.col(A + "reliable") & pl.col(B + "reliable"),
     )
-    known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
+    is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     decisive = (difference.abs() >= 2 * stretch * towards_0) & (towards_0 > 0)
     resolved = difference_tests.is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
     return pairs.with_columns(
-        reliable=pl.when(known).then("reliable"),
-        why=pl.when(known & ~pl.col("reliable")).then(pl.coalesce(A + "why", B + "why")),
-        resolved=pl.when(known).then(resolved),
+        reliable=pl.when(is_known).then("reliable"),
+        why=pl.when(is_known & ~pl.col("reliable")).then(pl.coalesce(A + "why", B + "why")),
+        resolved=pl.when(is_known).then(resolved),
     )
 
 
@@ -532,7 +550,7 @@ def _add_limits(
 # `paired_errors`: so every rate is inside 0 and 1 (Newcombe 1998). Examples count by their
 # weights. Where thresholds move with the sample, the moves of a value are those of its band.
 
-_CORRELATION = f"{RESERVED}correlation"
+_CORRELATION = f"{RESERVED}correlation"  # of the values of both models
 _AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
 _RATES = {name: f"{RESERVED}{name}_rate" for name in AMOUNTS}
@@ -542,47 +560,47 @@ _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 
 
 def _add_correlation(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], *, moving: bool, sums: bool, counted: bool
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], *, moving: bool, sums: bool, counts_eta: bool
 ) -> pl.LazyFrame:
     """Add _CORRELATION, that of the values of both models, to rows with the discordant examples."""
     rates, agreements = {}, {}
     for name in AMOUNTS:
-        both = pl.col(BOTH + name)
-        n = repeat_in_rows(pl.col(OF_ALL + name) + 1, both)
+        n_both = pl.col(BOTH + name)
+        n = repeat_in_rows(pl.col(OF_ALL + name) + 1, n_both)
         for side in SIDES:
-            rates[side + _RATES[name]] = (both + pl.col(side + name) + 0.5) / n
+            rates[side + _RATES[name]] = (n_both + pl.col(side + name) + 0.5) / n
         a, b = (pl.col(side + _RATES[name]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
-        shared = both / n - a * b
+        shared = n_both / n - a * b
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:
         is_sum = paired_errors.is_weighted_sum
-        others = [metric if sums or not is_sum(metric) else None for metric in metrics]
-        pairs = _add_moves(pairs, others, counted=counted)
+        unsummed_metrics = [metric if sums or not is_sum(metric) else None for metric in metrics]
+        pairs = _add_moves(pairs, unsummed_metrics, counts_eta=counts_eta)
     agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
-    agreement |= {MOVES["eta"]: pl.lit(1.0)} if counted else {}
+    agreement |= {MOVES["eta"]: pl.lit(1.0)} if counts_eta else {}
     # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
     errors = [sum((pl.col(side + move) ** 2 for move in agreement), pl.lit(0.0)) for side in SIDES]
-    shares = (of * pl.col(A + move) * pl.col(B + move) for move, of in agreement.items())
+    shares = (weight * pl.col(A + move) * pl.col(B + move) for move, weight in agreement.items())
     correlation = sum(shares, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
     return pairs.with_columns(correlation.fill_nan(0.0).alias(_CORRELATION))
 
 
 def _add_moves(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counted: bool
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counts_eta: bool
 ) -> pl.LazyFrame:
     """Add how far one standard error of a rate, half to either side, moves values at a threshold."""
 
-    def evaluate(at: Mapping[str, pl.Expr]) -> pl.Expr:
+    def evaluate(rates_and_eta: Mapping[str, pl.Expr]) -> pl.Expr:
         """Return the metric of a row on its scale, at these rates and prevalence."""
         values = (
-            of
+            metric
             and point_intervals.to_unbounded(
-                of.from_columns(*at.values()), point_intervals.scale_bounds(of)
+                metric.from_columns(*rates_and_eta.values()), point_intervals.scale_bounds(metric)
             )
-            for of in metrics
+            for metric in metrics
         )
         return pick_by_number(_METRIC, values, pl.lit(None, dtype=pl.Float64))
 
@@ -599,7 +617,7 @@ def _add_moves(
                 evaluate(middle | {name: pl.col(f"{side}{name}_{sign}")}) for sign in (-0.5, 0.5)
             )
             moves[side + _MOVES[name]] = (high - low).abs()
-        if counted:
+        if counts_eta:
             # The logit of eta, less and plus half its error.
             etas = (1 / (1 + (sign * error_of_eta / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
             low, high = (evaluate(middle | {"eta": end}) for end in etas)

@@ -22,9 +22,21 @@ from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_r
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 
 COMPARE_COLUMNS = (
-    *("eta", "metric", "model_a", "model_b", "difference", "standard_error", "low", "high"),
-    *("p_value", "p_adjusted", "reliable", "why", "resolved"),
+    "eta",
+    "metric",
+    "model_a",
+    "model_b",
+    "difference",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "p_adjusted",
+    "reliable",
+    "why",
+    "resolved",
 )
+"""The columns of `compare`, after `by`."""
 
 Adjust: TypeAlias = Literal["holm", "models"] | None
 """For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
@@ -63,17 +75,16 @@ ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{RESERVED}base"  # a number that models of one `by` group share
 A, B = SIDES = f"{RESERVED}a_", f"{RESERVED}b_"
 """What the columns of model a and of model b begin with, in a row of both."""
-IS_ORDERED = pl.col(A + Group.NUMBER) < pl.col(
-    B + Group.NUMBER
-)  # each pair once, and no model with itself
+IS_ORDERED = pl.col(A + Group.NUMBER) < pl.col(B + Group.NUMBER)
+"""Whether a row of both is the one that counts: each pair once, and no model with itself."""
 
 
 def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without Row.MODEL."""
-    least = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
+    first_group = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
     return pairs.with_columns(
         (pl.col(Pair.NUMBER) - pl.col(Pair.NUMBER).min().over(Group.NUMBER)).alias(ETA_NUMBER),
-        least.alias(BASE_GROUP),
+        first_group.alias(BASE_GROUP),
     )
 
 
@@ -82,8 +93,8 @@ def join_sides(
 ) -> pl.LazyFrame:
     """Return one row per model pair, with `names` of either under A or B, and `shared` ones of both."""
     a, b = (
-        rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
-        for side, others in zip(SIDES, (shared, ()), strict=True)
+        rows.select(*keys, *shared_columns, *(pl.col(name).alias(side + name) for name in names))
+        for side, shared_columns in zip(SIDES, (shared, ()), strict=True)
     )
     return join_groups(a, b, keys).filter(IS_ORDERED)
 
@@ -102,19 +113,23 @@ def number_within(keys: Sequence[str]) -> pl.Expr:
 
 # Checks: two models to compare, and the same examples in each -----------------------------------
 
-_MODEL_COUNT = f"{RESERVED}models"
+_MODEL_COUNT = f"{RESERVED}models"  # of a `by` group
 _N_ROWS, _N_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
-_UNMATCHED, _UNEQUAL = f"{RESERVED}unmatched", f"{RESERVED}unequal"
+_UNMATCHED = f"{RESERVED}unmatched"  # how many examples have not just one row per model
+_UNEQUAL = f"{RESERVED}unequal"  # how many differ between models, or whether one does
 
 
 def check_models(
-    asked: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
+    comparison: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Return `values`, which has a row per pair; stop if a check of the table or of its models fails."""
     # Of a table in memory the checks are made at once, before the values are computed.
-    table = cast("ScoreTable", asked.table)
-    checks = [*late_checks(table, asked.grid), *([two_models_check()] if asked.needs_pairs else [])]
-    if asked.examples != "by id":
+    table = cast("ScoreTable", comparison.table)
+    checks = [
+        *late_checks(table, comparison.grid),
+        *([two_models_check()] if comparison.needs_pairs else []),
+    ]
+    if comparison.examples != "by id":
         check_first(table, pairs, *checks)
         return check_at_end(table, values.sort(Pair.NUMBER), *checks)
     counts, matching = _count_unmatched(table, sweep), _matching_checks()
@@ -143,15 +158,15 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
     # An example is unequal if its label, weight, stratum or cluster differs between models.
     differs = [(pl.col(side).min() != pl.col(side).max()) for side in (Row.POS, Row.NEG)]
-    together = [name for name in (Row.CLUSTER, Row.STRATUM) if name in table.columns]
-    differs += [pl.col(name).n_unique() > 1 for name in together]
-    counted = pl.len().alias(_N_ROWS), pl.col(Group.NUMBER).n_unique().alias(_N_MODELS)
+    unit_columns = [name for name in (Row.CLUSTER, Row.STRATUM) if name in table.columns]
+    differs += [pl.col(name).n_unique() > 1 for name in unit_columns]
+    counts = pl.len().alias(_N_ROWS), pl.col(Group.NUMBER).n_unique().alias(_N_MODELS)
     examples = build_numbered_rows(table, groups).group_by(*by, Row.EXAMPLE)
     unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)
     models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
-    found = join_groups(examples.agg(*counted, unequal), models, by)
+    examples_of_groups = join_groups(examples.agg(*counts, unequal), models, by)
     matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
-    return found.select(
+    return examples_of_groups.select(
         (~matched).sum().cast(pl.Int64).alias(_UNMATCHED), pl.col(_UNEQUAL).sum().cast(pl.Int64)
     )
 

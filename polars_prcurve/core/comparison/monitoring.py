@@ -42,24 +42,38 @@ from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.prevalence.eta_argument import build_number_grid
 
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]  # a value per period, or per period and bet
+Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period
 
 MONITOR_COLUMNS = (
-    *("metric", "eta", "threshold", *CELLS, "value", "overall", "overall_low", "overall_high"),
-    *("reference", "bound", "evidence", "needed", "alarm", "since"),
+    "metric",
+    "eta",
+    "threshold",
+    *CELLS,
+    "value",
+    "overall",
+    "overall_low",
+    "overall_high",
+    "reference",
+    "bound",
+    "evidence",
+    "needed",
+    "alarm",
+    "since",
 )
+"""The columns of `monitor`, after `by` and `time`."""
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
 """The rates that can be watched: of which cells they are the first, among both."""
 _OF_REFERENCE = 0.8
-_REFERENCE = {name: f"{RESERVED}{name}_of_reference" for name in CELLS}
+"""The share of alpha that the bound of a reference gets, whose error lasts for all periods."""
+_REFERENCE = {name: f"{RESERVED}{name}_of_reference" for name in CELLS}  # columns of its cells
 FALLS = tuple(2.0 ** (step / 2) for step in range(-10, 3))
 """By how much log odds fall in a bet: from 0.03 to 2, so that falls of any size have one near."""
 TILTS = tuple(sign * 2.0**power for sign in (-1, 1) for power in range(-9, 3))
 """The shifts of log odds that an interval is mixed over."""
 _LARGEST = 700.0  # whose exponential is a float
-_NODES = 20_001
-_BISECTIONS = 60
+_NODES = 20_001  # at which a density is summed, for a quantile to 1e-6 of its spread
+_BISECTIONS = 60  # halvings of an interval of length 1, down to the digits of a float
 
 
 class PeriodCells(NamedTuple):
@@ -97,8 +111,8 @@ class Watch:
 
     def count(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return what the rate counts, and among how many."""
-        hits, others = (getattr(cells, name) for name in WATCHED[self.metric])
-        return hits, hits + others
+        hits, misses = (getattr(cells, name) for name in WATCHED[self.metric])
+        return hits, hits + misses
 
     def find_interval(self, total: PeriodCells) -> tuple[Any, Any]:
         """Return limits of the rate of running counts, which hold at all periods at once."""
@@ -112,28 +126,31 @@ class Watch:
             low, high = (precision.from_rates(recall[i], fpr[1 - i], self.eta) for i in (0, 1))
         return low, high
 
-    def find_bound(self, of: PeriodCells | None) -> float:
+    def find_bound(self, reference_cells: PeriodCells | None) -> float:
         """Return what no rate is worse than that is as good as the reference; NaN if nothing tells."""
-        if of is None:
+        if reference_cells is None:
             assert self.reference is not None
             return self.reference
         alpha = self.alpha * _OF_REFERENCE
         if self.eta is not None:
             # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
-            return 1 / (1 + bound_ratio(of, alpha) / (self.eta / (1 - self.eta)))
-        k, n = map(int, self.count(of))
+            return 1 / (1 + bound_ratio(reference_cells, alpha) / (self.eta / (1 - self.eta)))
+        k, n = map(int, self.count(reference_cells))
         if self.metric == "fpr":
             return 1 - bound_rate(n - k, n, alpha) if k < n else float("nan")
         return bound_rate(k, n, alpha) if k > 0 else float("nan")
 
-    def bet(self, cells: PeriodCells, of: PeriodCells | None, bound: float) -> NDArray[np.float64]:
+    def bet(
+        self, cells: PeriodCells, reference_cells: PeriodCells | None, bound: float
+    ) -> NDArray[np.float64]:
         """Return the bets that the rate is worse than the bound, a row per period."""
         if self.eta is not None:
-            before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
+            before = PeriodCells(*(np.int64(0),) * 4) if reference_cells is None else reference_cells
             return bet_on_precision(cells, before, self.eta / (1 - self.eta) * (1 - bound) / bound)
         k, n = self.count(cells)
-        of_rate = (n - k, n, 1 - bound) if self.metric == "fpr" else (k, n, bound)
-        return bet_on_rate(*of_rate)
+        if self.metric == "fpr":
+            return bet_on_rate(n - k, n, 1 - bound)
+        return bet_on_rate(k, n, bound)
 
 
 def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
@@ -148,11 +165,11 @@ def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
     if len(targets) != 1:
         raise refuse_kind("threshold=", "one threshold, or a frame with one for each group", threshold)
     points = build_points_table(table, build_number_grid([None], table), targets, [])
-    found = table.collect(points, "monitor()")
+    points_table = table.collect(points, "monitor()")
     keys = list(table.by)
-    if found.select(keys).is_duplicated().any() if keys else found.height > 1:
+    if points_table.select(keys).is_duplicated().any() if keys else points_table.height > 1:
         raise PrcError("monitor() takes one threshold for each group; the frame holds several")
-    return found.select(*keys, "threshold", *CELLS)
+    return points_table.select(*keys, "threshold", *CELLS)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -186,10 +203,10 @@ def build_monitor_table(
     if reference is not None:
         cells = _join_reference(cells, groups, reference)
     parts = cells.partition_by(*groups, maintain_order=True) if groups and cells.height else [cells]
-    found = pl.concat([watch_series(part, time, watch) for part in parts])
+    series = pl.concat([watch_series(part, time, watch) for part in parts])
     eta = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
-    metric, _, *others = MONITOR_COLUMNS
-    return found.select(*groups, time, pl.lit(watch.metric).alias(metric), *eta, *others)
+    metric, _, *other_columns = MONITOR_COLUMNS
+    return series.select(*groups, time, pl.lit(watch.metric).alias(metric), *eta, *other_columns)
 
 
 def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.DataFrame) -> pl.DataFrame:
@@ -200,46 +217,53 @@ def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.Da
             f"the reference= table has groups by {list_names(unknown)}, and the table has not; say "
             "by= for the table, or leave it out of the reference"
         )
-    of = reference.select(*keys, *CELLS).rename(_REFERENCE)
+    reference_cells = reference.select(*keys, *CELLS).rename(_REFERENCE)
     for name in keys:
-        if of.schema[name] != cells.schema[name]:
+        if reference_cells.schema[name] != cells.schema[name]:
             raise PrcError(
-                f"group column {name!r} is {of.schema[name]} in the reference= table and "
+                f"group column {name!r} is {reference_cells.schema[name]} in the reference= table and "
                 f"{cells.schema[name]} in the other; cast one to the other"
             )
     if keys:
-        joined = cells.join(of, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        rows = cells.join(reference_cells, on=keys, how="left", nulls_equal=True, maintain_order="left")
     else:
-        of = of if of.height else of.clear(1)
-        joined = cells.join(of, how="cross", maintain_order="left")
-    lacking = joined.filter(pl.col(_REFERENCE["tp"]).is_null())
+        reference_cells = reference_cells if reference_cells.height else reference_cells.clear(1)
+        rows = cells.join(reference_cells, how="cross", maintain_order="left")
+    lacking = rows.filter(pl.col(_REFERENCE["tp"]).is_null())
     if lacking.height:
-        shown = ", ".join(f"{name} {lacking[name][0]!r}" for name in keys) or "any group"
-        raise PrcError(f"the reference= table has no rows of {shown}; add them, or leave that group out")
-    return joined
+        group_text = ", ".join(f"{name} {lacking[name][0]!r}" for name in keys) or "any group"
+        raise PrcError(
+            f"the reference= table has no rows of {group_text}; add them, or leave that group out"
+        )
+    return rows
 
 
 def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     """Return one series with what is found: the value, the interval, the evidence and the alarm."""
     cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in CELLS))
-    of = None
+    reference_cells = None
     if watch.reference is None and part.height:
-        of = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in CELLS))
-    bound = watch.find_bound(of) if part.height else float("nan")
-    known = not np.isnan(bound)
+        reference_cells = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in CELLS))
+    bound = watch.find_bound(reference_cells) if part.height else float("nan")
+    has_bound = not np.isnan(bound)
     values, logs = np.full(part.height, np.nan), np.empty((0, 0))
-    if known:
-        values, logs = weigh_evidence(watch.bet(cells, of, bound))
+    if has_bound:
+        values, logs = weigh_evidence(watch.bet(cells, reference_cells, bound))
     reached = np.flatnonzero(values >= watch.least_evidence)
     alarm = np.arange(part.height) >= (reached[0] if len(reached) else part.height)
     start = find_start(logs[: reached[0] + 1]) if len(reached) else 0
     total = PeriodCells(*map(np.cumsum, cells))
     low, high = watch.find_interval(total)
+    reference_rate = watch.reference if reference_cells is None else watch.find_value(reference_cells)
     numbers: dict[str, Any] = {
-        **{"value": watch.find_value(cells), "overall": watch.find_value(total)},
-        **{"overall_low": low, "overall_high": high},
-        **{"reference": watch.reference if of is None else watch.find_value(of), "bound": bound},
-        **{"evidence": values, "needed": watch.least_evidence},
+        "value": watch.find_value(cells),
+        "overall": watch.find_value(total),
+        "overall_low": low,
+        "overall_high": high,
+        "reference": reference_rate,
+        "bound": bound,
+        "evidence": values,
+        "needed": watch.least_evidence,
     }
     columns = (
         pl.Series(name, np.broadcast_to(np.asarray(value, dtype=np.float64), part.height))
@@ -247,7 +271,7 @@ def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     )
     return part.with_columns(
         *(column.fill_nan(None) for column in columns),
-        (pl.Series("alarm", alarm) if known else pl.lit(None, pl.Boolean).alias("alarm")),
+        (pl.Series("alarm", alarm) if has_bound else pl.lit(None, pl.Boolean).alias("alarm")),
     ).with_columns(since=pl.when("alarm").then(pl.col(time).get(start, null_on_oob=True)))
 
 
@@ -289,8 +313,8 @@ def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
     """Return the log likelihood ratios of falls from a bound, for k of n in each period."""
     # The ratio at a rate p of at least the bound is expected to be at most 1, since it is linear in p.
     odds, falls = bound / (1 - bound), np.array(FALLS)
-    rest = np.log1p(odds) - np.log1p(odds * np.exp(-falls))  # of a failure
-    return np.asarray(n[:, None] * rest - k[:, None] * falls)
+    gain_of_failure = np.log1p(odds) - np.log1p(odds * np.exp(-falls))  # of a failure
+    return np.asarray(n[:, None] * gain_of_failure - k[:, None] * falls)
 
 
 def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> Floats:
@@ -299,11 +323,14 @@ def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> F
     # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
     # the period. Whatever rates without a fall are true, it is then not expected to gain: rates without
     # a fall are a convex set.
-    earlier = (np.cumsum(each) - each + start for each, start in zip(cells, before, strict=True))
-    tp, fp, fn, tn = (each.astype(np.float64) for each in earlier)
-    known = (tp + fn > 0) & (fp + tn > 0)
+    earlier = (
+        np.cumsum(period_counts) - period_counts + start
+        for period_counts, start in zip(cells, before, strict=True)
+    )
+    tp, fp, fn, tn = (period_counts.astype(np.float64) for period_counts in earlier)
+    is_known = (tp + fn > 0) & (fp + tn > 0)
     recall, fpr = (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
-    tp, fp, fn, tn = (np.asarray(each, dtype=np.float64) for each in cells)
+    tp, fp, fn, tn = (np.asarray(period_counts, dtype=np.float64) for period_counts in cells)
     odds = ratio * np.exp(FALLS)
     tiny = 1e-6  # so that 1 minus a rate keeps ten digits
     worse_recall = np.clip(fpr[:, None] / odds, tiny, 1 - tiny)
@@ -317,7 +344,7 @@ def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> F
     bets += fp[:, None] * np.log(fpr / near_fpr)
     bets += tn[:, None] * (np.log1p(-fpr) - np.log1p(-near_fpr))
     bets = np.where(fpr > ratio * recall, bets, 0.0)  # clipped to what is no fall
-    return np.where((known & (n_pos * n_neg > 0)[:, 0])[:, None], bets, 0.0)
+    return np.where((is_known & (n_pos * n_neg > 0)[:, 0])[:, None], bets, 0.0)
 
 
 def find_nearest_recall(
@@ -366,10 +393,10 @@ def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, F
         terms = tilts * k[:, None] - n[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
         return np.asarray(np.logaddexp.reduce(terms, axis=1) - math.log(len(tilts)))
 
-    seen = np.where(n > 0, k / np.maximum(n, 1), 0.5)
+    rates = np.where(n > 0, k / np.maximum(n, 1), 0.5)
     ends = []
     for outside in (0.0, 1.0):
-        inner, outer = seen.copy(), np.full(len(k), outside)
+        inner, outer = rates.copy(), np.full(len(k), outside)
         for _ in range(_BISECTIONS):
             middle = (inner + outer) / 2
             holds = log_mixture(middle) < -math.log(alpha)

@@ -56,7 +56,7 @@ from polars_prcurve.core.uncertainty.influence import (
 if TYPE_CHECKING:
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
-_ROW_NUMBER = f"{RESERVED}row"
+_ROW_NUMBER = f"{RESERVED}row"  # the number of a row of a block of replicates
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
 _INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
@@ -98,9 +98,9 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     )
     # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
     # clusters, a cell is of one cluster, and weights are not squared.
-    both = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
+    example_pairs = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
     models, numbers = ([side + n for side in SIDES] for n in (Group.NUMBER, _INFLUENCE))
-    cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
+    cells = example_pairs.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
     is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
     total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
     return cells.with_columns(is_pos.alias(_IS_POS)).select(
@@ -119,10 +119,11 @@ def add_pair_variances(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     *,
-    of: Comparison,
+    comparison: Comparison,
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
-    by, clustered, n_etas = of.table.group_columns, is_clustered(of.table), of.grid.etas_per_group
+    table, n_etas = comparison.table, comparison.grid.etas_per_group
+    by, clustered = table.group_columns, is_clustered(table)
     for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
         keys = [A + influences.key, B + Group.NUMBER]
         totals = _sum_squared_gaps(cells, influences, keys, by, clustered=clustered)
@@ -147,21 +148,21 @@ def _sum_squared_gaps(
     key, names = influences.key, influences.lanes.list_names(influences.names)
     step = [ETA_NUMBER] if key == Pair.NUMBER else []
     listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
-    joined = cells
+    cell_pairs = cells
     # Model a brings a row for some prevalences; model b is joined at the same ones.
     for side, columns, shared in ((A, [key, *names], []), (B, names, step)):
         renamed = dict.fromkeys((Group.NUMBER, _INFLUENCE, *columns))
         of_side = listed.select(*step, *(pl.col(name).alias(side + name) for name in renamed))
         places = [side + name for name in (Group.NUMBER, _INFLUENCE)]
-        joined = joined.join(of_side, on=[*places, *shared])
+        cell_pairs = cell_pairs.join(of_side, on=[*places, *shared])
     gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
     if clustered:  # the shares of both classes add up to 2
         terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
-        totals = add_up_clusters(joined, keys, terms)
+        totals = add_up_clusters(cell_pairs, keys, terms)
     else:
         squares = {n: to_whole_shares(gap**2 * pl.col(_SHARE)) for n, gap in gaps.items()}
         variances = {n: sum_shares(pl.col(n)) for n in names}
-        by_class = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
+        by_class = cell_pairs.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
         totals = by_class.group_by(keys).agg(
             pl.col(name).filter(members).sum().alias(f"{name}_{side}")
             for name in names
@@ -187,9 +188,9 @@ def _list_influences(
         # The size is a power of two that no difference between models of rows `alike` exceeds.
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
-            most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
+            largest_size = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
             # Less their means, influences are at most twice as large, and differences four times.
-            sizes[size] = 4 * (most.over(alike) if alike else most)
+            sizes[size] = 4 * (largest_size.over(alike) if alike else largest_size)
         listed[name] = [
             pl.col(f"{name}_{kind}") / pl.col(of_class[side]) for kind, side in _KINDS.items()
         ]
@@ -252,14 +253,17 @@ AMOUNTS = {"pos": Row.POS, "neg": Row.NEG}  # the column of what a row adds to a
 BOTH, OF_ALL = f"{RESERVED}both_", f"{RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
-_SUMS = pl.col(*AMOUNTS.values()).sum()
+_SUMS = pl.col(*AMOUNTS.values()).sum()  # of the amounts of both classes
 _SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
+# The highest threshold that flags an example; whether a row is a threshold; and its least score.
 _LEVEL, _IS_MARK, _LEAST = (f"{RESERVED}{name}" for name in ("level", "is_mark", "least"))
+# Columns of both models.
 _SIDE_GROUPS = [side + Group.NUMBER for side in SIDES]
 _SIDE_LEVELS = [side + _LEVEL for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
-_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}
-_IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
+_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}  # of rates
+_IS_SUM = f"{RESERVED}is_sum"  # whether the metric of a row is a weighted sum of rates
+_ERROR = f"{RESERVED}error_of_sum"  # the standard error of such a difference
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
 93 % of the samples that are marked, wherever these are 5 % of all (docs/is-it-better.md)."""
@@ -279,14 +283,14 @@ def count_discordant(
     # counted together, once for all steps.
     rows, flagged, thresholds = _read_examples(table, points, by)
     example = {**by, Row.EXAMPLE: table.all_rows.collect_schema()[Row.EXAMPLE]}
-    own, amounts = [Group.NUMBER, _LEVEL], list(AMOUNTS.values())
-    of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
-    steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
+    level_columns, amounts = [Group.NUMBER, _LEVEL], list(AMOUNTS.values())
+    of_both = join_sides(flagged, example, level_columns, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
+    steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, level_columns, [])
     steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    counted = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
+    count_tables = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
     of_one = flagged.group_by(Group.NUMBER, _LEVEL).agg(_SUMS)
     sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
-    counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
+    count_tables += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
@@ -296,19 +300,19 @@ def count_discordant(
     )
     pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
     pairs = pairs.join(totals, left_on=A + Group.NUMBER, right_on=Group.NUMBER, how="left")
-    for found in counted:
-        pairs = pairs.join(found, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
+    for count_table in count_tables:
+        pairs = pairs.join(count_table, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
     counts: dict[str, pl.Expr] = {}
     for name, amount in AMOUNTS.items():
-        both, square = pl.col(BOTH + amount), pl.col(amount + _SQUARED)
-        kinds = {side: pl.col(side + amount) - both for side in SIDES}
-        kinds |= {BOTH: both, OF_ALL: pl.col(OF_ALL + amount)}
+        n_both, square = pl.col(BOTH + amount), pl.col(amount + _SQUARED)
+        kinds = {side: pl.col(side + amount) - n_both for side in SIDES}
+        kinds |= {BOTH: n_both, OF_ALL: pl.col(OF_ALL + amount)}
         if table.float_sums:
-            kinds = {kind: of.cast(pl.Float64) * exact_arithmetic.NEAR_ONE for kind, of in kinds.items()}
+            kinds = {k: n.cast(pl.Float64) * exact_arithmetic.NEAR_ONE for k, n in kinds.items()}
             square = square.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
         # What a weight of 1 counts as.
         unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
-        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
+        counts |= {kind + name: n.cast(pl.Float64) * unit for kind, n in kinds.items()}
     return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
 
 
@@ -318,9 +322,9 @@ def _count_flagged(
     """Return one row per step and model pair, with the amounts in cells that models of `sides` flag."""
     levels = (pl.col(side + _LEVEL) >= pl.col(f"{side}{_LEVEL}_least") for side in sides)
     amounts = pl.col(*(kind + amount for amount in AMOUNTS.values()))
-    joined = steps.join(cells, on=[side + Group.NUMBER for side in sides], how="left")
+    cells_of_steps = steps.join(cells, on=[side + Group.NUMBER for side in sides], how="left")
     is_flagged = pl.all_horizontal(levels)
-    return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
+    return cells_of_steps.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
 
 
 def _read_examples(
@@ -329,9 +333,9 @@ def _read_examples(
     """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with _LEVEL."""
     columns = [Row.LABEL] if Row.LABEL in table.columns else list(AMOUNTS.values())
     amounts = class_amounts({name: pl.col(name) for name in columns})
-    whole = [of.cast(pl.Int128).alias(name) for name, of in amounts.items()]
+    whole = [amount_column.cast(pl.Int128).alias(name) for name, amount_column in amounts.items()]
     if table.float_sums:  # the models of a table have the same weights, and so the same scale
-        largest = (of.max().over(Group.NUMBER) for of in amounts.values())
+        largest = (amount_column.max().over(Group.NUMBER) for amount_column in amounts.values())
         exponents = map(exact_arithmetic.weight_exponent, largest)
         whole = list(map(exact_arithmetic.to_integer, amounts.values(), exponents))
     of_model: dict[str, pl.DataType] = {**by, Row.MODEL: table.by[Row.MODEL]}
@@ -347,9 +351,10 @@ def _read_examples(
     marks = (
         thresholds.select(Group.NUMBER, Row.SCORE).drop_nulls().unique().sort(Group.NUMBER, Row.SCORE)
     )
-    least = marks.group_by(Group.NUMBER).agg(pl.col(Row.SCORE).min().alias(_LEAST))
+    least_scores = marks.group_by(Group.NUMBER).agg(pl.col(Row.SCORE).min().alias(_LEAST))
     # What was never scored has no score that is as high.
-    flagged = rows.join(least, on=Group.NUMBER).filter(pl.col(Row.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
+    with_least = rows.join(least_scores, on=Group.NUMBER)
+    flagged = with_least.filter(pl.col(Row.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
     ordered = pl.concat([flagged, marked], how="diagonal")
@@ -375,7 +380,7 @@ def replace_weighted_sums(
         pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
     )
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
-    known, reliable = error.is_not_null(), pl.all_horizontal(enough)
+    is_known, reliable = error.is_not_null(), pl.all_horizontal(enough)
     low, high = difference - half, difference + half
     decisive = (difference.abs() >= 2 * half) & (error > 0)
     p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
@@ -384,9 +389,9 @@ def replace_weighted_sums(
         "low": low,
         "high": high,
         "p_value": p_value,
-        "reliable": pl.when(known).then(reliable),
-        "why": pl.when(known & ~reliable).then(pl.lit("few discordant examples")),
-        "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
+        "reliable": pl.when(is_known).then(reliable),
+        "why": pl.when(is_known & ~reliable).then(pl.lit("few discordant examples")),
+        "resolved": pl.when(is_known).then(is_resolved(low, high, reliable, decisive)),
     }
     pairs = pairs.with_columns(
         pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
@@ -408,10 +413,12 @@ def _measure_sums(
         weights.append(_find_weights(metric, eta) if is_sum else {})
         # A difference is linear in the prevalence, too; this is its growth with the logit.
         ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
-        at = [sum((rates[name] * of[name] for name in rates), pl.lit(0.0)) for of in ends]
-        slopes.append(eta * (1 - eta) * (at[1] - at[0]) if is_sum else None)
+        ends_of_rates = [
+            sum((rates[name] * weight[name] for name in rates), pl.lit(0.0)) for weight in ends
+        ]
+        slopes.append(eta * (1 - eta) * (ends_of_rates[1] - ends_of_rates[0]) if is_sum else None)
     pairs = pairs.with_columns(
-        pick_by_number(number, (of.get(name) for of in weights), unknown).alias(column)
+        pick_by_number(number, (row_weights.get(name) for row_weights in weights), unknown).alias(column)
         for name, column in _WEIGHTS.items()
     )
     variances, enough = [], []
@@ -431,7 +438,7 @@ def _measure_sums(
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     """Return the weights of recall and of fpr, by class, in a metric that is a weighted sum of both."""
-    zero, one = pl.lit(0.0), pl.lit(1.0)
-    of_class = {"pos": (one, zero), "neg": (zero, one)}
+    zero, unit = pl.lit(0.0), pl.lit(1.0)
+    of_class = {"pos": (unit, zero), "neg": (zero, unit)}
     none = metric.from_columns(zero, zero, eta)
     return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}

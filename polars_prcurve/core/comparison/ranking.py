@@ -27,17 +27,18 @@ from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 _ETA_NUMBER = f"{RESERVED}step"
 """The number of a prevalence among equal ones of a model. Its position in the list of its model would
 not do: a model without examples has no own prevalence, so its list is shorter."""
-_OTHER = f"{RESERVED}other"
-_A_LEADS = f"{RESERVED}a_leads"
-_ROW_NUMBER = f"{RESERVED}row"
+_OTHER = f"{RESERVED}other"  # the model that a model is compared with, the best of the others
+_A_LEADS = f"{RESERVED}a_leads"  # whether a row says how far model b is behind model a
+_ROW_NUMBER = f"{RESERVED}row"  # the place of a row in the result
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be_best")
-_LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
+"""What confidence= adds."""
+_LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")  # what coarse=True adds
 
 
 def _list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
-    more = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
-    return ("eta", "model", "value", "rank", *more)
+    extra_columns = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
+    return ("eta", "model", "value", "rank", *extra_columns)
 
 
 def build_ranking_table(
@@ -49,11 +50,11 @@ def build_ranking_table(
     coarse: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
-    eta, *others = _list_ranking_columns(lead=certainty is not None, coarse=coarse)
-    check_result_columns(table, grid, [eta, *others])
+    eta, *other_columns = _list_ranking_columns(lead=certainty is not None, coarse=coarse)
+    check_result_columns(table, grid, [eta, *other_columns])
     metric, targets = ranking_metric
     table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
-    depends_on_eta = any(of.depends_on_eta for of in (metric, *targets))
+    depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
     if isinstance(metric, CurveMetric):
@@ -77,10 +78,18 @@ def build_ranking_table(
     if certainty is not None:
         paired = Row.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
-        asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
-        asked = asked._replace(needs_pairs=paired)
-        ranks = _add_lead(table, ranks, build_differences(asked), sign)
-    return ranks.select(*table.group_columns, eta, *grid.carried, *others)
+        comparison = Comparison(
+            table,
+            grid,
+            [metric],
+            target=targets[0] if targets else None,
+            certainty=certainty,
+            examples=examples,
+            adjust="models",
+            needs_pairs=paired,
+        )
+        ranks = _add_lead(table, ranks, build_differences(comparison), sign)
+    return ranks.select(*table.group_columns, eta, *grid.carried, *other_columns)
 
 
 def _check_ranking(
@@ -121,10 +130,10 @@ def _add_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
-    on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
-    keys, model = [*on], table.by[Row.MODEL]
+    dtypes = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
+    keys, model = [*dtypes], table.by[Row.MODEL]
     place = pl.int_range(pl.len()).over(keys)
-    other, best = (
+    rival, best = (
         pl.when(place == 0).then(second).otherwise(first)
         for first, second in (
             [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
@@ -132,7 +141,7 @@ def _add_lead(
         )
     )
     behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
-    ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
+    ranks = ranks.with_columns(rival.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
     number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
     # Each difference twice, as how far Row.MODEL is behind the _OTHER one.
     both_ways = differences.with_columns(number.alias(_ETA_NUMBER))
@@ -141,7 +150,7 @@ def _add_lead(
     as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
     other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
     both_ways = both_ways.select(
-        *(*keys, "reliable", "why"),
+        pl.col(*keys, "reliable", "why"),
         pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
         pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(Row.MODEL),
         resolved=pl.col("resolved") & other_is_better,
@@ -151,10 +160,10 @@ def _add_lead(
     # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
     # of the farthest: a model is as far behind as it is behind any other.
     certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
-    most = pl.col("low", "high", "resolved").max().over(*keys, Row.MODEL)
-    both_ways = both_ways.with_columns(low=certain).with_columns(most)
-    own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
-    ranks = join_groups(own, both_ways, {**on, Row.MODEL: model, _OTHER: model}, how="left")
+    farthest = pl.col("low", "high", "resolved").max().over(*keys, Row.MODEL)
+    both_ways = both_ways.with_columns(low=certain).with_columns(farthest)
+    places = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
+    ranks = join_groups(places, both_ways, {**dtypes, Row.MODEL: model, _OTHER: model}, how="left")
     ranks = ranks.sort(_ROW_NUMBER)
     # Where no error is known, no model is surely behind.
     is_ranked = pl.col("behind").is_not_null()

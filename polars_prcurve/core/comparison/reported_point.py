@@ -33,11 +33,11 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import CELLS
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
-_POINT = "point_"
+_POINT = "point_"  # what the columns with the cells of the point begin with
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""
-_FEW = 10
-_NUMBER = f"{RESERVED}number"
+_FEW = 10  # examples of a class: with fewer an interval is unreliable
+_NUMBER = f"{RESERVED}number"  # the place of a prevalence among those of the call
 
 
 def compare_at_point(
@@ -51,40 +51,47 @@ def compare_at_point(
     confidence: float,
 ) -> pl.LazyFrame:
     """Return the result of `compare` for a bound table with more words, beside one of other examples."""
-    asked = _read_metrics(metrics, match)
-    if None in etas and any(metric.depends_on_eta for metric in asked):
+    point_metrics = _read_metrics(metrics, match)
+    if None in etas and any(metric.depends_on_eta for metric in point_metrics):
         raise PrcError(
             "match= compares two tables, and neither has the prevalence of the other; pass eta= as "
             "numbers"
         )
-    own, by = _read_cells(model, words, "model_a", "model")
-    theirs, their_by = _read_cells(point, {}, "model_b", "other")
-    if sorted(by) != sorted(their_by):
+    sweep, by = _read_cells(model, words, "model_a", "model")
+    point_cells, point_by = _read_cells(point, {}, "model_b", "other")
+    if sorted(by) != sorted(point_by):
         raise PrcError(
             f"by= groups of both tables meet by name; this one has {list_names(by) or 'none'}, and "
-            f"other= has {list_names(their_by) or 'none'}"
+            f"other= has {list_names(point_by) or 'none'}"
         )
-    if isinstance(theirs, pl.LazyFrame) is not isinstance(own, pl.LazyFrame):
+    if isinstance(point_cells, pl.LazyFrame) is not isinstance(sweep, pl.LazyFrame):
         raise PrcError(
             "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
             ".collect() on one of them"
         )
-    if taken := [name for name in by if name in list_compare_columns(None)]:
+    if clashes := [name for name in by if name in list_compare_columns(None)]:
         raise PrcError(
-            f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+            f"by= holds the column {clashes[0]!r}, and the result has a column of that name; rename it"
         )
-    two = own.lazy(), theirs.lazy(), by
-    return _subtract_points(*two, match=match, metrics=asked, etas=etas, confidence=confidence)
+    return _subtract_points(
+        sweep.lazy(),
+        point_cells.lazy(),
+        by,
+        match=match,
+        metrics=point_metrics,
+        etas=etas,
+        confidence=confidence,
+    )
 
 
 def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     """Return the metrics of a call, precision if left out; raise for one that cannot be compared."""
-    asked = find_metrics("precision" if metrics is None else metrics, PointMetric)
-    for metric in asked:
+    point_metrics = find_metrics("precision" if metrics is None else metrics, PointMetric)
+    for metric in point_metrics:
         find_corners(metric)  # raises if the metric has no band
         if metric.name == match:
             raise PrcError(f"match= makes {match} the same in both; leave it out of metrics=")
-    return asked
+    return point_metrics
 
 
 def _read_cells(
@@ -112,8 +119,12 @@ def _subtract_points(
 ) -> pl.LazyFrame:
     """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
-    own = {name: f"{RESERVED}by_{i}" for i, name in enumerate(by)}
-    sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
+    internal_names = {name: f"{RESERVED}by_{i}" for i, name in enumerate(by)}
+    sweep, points, by = (
+        sweep.rename(internal_names),
+        points.rename(internal_names),
+        list(internal_names.values()),
+    )
     keys, pair = [*by, "model_a"], [*by, "model_a", "model_b"]
     rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
     above_all = rows.group_by(keys).agg(
@@ -130,12 +141,14 @@ def _subtract_points(
         rows = rows.with_columns(low.alias(f"{name}_low"), high.alias(f"{name}_high"))
     grid = pl.LazyFrame({"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64})
     rows = rows.join(grid, how="cross")
-    found = [
+    differences = [
         _subtract(rows, pair, metric, match).with_columns(metric=pl.lit(metric.name), order=pl.lit(i))
         for i, metric in enumerate(metrics)
     ]
-    ordered = pl.concat(found).sort(*by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False)
-    groups = (pl.col(column).alias(name) for name, column in own.items())
+    ordered = pl.concat(differences).sort(
+        *by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False
+    )
+    groups = (pl.col(column).alias(name) for name, column in internal_names.items())
     return ordered.select(*groups, *list_compare_columns(None))
 
 
@@ -151,28 +164,28 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
     points = stop_if_broken(points, [Check(twice > 0, (twice, text))])
     if not by:
         return rows.join(points, how="cross")
-    joined = rows.join(points, on=by, how="left", nulls_equal=True)
-    alone = pl.col("model_b").is_null()
+    row_pairs = rows.join(points, on=by, how="left", nulls_equal=True)
+    has_no_point = pl.col("model_b").is_null()
     keys = [pl.col(name).cast(pl.String).fill_null("null") for name in by]
-    shown = pl.concat_str(keys, separator=", ").filter(alone).first()
-    parts = "other= has no row for the group ", shown, "; add one, or leave it out"
-    return stop_if_broken(joined, [Check(alone.any(), parts)])
+    group_text = pl.concat_str(keys, separator=", ").filter(has_no_point).first()
+    parts = "other= has no row for the group ", group_text, "; add one, or leave it out"
+    return stop_if_broken(row_pairs, [Check(has_no_point.any(), parts)])
 
 
 def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
     """Add the pooled rate, the number of errors between both rates, and what is left of z."""
     # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and
     # the point in the other rate.
-    same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
+    matched_cells, compared_cells = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
     rows = rows.with_columns(
-        k=pl.col(same[0]),
-        n=pl.col(same[0]) + pl.col(same[1]),
-        x=pl.col(other[0]),
-        X=pl.col(other[0]) + pl.col(other[1]),
-        point_k=pl.col(_POINT + same[0]),
-        point_n=pl.col(_POINT + same[0]) + pl.col(_POINT + same[1]),
-        y=pl.col(_POINT + other[0]),
-        Y=pl.col(_POINT + other[0]) + pl.col(_POINT + other[1]),
+        k=pl.col(matched_cells[0]),
+        n=pl.col(matched_cells[0]) + pl.col(matched_cells[1]),
+        x=pl.col(compared_cells[0]),
+        X=pl.col(compared_cells[0]) + pl.col(compared_cells[1]),
+        point_k=pl.col(_POINT + matched_cells[0]),
+        point_n=pl.col(_POINT + matched_cells[0]) + pl.col(_POINT + matched_cells[1]),
+        y=pl.col(_POINT + compared_cells[0]),
+        Y=pl.col(_POINT + compared_cells[0]) + pl.col(_POINT + compared_cells[1]),
     )
     k, n, point_k, point_n, x, of_x, y, of_y = map(pl.col, ("k", "n", "point_k", "point_n", *"xXyY"))
     reaches = k * point_n >= point_k * n
@@ -220,26 +233,31 @@ def _subtract(
         n_same=pl.min_horizontal("n", "point_n").first(),
         n_other=pl.min_horizontal("X", "Y").first(),
     )
-    known = pl.col("difference").is_not_null() & pl.col("low").is_not_null()
-    same, other = ("positives", "negatives") if match == "recall" else ("negatives", "positives")
-    few = {f"few {same}": pl.col("n_same") < _FEW, f"few {other}": pl.col("n_other") < _FEW}
-    reliable, why = tell_doubts(dict(sorted(few.items(), reverse=True)), known)
+    is_known = pl.col("difference").is_not_null() & pl.col("low").is_not_null()
+    matched_class, compared_class = (
+        ("positives", "negatives") if match == "recall" else ("negatives", "positives")
+    )
+    few = {
+        f"few {matched_class}": pl.col("n_same") < _FEW,
+        f"few {compared_class}": pl.col("n_other") < _FEW,
+    }
+    reliable, why = tell_doubts(dict(sorted(few.items(), reverse=True)), is_known)
     resolved = (pl.col("least_gap") > 0) | (pl.col("greatest_gap") < 0)
     is_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
     return sums.with_columns(
         standard_error=pl.lit(None, dtype=pl.Float64),
-        p_value=pl.when(known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
+        p_value=pl.when(is_known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
         reliable=reliable,
         why=why,
-        resolved=pl.when(known).then(resolved & is_large),
+        resolved=pl.when(is_known).then(resolved & is_large),
     )
 
 
-def _find_limits(own: pl.Expr, other: pl.Expr, *ends: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def _find_limits(model_value: pl.Expr, point_value: pl.Expr, *ends: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return both ends of a difference, from two values and the values at the ends of their rates."""
     lows = pl.min_horizontal(ends[:2]), pl.min_horizontal(ends[2:])
     highs = pl.max_horizontal(ends[:2]), pl.max_horizontal(ends[2:])
     # Zou and Donner 2008: a - b - sqrt((a - a_low)^2 + (b_high - b)^2), and likewise above.
-    below = ((own - lows[0]) ** 2 + (highs[1] - other) ** 2).sqrt()
-    above = ((highs[0] - own) ** 2 + (other - lows[1]) ** 2).sqrt()
-    return own - other - below, own - other + above
+    below = ((model_value - lows[0]) ** 2 + (highs[1] - point_value) ** 2).sqrt()
+    above = ((highs[0] - model_value) ** 2 + (point_value - lows[1]) ** 2).sqrt()
+    return model_value - point_value - below, model_value - point_value + above
