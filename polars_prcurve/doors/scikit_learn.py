@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")  # what each curve has, as `_unpack_one` takes it
 # For each fold the rows that it tests, and their scores.
 Folds: TypeAlias = "Iterable[tuple[ArrayLike, ArrayLike]]"
-_RESULTS = (
-    "what cross_validate(..., return_estimator=True, return_indices=True) returns"  # as errors say
-)
+# What errors say that a cross-validation is to be passed as.
+_RESULTS = "what cross_validate(..., return_estimator=True, return_indices=True) returns"
 
 
 @hint_at_arguments

@@ -337,8 +337,16 @@ COMMANDS = [  # in the order of help
         "crossings",
         "the prevalences at which two models trade places, or who leads in between",
         (
-            *("eta", "value", "fpr", "recall"),
-            *("eta_low", "eta_high", "model", "dominates", "dominated_by", "on_hull"),
+            "eta",
+            "value",
+            "fpr",
+            "recall",
+            "eta_low",
+            "eta_high",
+            "model",
+            "dominates",
+            "dominated_by",
+            "on_hull",
         ),
     ),
     Command(
