@@ -238,6 +238,32 @@ def test_what_is_kept_is_of_these_very_words(kind: str) -> None:
         assert found["n_pos"].sum() == n + 1
 
 
+def test_a_table_that_was_read_is_found_by_what_its_arguments_say_now() -> None:
+    df = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": [1, 2, 1, 2], "score": [4, 3, 2, 1]})
+    df = df.with_columns(label=pl.col("score") % 2)
+    groups = ["a"]
+    bound = df.prc(by=groups)
+    assert_same(bound.counts(), df.prc.counts(by="a"))
+    assert_same(bound.counts(by=pl.col("b") * 2), df.prc.counts(by=pl.col("b") * 2))
+    assert_same(bound.counts(by=pl.col("b") * 3), df.prc.counts(by=pl.col("b") * 3))
+    assert len(bound._tables) == 3
+    assert_same(bound.sweep(by=pl.col("b") * 3), df.prc.sweep(by=pl.col("b") * 3))
+    assert len(bound._tables) == 3  # an expression that says the same, made anew
+    groups[0] = "b"
+    assert_same(bound.counts(), df.prc.counts(by="b"))
+    for positive in (1, 1.0, True):
+        assert_same(bound.counts(pos_label=positive), df.prc.counts(by="b", pos_label=positive))
+
+
+@pytest.mark.parametrize("name", ["n_pos", "metric", "eta", "tp"])
+def test_a_group_may_not_have_the_name_of_a_column_that_a_stage_adds(name: str) -> None:
+    """Of a ranking these are columns of the summary, or of the points, that it is made of."""
+    df = pl.DataFrame({name: ["x"] * 4, "label": [1, 0, 1, 0], "p": [4, 3, 2, 1], "q": [3, 4, 1, 2]})
+    target = {"recall": 0.5, "metric": "precision"} if name == "tp" else {}
+    with pytest.raises(PrcError, match=f"by= holds a column '{name}', and the result has"):
+        df.prc(by=name, score=["p", "q"]).ranking(0.1, **target)
+
+
 def test_intervals_are_values() -> None:
     assert intervals(0.95) == intervals(0.95, method="analytic")
     assert len({intervals(0.9), intervals(0.9), intervals(0.9, rate="jeffreys")}) == 2

@@ -6,6 +6,7 @@ The rules are data, checked once for each call, before its table is read, and li
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from polars_prcurve.core.binding.eta_kinds import EtaArgument
@@ -13,10 +14,15 @@ from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
 
-DEFAULTS: dict[str, Any] = {"score": "score", "label": "label", "missing": "raise"}
+DEFAULTS: dict[str, Any] = {
+    field.name: field.default
+    for field in fields(InputColumns)
+    if field.name in TABLE_WORDS and field.default is not None
+}
 """What a word of the table stands for where nobody says it; None for all others."""
 
 RIVALS = (("label", "pos_label", "weight", "stratum"), ("counts",), ("rates", "sizes"), ("cells",))

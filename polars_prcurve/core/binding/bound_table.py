@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
@@ -347,14 +349,20 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the words of the group that a function takes as `**words`, and what each may be."""
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            # Only this annotation is looked up: other types are imported for type checkers alone.
-            unpacked = SimpleNamespace(__annotations__={name: parameter.annotation})
-            group = get_type_hints(unpacked, function.__globals__, {"Unpack": _Unpacked})[name]
-            words: Mapping[str, Any] = group.__annotations__
-            return words
-    return {}
+    name = inspect.getargs(function.__code__).varkw
+    if name is None:
+        return {}
+    return _find_group(function.__annotations__[name], function.__module__).__annotations__
+
+
+@cache
+def _find_group(annotation: str, module: str) -> type:
+    """Return the TypedDict that `Unpack[...]` is of, as the names of a module say."""
+    # Only this annotation is looked up: other types are imported for type checkers alone.
+    words = SimpleNamespace(__annotations__={"words": annotation})
+    names = vars(sys.modules[module])
+    group: type = get_type_hints(words, names, {"Unpack": _Unpacked})["words"]
+    return group
 
 
 class _Unpacked:
