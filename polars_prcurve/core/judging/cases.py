@@ -14,7 +14,7 @@ from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
 from polars_prcurve.core.judging.decision_request import DecisionRequest
-from polars_prcurve.core.judging.evidence import AT_HALF, IS_REVERSED, Evidence
+from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.statuses import GroupStanding, Outcome, Status
 
@@ -63,12 +63,12 @@ class Candidate:
     @property
     def precision_at_half(self) -> Estimate:
         """How many of its alerts are right where half of the positives are found."""
-        return self.read(AT_HALF)
+        return self.read(EvidenceColumn.AT_HALF)
 
     @property
     def precision(self) -> Estimate:
         """How many of its alerts are right: at the targets, or where half of the positives are found."""
-        return self.read(AT_HALF if self.goal.is_of_curve else "precision")
+        return self.read(EvidenceColumn.AT_HALF if self.goal.is_of_curve else "precision")
 
     @property
     def may_be_chance(self) -> bool:
@@ -96,7 +96,7 @@ class Candidate:
     @property
     def is_reversed(self) -> bool:
         """Whether its scores surely rank negatives above positives."""
-        return self.row.get(IS_REVERSED) is True
+        return self.row.get(EvidenceColumn.IS_REVERSED) is True
 
     @property
     def may_be_best(self) -> bool:

@@ -26,14 +26,19 @@ from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
 
-AT_HALF = "precision_at_half"
-"""Precision where half of the positives are found, which tells what a whole curve is good for."""
-IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
-BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
 _LEAST_TRUE_CASES = 100  # positives, about, among the cases in which alerts are counted
 _MOST_CASES = 1e9  # of which none is positive where a prevalence is that small: more would say nothing
+
+
+class EvidenceColumn:
+    """Columns of the evidence that no method has under these names."""
+
+    AT_HALF = "precision_at_half"
+    """Precision where half of the positives are found, which tells what a whole curve is good for."""
+    IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
+    BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
 
 
 @dataclass(frozen=True)
@@ -116,12 +121,13 @@ def _replace_chance_tests(
 
 
 def _add_whole_curves(rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Add AT_HALF with its interval, and IS_REVERSED, which are of the whole curve of a model."""
+    """Add what is of the whole curve of a model: AT_HALF with its interval, and IS_REVERSED."""
     keys = [name for name in keys if name in areas.columns]  # a field has no limits of eta
     half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
-    names = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
-    half = half.select(*keys, **{name: pl.col(column) for name, column in names.items()})
-    auc = auc.select(*keys, (pl.col("high") < 0.5).alias(IS_REVERSED))
+    name = EvidenceColumn.AT_HALF
+    columns = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
+    half = half.select(*keys, **columns)
+    auc = auc.select(*keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED))
     return _join(_join(rows, half, keys), auc, keys)
 
 
@@ -198,8 +204,8 @@ def _carry_binding_intervals(joint_points: pl.DataFrame, single_points: pl.DataF
             row[name] = (min if side == "low" else max)(known_numbers, default=None)
         if binding:
             row["interval_of"] = "model"
-        rows.append({**row, BINDING: [point["criterion"] for point in binding]})
-    return pl.DataFrame(rows, schema=joint_points.schema | {BINDING: pl.List(pl.String)})
+        rows.append({**row, EvidenceColumn.BINDING: [point["criterion"] for point in binding]})
+    return pl.DataFrame(rows, schema=joint_points.schema | {EvidenceColumn.BINDING: pl.List(pl.String)})
 
 
 # Leads ------------------------------------------------------------------------------------------
@@ -219,7 +225,8 @@ def _add_leads(
     goal = request.goal
     words: list[str | None] = [None] if goal.is_of_curve else list(goal.targets)
     if goal.is_joint:
-        binding = set(rows[BINDING].explode()) if BINDING in rows.columns else set()
+        column = EvidenceColumn.BINDING
+        binding = set(rows[column].explode()) if column in rows.columns else set()
         words = [word for word in goal.caps if word in binding] or list(goal.caps)
     columns: list[Any] = [
         *groups,

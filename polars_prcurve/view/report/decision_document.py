@@ -427,7 +427,7 @@ def write_models(case: JudgedCase) -> str:
     for candidate in case.candidates[:_MOST_ROWS]:
         name = isolate(verdict_phrases.name_model(candidate))
         if not candidate.meets_targets:
-            rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
+            rows.append([name, *("–" for _ in heads), verdict_phrases.NO_THRESHOLD])
             continue
         values = [verdict_phrases.say_merit(candidate)]
         if goal.is_of_rate:

@@ -24,7 +24,12 @@ from polars_prcurve.view.report.html_and_svg import (
 )
 from polars_prcurve.view.verdicts.case_summary import WordedCase, say_short
 from polars_prcurve.view.verdicts.findings import Findings
-from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right, join_within, say_precision
+from polars_prcurve.view.verdicts.verdict_phrases import (
+    end_precision,
+    is_rarely_right,
+    join_within,
+    say_precision,
+)
 from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
 from polars_prcurve.view.words.value_names import count_letters, name_value, wrap_words
 
@@ -43,8 +48,7 @@ def draw_alerts(case: Case, precision: Estimate, color: int) -> str:
     cell = 17.6 * _IN_A_ROW / columns
     shapes = place_icons(kinds, color, cell, columns)
     rows = -(-len(kinds) // columns)
-    value = join_within(*say_precision(case, precision))
-    label = f"{value} {'alerts is' if is_rarely_right(case) else 'of 100 alerts are'} right"
+    label = f"{join_within(*say_precision(case, precision))} {end_precision(case)}"
     return draw_document(shapes, cell * columns, cell * rows, label)
 
 

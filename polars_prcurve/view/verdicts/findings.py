@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_prcurve.core.judging.decision_request import DecisionRequest
-from polars_prcurve.core.judging.evidence import BINDING, IS_REVERSED
+from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.judged_table import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
 from polars_prcurve.view.verdicts.case_summary import WordedCase, sum_up
@@ -43,7 +43,9 @@ def decide(request: DecisionRequest) -> Findings:
 def build_table(findings: Findings) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
     unseen = () if findings.goal.is_of_curve else ("criterion", "target")
-    return findings.evidence.rows.drop(*unseen, BINDING, IS_REVERSED, strict=False)
+    return findings.evidence.rows.drop(
+        *unseen, EvidenceColumn.BINDING, EvidenceColumn.IS_REVERSED, strict=False
+    )
 
 
 def build_verdicts(findings: Findings) -> pl.DataFrame:

@@ -23,6 +23,7 @@ from polars_prcurve.view.words.number_words import (
 from polars_prcurve.view.words.value_names import join_words, name_metric, name_value
 
 MOST_NAMES = 4  # names of models, at most, that a sentence lists, and values beside them
+NO_THRESHOLD = "no threshold within the targets"  # what is said of a model that keeps no target
 _STANDINGS: Mapping[str, str] = {
     "worse": "worse than the others",
     "open": "not told apart",
@@ -58,9 +59,7 @@ def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
 def say_alerts_right(case: Case, precision: Estimate) -> str:
     """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
     value, ends = say_precision(case, precision)
-    return join_within(
-        f"{value} {'alerts is' if is_rarely_right(case) else 'of 100 alerts are'} right", ends
-    )
+    return join_within(f"{value} {end_precision(case)}", ends)
 
 
 def say_merit(candidate: Candidate) -> tuple[str, str]:
@@ -84,6 +83,11 @@ def say_found(candidate: Candidate) -> tuple[str, str]:
     recall = candidate.read("recall")
     is_asked = set(candidate.goal.targets) == {"recall"}
     return say_estimate(recall.value, *((None, None) if is_asked else (recall.low, recall.high)))
+
+
+def end_precision(case: Case) -> str:
+    """Return how a sentence goes on behind a number of right alerts."""
+    return "alerts is right" if is_rarely_right(case) else "of 100 alerts are right"
 
 
 def name_precision(case: Case) -> str:

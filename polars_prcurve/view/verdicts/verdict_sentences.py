@@ -13,7 +13,9 @@ from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_phrases import (
     MOST_NAMES,
+    NO_THRESHOLD,
     describe_limit,
+    end_precision,
     is_rarely_right,
     list_names,
     name_model,
@@ -147,7 +149,7 @@ def _say_too_little(case: JudgedCase) -> str:
     metric, low, high = open_range
     ends = " or ".join(_say_values(case, metric, [low, high]))
     if metric == "precision":
-        return f"{start} if {ends} {'alerts is' if is_rarely_right(case) else 'of 100 alerts are'} right"
+        return f"{start} if {ends} {end_precision(case)}"
     if metric == "recall":
         return f"{start} if {ends} of the positives are found"
     return f"{start} if {_name_merit(case)} is {ends}"
@@ -176,7 +178,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
     status = case.status
     if models := case.clear_misses:
-        yield f"no threshold within the targets: {list_names(models)}"
+        yield f"{NO_THRESHOLD}: {list_names(models)}"
     if status in ("settled", "not told apart") and (models := case.chance_suspects):
         yield f"not shown to be better than chance: {list_names(models)}"
     if models := case.backward_models:
