@@ -108,7 +108,7 @@ ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
         "--by model --eta 0.01",
         lambda df: prc(df).summary(0.01, by="model"),
     ),
-    "points": (
+    "operating-points": (
         "--model model --eta 0.01 --recall 0.5 0.9 --alerts 5/1000",
         lambda df: prc(df).operating_points(0.01, model="model", recall=[0.5, 0.9], alerts=5, per=1000),
     ),
@@ -160,7 +160,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --counts label patient", lambda p: p.curve(counts=("label", "patient"))),
     ("curve --below 12/340 --eta 0.1", lambda p: p.curve(0.1, below=(12, 340))),
     (
-        "points --below 12/unknown --recall 0.1",
+        "operating-points --below 12/unknown --recall 0.1",
         lambda p: p.operating_points(recall=0.1, below=(12, None)),
     ),
     (
@@ -174,7 +174,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.curve(confidence=0.9, cluster="patient"),
     ),
     (
-        "points --recall 0.5 --confidence 0.9 --cluster patient",
+        "operating-points --recall 0.5 --confidence 0.9 --cluster patient",
         lambda p: p.operating_points(recall=0.5, confidence=0.9, cluster="patient"),
     ),
     ("summary --by model --confidence 0.9", lambda p: p.summary(by="model", confidence=0.9)),
@@ -184,7 +184,8 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("summary --metrics pr_auc_hull --by model", lambda p: p.summary(metrics="pr_auc_hull", by="model")),
     (
-        "points --threshold .65 --recall .5 --fpr .1,.2 --precision .6 --maximize 'f_beta(2)' --per 50",
+        "operating-points --threshold .65 --recall .5 --fpr .1,.2 --precision .6 --maximize "
+        "'f_beta(2)' --per 50",
         lambda p: p.operating_points(
             threshold=0.65,
             recall=0.5,
@@ -195,20 +196,21 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         ),
     ),
     (
-        "points --alerts 5/100,1/100 --per 7 --confidence 0.9 --metrics npv",
+        "operating-points --alerts 5/100,1/100 --per 7 --confidence 0.9 --metrics npv",
         lambda p: p.operating_points(alerts=[0.35, 0.07], per=7, confidence=0.9, metrics="npv"),
     ),
     (
-        "points --npv .6 --fdr .5 --lift 1.1 --eta 0.3 --start 0.5 --guarantee 0.6",
+        "operating-points --npv .6 --fdr .5 --lift 1.1 --eta 0.3 --start 0.5 --guarantee 0.6",
         lambda p: p.operating_points(0.3, npv=0.6, fdr=0.5, lift=1.1, start=0.5, guarantee=0.6),
     ),
     (
-        "points --alerts 50/100 --guarantee 0.6",
+        "operating-points --alerts 50/100 --guarantee 0.6",
         lambda p: p.operating_points(alerts=50, per=100, guarantee=0.6),
     ),
-    ("points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
+    ("operating-points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
     (
-        "points --predicted-positive-rate .5 --eta .1 --confidence .9,rate=jeffreys,method=rectangle",
+        "operating-points --predicted-positive-rate .5 --eta .1 --confidence "
+        ".9,rate=jeffreys,method=rectangle",
         lambda p: p.operating_points(
             0.1,
             predicted_positive_rate=0.5,
@@ -216,7 +218,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         ),
     ),
     (
-        "points --maximize f1 --confidence .9,method=bootstrap,resamples=10,seed=0 --long",
+        "operating-points --maximize f1 --confidence .9,method=bootstrap,resamples=10,seed=0 --long",
         lambda p: p.operating_points(maximize="f1", confidence=DRAWN, long=True),
     ),
     ("summary --eta 0.1 own --coarse", lambda p: p.summary([0.1, None], coarse=True)),
@@ -306,10 +308,13 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         ),
     ),
     (
-        "estimate --eta-train 40% --confidence 0.9 --by model",
+        "estimate-prevalence --eta-train 40% --confidence 0.9 --by model",
         lambda p: p.estimate_prevalence(0.4, confidence=0.9, by="model"),
     ),
-    ("estimate --eta-train 0.4 --model model", lambda p: p.estimate_prevalence(0.4, by="model")),
+    (
+        "estimate-prevalence --eta-train 0.4 --model model",
+        lambda p: p.estimate_prevalence(0.4, by="model"),
+    ),
     (
         "compare --score score --eta 0.1 --other reader.csv --match recall --metrics fpr precision",
         lambda p: p.compare(
@@ -323,15 +328,15 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         ),
     ),
     (
-        "estimate --counts patient --reference scores.parquet --confidence 0.9",
+        "estimate-prevalence --counts patient --reference scores.parquet --confidence 0.9",
         lambda p: p.estimate_prevalence(counts="patient", reference=DF, confidence=0.9),
     ),
     (
-        "estimate --reference scores.csv counts=label,patient",
+        "estimate-prevalence --reference scores.csv counts=label,patient",
         lambda p: p.estimate_prevalence(reference=prc(DF, counts=("label", "patient"))),
     ),
     (
-        "estimate --reference scores.csv label=label --label nothing",
+        "estimate-prevalence --reference scores.csv label=label --label nothing",
         lambda p: p.estimate_prevalence(reference=DF),
     ),
     (
@@ -394,7 +399,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("counts --by model", lambda p: p.counts(by="model")),
     ("counts --unlabelled --model model", lambda p: p.counts(by="model", label=None)),
     (
-        "points --score patient --threshold 2.5",
+        "operating-points --score patient --threshold 2.5",
         lambda p: p.operating_points(score="patient", threshold=2.5),
     ),
 ]
@@ -466,11 +471,11 @@ def test_a_field_of_several_parts_and_targets_together(
     written = table(f"summary scores.csv {how} --confidence 0.9")
     assert_frame_equal(written, prc(DF).summary(where, confidence=0.9), rel_tol=1e-12)
     targets = {"recall": 0.4, "precision": 0.05, "together": True}
-    written = table("points scores.csv --eta 10% --recall 40% --precision 5% --together")
+    written = table("operating-points scores.csv --eta 10% --recall 40% --precision 5% --together")
     assert_frame_equal(written, prc(DF).operating_points(0.1, **targets), rel_tol=1e-12)
-    table(f"points scores.csv {how} --precision 0.9 --guarantee 99%")
+    table(f"operating-points scores.csv {how} --precision 0.9 --guarantee 99%")
     assert capsys.readouterr().err.endswith("; promise less, or take a larger test set\n")
-    written = table(f"points scores.csv {how} --precision 0.05 --guarantee 0.6")
+    written = table(f"operating-points scores.csv {how} --precision 0.05 --guarantee 0.6")
     sure = prc(DF).operating_points(where, precision=0.05, guarantee=0.6)
     assert_frame_equal(written, sure, rel_tol=1e-12)
     found = parts.select("model", "share", k=1, n=10)
@@ -546,7 +551,9 @@ def test_a_file_of_samples(here: Path) -> None:
             "etas.parquet"
         )
         expected = prc(DF).operating_points(pl.read_parquet("etas.parquet"), recall=0.5, **how)
-        found = table(f"points scores.csv --model model --eta etas.parquet --recall 0.5 {options}")
+        found = table(
+            f"operating-points scores.csv --model model --eta etas.parquet --recall 0.5 {options}"
+        )
         assert_frame_equal(found, expected, rel_tol=1e-12)
         assert found["eta_low"].null_count() == 0
 
@@ -586,12 +593,15 @@ def test_thresholds_of_one_file_are_applied_to_another(
     assert chosen["threshold"].dtype == dtype
     how = "--by site model --eta 0.01 0.3"
     file = f"chosen{extension}"
-    assert main(shlex.split(f"points old.parquet {how} --recall 0.5 --maximize f1 -o {file}")) == 0
+    assert (
+        main(shlex.split(f"operating-points old.parquet {how} --recall 0.5 --maximize f1 -o {file}"))
+        == 0
+    )
     expected = prc(new).operating_points(etas, by=groups, threshold=chosen, confidence=0.9)
     assert expected.height == 16
-    found = table(f"points new.parquet {how} --threshold {file} --confidence 0.9")
+    found = table(f"operating-points new.parquet {how} --threshold {file} --confidence 0.9")
     assert_frame_equal(found, expected, check_exact=True)
-    same = table(f"points old.parquet {how} --threshold {file}")
+    same = table(f"operating-points old.parquet {how} --threshold {file}")
     assert_frame_equal(same.select("tp", "fp"), chosen.select("tp", "fp"), check_exact=True)
 
 
@@ -603,7 +613,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     for name, df in (("old", old), ("new", new)):
         df.write_parquet(f"{name}.parquet")
     how = "--model model --eta 0.1 --recall 0.5"
-    chosen = table(f"points old.parquet {how}", "chosen.csv").drop("eta")
+    chosen = table(f"operating-points old.parquet {how}", "chosen.csv").drop("eta")
     ranks = prc(new).ranking(0.1, metric="precision", threshold=chosen, confidence=0.9)
     asked = "--eta 0.1 --threshold chosen.csv"
     found = table(f"ranking new.parquet {asked} --metric precision --confidence 0.9")
@@ -617,7 +627,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     sure = prc(new).operating_points(0.5, by="model", precision=0.5, guarantee=0.8, start=chosen)
     at = "--model model --eta 0.5 --precision 0.5 --guarantee 0.8 --start all.csv"
     chosen.write_csv("all.csv")
-    assert_frame_equal(table(f"points new.parquet {at}"), sure, check_exact=True)
+    assert_frame_equal(table(f"operating-points new.parquet {at}"), sure, check_exact=True)
     wide = WIDE.select("label", pl.col("a", "b").cast(pl.Float64))
     wide.write_parquet("wide.parquet")
     pl.DataFrame({"model": ["b", "a", "c"], "threshold": [20.0, 40.0, 1.0]}).write_csv("two.csv")
@@ -630,14 +640,22 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     os.remove("out.parquet")
     capsys.readouterr()
     for line, words in {
-        "points new.parquet --threshold chosen.csv": "the --threshold file and the table both have",
-        "points new.parquet --by site --threshold wide.parquet": "has the columns label, a, b",
-        "points new.parquet --threshold chosen.csv 0.5": "or one file; got 'chosen.csv'",
-        "points new.parquet --by model --threshold none.csv": "there is no file 'none.csv'",
+        "operating-points new.parquet --threshold chosen.csv": (
+            "the --threshold file and the table both have"
+        ),
+        "operating-points new.parquet --by site --threshold wide.parquet": "has the columns label, a, b",
+        "operating-points new.parquet --threshold chosen.csv 0.5": "or one file; got 'chosen.csv'",
+        "operating-points new.parquet --by model --threshold none.csv": "there is no file 'none.csv'",
         "sampling-plan new.parquet --threshold chosen.csv --budget 9": "one number here, and no file",
-        "points new.parquet --by site,model --threshold chosen.csv --rates score score": "no thresholds",
-        "points new.parquet --by model --threshold chosen.csv -o chosen.csv": "is also an input",
-        "points new.parquet --by model --eta 0.2 --threshold chosen.csv": "leave out the column 'eta'",
+        "operating-points new.parquet --by site,model --threshold chosen.csv --rates score score": (
+            "no thresholds"
+        ),
+        "operating-points new.parquet --by model --threshold chosen.csv -o chosen.csv": (
+            "is also an input"
+        ),
+        "operating-points new.parquet --by model --eta 0.2 --threshold chosen.csv": (
+            "leave out the column 'eta'"
+        ),
     }.items():
         assert words in refusal(line, capsys), line
 
@@ -681,14 +699,14 @@ def test_weights_of_a_field_go_into_the_next_command(
     weighed = table(f"{how} --score score --missing drop", "weighed.parquet")
     assert weighed.height == 239
     assert "1 of 240 rows are left out" in capsys.readouterr().err
-    found = table("points weighed.parquet --weight weight --recall 0.5 --metrics precision")
+    found = table("operating-points weighed.parquet --weight weight --recall 0.5 --metrics precision")
     assert found["eta"].to_list() == pytest.approx([0.25 * 0.1 + 0.75 * 0.01])
     of_parts = "--parts site --eta field.csv --missing drop"
     parts = pl.read_csv("field.csv", schema_overrides={"site": pl.String})
     for by in ("--by model", "--model model"):
         each = prc(pl.read_parquet("old.parquet")).reweight(field(parts, "site"), by="model")
         assert_frame_equal(table(f"{how} {by}"), each, check_exact=True)
-    same = table(f"points old.parquet {of_parts} --recall 0.5 --metrics precision")
+    same = table(f"operating-points old.parquet {of_parts} --recall 0.5 --metrics precision")
     assert_frame_equal(found.select(same.columns[1:7]), same.select(same.columns[1:7]), rel_tol=1e-9)
     capsys.readouterr()
     for name in ("out.parquet", "weighed.parquet"):
@@ -720,7 +738,7 @@ LONG = prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"], row="row")
 FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --eta 0.1", lambda p: p.curve(0.1, by="model")),
     ("summary --eta 0.1 --by site", lambda p: p.summary(0.1, by=["site", "model"])),
-    ("points --threshold 31.5", lambda p: p.operating_points(threshold=31.5, by="model")),
+    ("operating-points --threshold 31.5", lambda p: p.operating_points(threshold=31.5, by="model")),
     ("ranking --eta 0.1", lambda p: p.ranking(0.1)),
     ("crossings --leaders", lambda p: p.crossings(leaders=True)),
     (
@@ -862,24 +880,24 @@ def test_values_have_the_dtype_of_their_column(here: Path, capsys: pytest.Captur
     )
     typed.write_parquet("typed.parquet")
     at = pl.Series([0.7], dtype=pl.Float32).item()
-    points = table("points typed.parquet --pos-label yes --threshold 0.7")
+    points = table("operating-points typed.parquet --pos-label yes --threshold 0.7")
     expected = prc(typed).operating_points(threshold=at, pos_label="yes")
     assert_frame_equal(points, expected, check_exact=True)
     no = table("curve typed.parquet --label true --pos-label False")
     assert_frame_equal(no, prc(typed).curve(label="true", pos_label=False), check_exact=True)
-    of_price = table("points typed.parquet --score price --threshold 0.7 --label true")
+    of_price = table("operating-points typed.parquet --score price --threshold 0.7 --label true")
     assert of_price["tp"].to_list() == points["tp"].to_list()
-    between = table("points typed.parquet --score price --threshold 0.65 --label true")
+    between = table("operating-points typed.parquet --score price --threshold 0.65 --label true")
     assert between.select("target", "threshold", "tp").row(0) == (
         0.65,
         Decimal("0.7"),
         points["tp"].item(),
     )
     assert "takes a number; got 'x'" in refusal(
-        "points typed.parquet --score price --label true --threshold x", capsys
+        "operating-points typed.parquet --score price --label true --threshold x", capsys
     )
     assert "holds Decimal('NaN')" in refusal(
-        "points typed.parquet --score price --label true --threshold nan", capsys
+        "operating-points typed.parquet --score price --label true --threshold nan", capsys
     )
     assert "'maybe'" in refusal("curve typed.parquet --pos-label maybe", capsys)
 
@@ -913,7 +931,7 @@ REFUSED = {
     "curve scores.csv --eta 1:x": "1:x",
     "curve scores.csv --eta 1%%": "'1%%'",
     "curve scores.csv --eta 101%": "--eta must lie in [0, 1]",
-    "points scores.csv --recall x%": "shares, such as 0.9 or 90%; got 'x%'",
+    "operating-points scores.csv --recall x%": "shares, such as 0.9 or 90%; got 'x%'",
     "curve scores.csv --eta 0.1 etas.csv": "one file",
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",
@@ -954,15 +972,15 @@ REFUSED = {
     "summary scores.csv --confidence 0.9,seed": "after commas words such as method=bootstrap",
     "summary scores.csv --confidence high": "a level such as 0.95 or 95%",
     "summary scores.csv --confidence 0.9,rate=jeffreys": "summary takes rate=wilson only",
-    "points scores.csv": "--recall, --fpr, --precision, --alerts, or --maximize",
-    "points scores.csv --recall 2": "--recall takes numbers in [0, 1]",
-    "points scores.csv --recall x": "'x'",
-    "points scores.csv --threshold x": "Float64; got 'x'",
-    "points scores.csv --alerts 500": "500/2000000",
-    "points scores.csv --alerts 5/0": "500/2000000",
-    "points scores.csv --alerts 5/2": "500/2000000",
-    "points scores.csv --alerts 1/2/3": "500/2000000",
-    "points scores.csv --alerts 5/100 5/200": "same number of events",
+    "operating-points scores.csv": "--recall, --fpr, --precision, --alerts, or --maximize",
+    "operating-points scores.csv --recall 2": "--recall takes numbers in [0, 1]",
+    "operating-points scores.csv --recall x": "'x'",
+    "operating-points scores.csv --threshold x": "Float64; got 'x'",
+    "operating-points scores.csv --alerts 500": "500/2000000",
+    "operating-points scores.csv --alerts 5/0": "500/2000000",
+    "operating-points scores.csv --alerts 5/2": "500/2000000",
+    "operating-points scores.csv --alerts 1/2/3": "500/2000000",
+    "operating-points scores.csv --alerts 5/100 5/200": "same number of events",
     "compare scores.csv --eta 0.1": "pass --score as a list of columns, one for each model; or --id of",
     "compare scores.csv --score score --eta 0.1": "a list of columns, one for each model",
     "ranking scores.csv --model patient": "--eta own compares models at their own prevalence",
@@ -970,13 +988,17 @@ REFUSED = {
     "crossings scores.csv --eta-range 0.1": "--eta-range",
     "sample-size scores.csv": "--recall",
     "sample-size scores.csv --recall .5 --delta 0": "--delta",
-    "estimate scores.csv": "--eta-train",
-    "estimate scores.csv --score patient --eta-train 0.1": "pass --reference",
-    "estimate scores.csv --reference scores.csv --eta-train 0.1": "pass one of both",
-    "estimate scores.csv --reference none.csv": "there is no file 'none.csv'",
-    "estimate scores.csv --reference scores.csv counts=label,non": "'non'",
-    "estimate scores.csv --reference counts=label,patient": "one file, and then what its columns hold",
-    "estimate scores.csv --reference scores.csv scores.csv": "one file, and then what its columns hold",
+    "estimate-prevalence scores.csv": "--eta-train",
+    "estimate-prevalence scores.csv --score patient --eta-train 0.1": "pass --reference",
+    "estimate-prevalence scores.csv --reference scores.csv --eta-train 0.1": "pass one of both",
+    "estimate-prevalence scores.csv --reference none.csv": "there is no file 'none.csv'",
+    "estimate-prevalence scores.csv --reference scores.csv counts=label,non": "'non'",
+    "estimate-prevalence scores.csv --reference counts=label,patient": (
+        "one file, and then what its columns hold"
+    ),
+    "estimate-prevalence scores.csv --reference scores.csv scores.csv": (
+        "one file, and then what its columns hold"
+    ),
     "compare scores.csv --no-paired --missing drop --eta field.csv --parts patient": "add weights by "
     "the command reweight --eta FILE --parts COLUMN, pass --weight",
     "decision-curve scores.csv --eta .1": "--eta-train",
@@ -1013,7 +1035,7 @@ def test_a_promise_that_no_threshold_keeps(here: Path, capsys: pytest.CaptureFix
     """The row has no threshold, and a sentence says what a test set must have."""
     few = pl.DataFrame({"score": [2, 1], "n_pos": [3, 0], "n_neg": [0, 4]})
     few.write_csv("few.csv")
-    asked = "points few.csv --counts n_pos n_neg --eta 0.1 --guarantee 0.95"
+    asked = "operating-points few.csv --counts n_pos n_neg --eta 0.1 --guarantee 0.95"
     found = table(f"{asked} --precision 0.9 1 --fpr 0.2 --recall .05", "points.csv")
     assert found["threshold"].to_list() == [2, None, None, None]
     assert capsys.readouterr().err.splitlines() == [
@@ -1072,7 +1094,7 @@ def on_a_terminal(
 def test_thresholds_of_a_file_stand_once_and_leave_room_for_intervals(here: Path) -> None:
     pl.DataFrame({"site": ["x", "y"], "threshold": [21.5, 40.25]}).write_csv("own.csv")
     WIDE.with_columns(score=pl.col("a").cast(pl.Float64)).write_csv("sites.csv")
-    asked = "points sites.csv --by site --eta 0.1 --confidence 0.95 --metrics precision recall"
+    asked = "operating-points sites.csv --by site --eta 0.1 --confidence 0.95 --metrics precision recall"
     lines = on_a_terminal(f"{asked} --threshold own.csv")[0].splitlines()
     heads = re.split(r"  +", lines[2])
     assert heads[:4] == ["site", "threshold", "precision (95 %)", "recall (95 %)"]
@@ -1158,7 +1180,7 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
 
 
 def test_what_a_target_tells_is_not_in_the_way_of_answers(here: Path) -> None:
-    asked = "points scores.csv --by model --eta 0.01 --confidence 0.95"
+    asked = "operating-points scores.csv --by model --eta 0.01 --confidence 0.95"
     for target, wanted in (
         ("--recall 0.5 --per 1000", ["precision (95 %)", "alerts (95 %)"]),
         ("--alerts 20/1000", ["precision (95 %)", "recall (95 %)"]),
@@ -1177,7 +1199,7 @@ def test_what_a_target_tells_is_not_in_the_way_of_answers(here: Path) -> None:
 def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     WIDE.write_csv("wide.csv")
     options = "--eta 0.1 0.01 --precision 0.5 --alerts 1/100 --maximize f1 --confidence 0.9 --by site"
-    shown, beside = on_a_terminal(f"points wide.csv --score a,b {options}", columns)
+    shown, beside = on_a_terminal(f"operating-points wide.csv --score a,b {options}", columns)
     lines = shown.splitlines()
     assert max(map(len, lines)) <= columns
     head = next(line for line in lines if line.startswith("target"[: columns // 2]))
@@ -1191,12 +1213,15 @@ def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
 
 
 NARROW = {
-    "points wide.csv --score new,old --eta 0.02 --recall 0.5 --confidence 95%": ("precision", 2),
+    "operating-points wide.csv --score new,old --eta 0.02 --recall 0.5 --confidence 95%": (
+        "precision",
+        2,
+    ),
     "compare wide.csv --score new,old --eta 0.02": ("difference", 2),
     "ranking wide.csv --score new,old --eta 0.02 --confidence 95%": ("behind", 2),
     "summary wide.csv --score new,old --eta 0.02 --confidence 95%": ("value", 4),
     "curve wide.csv --score new --eta 0.02 --confidence 95% --thresholds 3": ("precision", 3),
-    "estimate wide.csv --score new --reference wide.csv --confidence 95%": ("eta (95 %)", 1),
+    "estimate-prevalence wide.csv --score new --reference wide.csv --confidence 95%": ("eta (95 %)", 1),
 }
 
 
@@ -1299,14 +1324,14 @@ def decide_settled(goal: tuple[tuple[str, float], ...]) -> str:
 @pytest.mark.parametrize(
     ("command", "goal"),
     [
-        ("points wide.csv --score new,old --recall 0.5 --confidence 0.95", {"recall": 0.5}),
+        ("operating-points wide.csv --score new,old --recall 0.5 --confidence 0.95", {"recall": 0.5}),
         ("compare wide.csv --score new,old --recall 0.5", {"recall": 0.5}),
         ("compare wide.csv --score new,old", {}),
         ("ranking wide.csv --score new,old --confidence 0.95", {}),
-        ("points wide.csv --score new,old --recall 0.5", None),
-        ("points wide.csv --score new,old --recall 0.5 0.8 --confidence 0.95", None),
+        ("operating-points wide.csv --score new,old --recall 0.5", None),
+        ("operating-points wide.csv --score new,old --recall 0.5 0.8 --confidence 0.95", None),
         ("compare wide.csv --score new,old --metrics roc_auc", None),
-        ("points wide.csv --score new --recall 0.5 --confidence 0.95", None),
+        ("operating-points wide.csv --score new --recall 0.5 --confidence 0.95", None),
         ("summary wide.csv --score new,old --confidence 0.95", None),
     ],
 )
@@ -1539,7 +1564,7 @@ BAD_ROWS = {
 @pytest.mark.parametrize("rows", [2, 20_000])
 @pytest.mark.parametrize(
     "command",
-    ["curve", "curve -o /dev/stdout", "summary", "points --recall 0.5 0.9 --threshold 0.2"],
+    ["curve", "curve -o /dev/stdout", "summary", "operating-points --recall 0.5 0.9 --threshold 0.2"],
 )
 def test_no_output_before_an_error(
     here: Path, capfd: pytest.CaptureFixture[str], command: str, row: str, rows: int
@@ -1557,7 +1582,7 @@ def test_no_output_before_an_error(
 
 def test_an_empty_result_is_a_header(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     DF.clear().write_parquet("empty.parquet")
-    assert main(["points", "empty.parquet", "--recall", "0.5"]) == 0
+    assert main(["operating-points", "empty.parquet", "--recall", "0.5"]) == 0
     assert capsys.readouterr().out.startswith("eta,criterion,target,threshold,")
 
 
@@ -1625,7 +1650,9 @@ def test_every_command_is_run() -> None:
 
 WITHOUT_EFFECT = {
     "summary scores.csv --cluster patient": "--cluster is for intervals; pass --confidence with it",
-    "points scores.csv --recall .5 --start .5": "--start is where the tests of --guarantee start; pass",
+    "operating-points scores.csv --recall .5 --start .5": (
+        "--start is where the tests of --guarantee start; pass"
+    ),
     "summary scores.csv --score score,weight --model model": "each model; leave out --model",
     "compare scores.csv --score score,weight --id patient": "each model; leave out --id",
     "ranking scores.csv --score score,weight --id patient": "--id has no effect without --confidence",
@@ -1648,15 +1675,18 @@ def test_an_option_without_effect_is_refused(
 
 
 MISSPELT = {
-    "pionts scores.csv": "COMMAND cannot be 'pionts'; did you mean 'points' or 'counts'?",
+    "operating-pionts scores.csv": (
+        "COMMAND cannot be 'operating-pionts'; did you mean 'operating-points'?"
+    ),
     "rankng scores.csv": "did you mean 'ranking'?",
     "ranking scores.csv --modle a": "did you mean '--model'?",
-    "estimate scores.csv --refrence x": "did you mean '--reference' or",
+    "estimate-prevalence scores.csv --refrence x": "did you mean '--reference' or",
     "summary scores.csv --score score,wieght": "which is not in the table; did you mean 'weight'?",
     "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
-    "sample-size scores.csv --alerts 5/100": "find the threshold by the command points, and pass it as "
-    "--threshold",
+    "sample-size scores.csv --alerts 5/100": (
+        "find the threshold by the command operating-points, and pass it as --threshold"
+    ),
     "curve scores.csv --prevalence 0.1": "curve has no option '--prevalence'; did you mean '--eta'?",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--table' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
@@ -1715,7 +1745,7 @@ def test_numbers_of_any_size_are_answered(
     here: Path, capsys: pytest.CaptureFixture[str], options: str
 ) -> None:
     """Exact fractions of them would take minutes, and gigabytes."""
-    assert len(refusal(f"points scores.csv {options}", capsys)) < 1_100
+    assert len(refusal(f"operating-points scores.csv {options}", capsys)) < 1_100
 
 
 def test_many_prevalences_are_checked_in_linear_time(
@@ -1742,16 +1772,18 @@ IN_OPTIONS = {
     "none equals pos_label='Spam'; check": "none equals --pos-label 'Spam'; check",
     "a Boolean label such as pl.col(...) == 'x; y'": "a Boolean label",
     "rename it, e.g. by=pl.col('tp').alias('tp_group')": "rename it",
-    "pass metrics.best(...) of it, or ask operating_points": "pass best(...) of it, or ask points",
+    "pass metrics.best(...) of it, or ask operating_points": (
+        "pass best(...) of it, or ask operating-points"
+    ),
     'metrics.best("f1") is its best value': 'best("f1") is its best value',
     "with .prc.operating_points(recall=0.8, metrics='f1')": (
-        "with the command points --recall 0.8 --metrics 'f1'"
+        "with the command operating-points --recall 0.8 --metrics 'f1'"
     ),
     'method="bootstrap" has': "method=bootstrap has",
     "simultaneous=True has": "simultaneous has",
     'models are score=["a", "b c"]': "models are --score a,b c",
     "level= takes a level": "--confidence takes a level",
-    "operating_points() has no": "points has no",
+    "operating_points() has no": "operating-points has no",
     "by .prc.reweight(eta=field(...)), pass": "by the command reweight --eta FILE --parts COLUMN, pass",
     "predicted_positive_rate= takes numbers": "--predicted-positive-rate takes numbers",
     "pass None for each group's own": "pass own for each group's own",
@@ -1798,7 +1830,7 @@ def test_names_of_a_file_cannot_command_a_terminal(
         "curve hostile.parquet --score c1 --label c2 --by nothing",
         "curve hostile.parquet --score $'\x1b[1m' --label c2",
         "curve hostile.parquet --score c1 --label c2 --eta hostile.parquet",
-        "points hostile.parquet --score c1 --label c2 --maximize '\x1b[1m'",
+        "operating-points hostile.parquet --score c1 --label c2 --maximize '\x1b[1m'",
         "curve '\x1b[1m.csv'",
         "curve hostile.parquet -o '\x1b[1m/x.csv'",
         "curve hostile.parquet '--\x1b[1m'",
@@ -1864,7 +1896,7 @@ def test_bytes_that_are_no_text_get_one_short_line(
 
 
 @pytest.mark.parametrize("extension", [".csv", ".tsv"])
-@pytest.mark.parametrize("command", ["curve", "summary", "points --recall 0.5"])
+@pytest.mark.parametrize("command", ["curve", "summary", "operating-points --recall 0.5"])
 def test_a_header_alone_is_an_empty_table(
     here: Path, monkeypatch: pytest.MonkeyPatch, command: str, extension: str
 ) -> None:
@@ -1888,7 +1920,7 @@ def test_a_header_alone_is_an_empty_table(
 # Rows left out --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["curve", "summary", "points --recall 0.5"])
+@pytest.mark.parametrize("command", ["curve", "summary", "operating-points --recall 0.5"])
 def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     n, (name, _, target) = pl.int_range(pl.len()), command.partition(" ")
     gaps = DF.with_columns(
@@ -1927,7 +1959,7 @@ def test_rows_of_a_wide_table_left_out_are_told(here: Path, capsys: pytest.Captu
         table(command)
         line = f"polars-prcurve: {told} are left out, because a value is missing in them\n"
         assert capsys.readouterr().err == line
-    table("estimate gaps.parquet --score a --reference gaps.parquet --missing drop")
+    table("estimate-prevalence gaps.parquet --score a --reference gaps.parquet --missing drop")
     assert capsys.readouterr().err.splitlines() == [
         "polars-prcurve: 3 of 64 rows are left out, because a value is missing in them",
         "polars-prcurve: in --reference, 4 of 64 rows are left out, because a value is missing in them",
@@ -1948,7 +1980,8 @@ def test_an_estimate_that_a_test_refutes_is_called_worthless(
     test.write_csv("test.csv")
     month.write_csv("field.csv")
     asked = (
-        "estimate field.csv --by day --counts n --reference test.csv counts=n_pos,n_neg --confidence 90%"
+        "estimate-prevalence field.csv --by day --counts n --reference test.csv "
+        "counts=n_pos,n_neg --confidence 90%"
     )
     found = table(asked)
     reference = prc(test, counts=("n_pos", "n_neg"))
@@ -1985,7 +2018,7 @@ def test_a_refuted_estimate_is_told_beside_a_guarantee(
     estimate = {"eta": [0.1], "eta_low": [0.08], "eta_high": [0.12]}
     estimate |= {"eta_confidence": [0.98], "shift_p_value": [1e-9]}
     pl.DataFrame(estimate).write_csv(tmp_path / "eta.csv")
-    asked = f"points {tmp_path}/scores.csv --score new --eta {tmp_path}/eta.csv --recall 0.5"
+    asked = f"operating-points {tmp_path}/scores.csv --score new --eta {tmp_path}/eta.csv --recall 0.5"
     assert main(shlex.split(f"{asked} --guarantee 0.9 -o {tmp_path}/out.csv")) == 0
     assert "the estimate is worthless" in capsys.readouterr().err
 
@@ -2045,7 +2078,7 @@ def test_a_file_says_what_a_table_holds(
     monkeypatch.chdir(tmp_path)
     write_models(tmp_path)
     Path("table.toml").write_text('score = ["one", "other"]\nlabel = "label"\n')
-    for command in ("decide", "ranking", "points", "curve", "summary", "counts", "report"):
+    for command in ("decide", "ranking", "operating-points", "curve", "summary", "counts", "report"):
         how = "" if command in ("ranking", "curve", "summary", "counts") else "--recall 0.5"
         how += "" if command == "counts" else " --eta 0.1"
         given = [f"--score one,other {how}", f"--table table.toml {how}"]

@@ -306,7 +306,7 @@ def tell_alternative(name: str, arguments: Collection[str], weight_spelling: str
 
     if name in _TARGETS and {"threshold", "recall"} <= set(arguments):
         is_command = weight_spelling.startswith("-")
-        finder = "command points" if is_command else "method operating_points"
+        finder = "command operating-points" if is_command else "method operating_points"
         return f"find the threshold by the {finder}, and pass it as {spell('threshold')}"
     metric = METRICS_MEANT.get(name.lower(), name.lower())
     if metric == "specificity" and {"threshold", "fpr"} <= set(arguments):

@@ -29,8 +29,6 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
 from polars_prcurve.core.ground.terminal_text import fill_lines
 
-_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}
-"""The methods whose commands have names of their own; all others go by the name of the method."""
 _PHRASES = {  # code and words of the library, as a whole, and what a command line says in their place
     "None": "own",
     " to a frame method": "",
@@ -62,7 +60,7 @@ _CODE = re.compile(
     | \b(?P<called> \w+)\(\)                            # curve(), a method by its name alone
     | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?   # eta=0.1, or eta= and a word after it
         (?P<frame>\ frame\b)?
-    | \boperating_points\b | \bNone\b                   # and phrases that stand in _PHRASES or _METHODS
+    | \boperating_points\b | \bNone\b                   # and phrases that stand in _PHRASES
     | \ to\ a\ frame\ method\b | \bas\ a\ frame\b
     | \bfield\([^()]*\)
     """,
@@ -72,7 +70,7 @@ _CODE = re.compile(
 
 def name_command(method: str) -> str:
     """Return the command that asks a method."""
-    return _METHODS.get(method, method.replace("_", "-"))
+    return method.replace("_", "-")
 
 
 def name_options(parser: argparse.ArgumentParser | None) -> dict[str, str]:
@@ -100,7 +98,8 @@ def translate_message(message: str, options: Mapping[str, str]) -> str:
             return name_command(match["called"]) if match["called"] in USES else match[0]
         if match["name"]:
             return _name_argument(match, options)
-        return _METHODS.get(match[0], "")  # nothing for an expression, or for the module of a metric
+        # Nothing stands for an expression, or for the module of a metric.
+        return name_command(match[0]) if match[0] in USES else ""
 
     return _CODE.sub(translate, message)
 

@@ -35,7 +35,7 @@ from polars_prcurve.doors.cli import command_errors, table_files
 from polars_prcurve.doors.cli import options as kinds
 from polars_prcurve.doors.cli.command_errors import PROGRAM, RaisingParser, name_command
 from polars_prcurve.doors.cli.method_call import FilePrc, MethodCall, check_output_path, read_command
-from polars_prcurve.doors.cli.options import OPTIONS, Option, add_option
+from polars_prcurve.doors.cli.options import OPTIONS, Option, add_option, name_flag
 from polars_prcurve.doors.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.doors.namespace import prc
 
@@ -57,7 +57,8 @@ examples:
 
   Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
   among 2 million events?
-    polars-prcurve points scores.csv --eta 1:5000 --precision 0.9 --alerts 500/2000000
+    polars-prcurve operating-points scores.csv --eta 1:5000 --precision 0.9 \
+      --alerts 500/2000000
 
   Is one of two models better for sure? Each has a column of scores:
     polars-prcurve compare scores.csv --score forest,logistic --eta 0.1%
@@ -457,6 +458,7 @@ def _add_command(commands: Any, command: Command) -> None:
         epilog += [describe_metrics(kind)] if any(kind.__name__ in text for text in type_texts) else []
     parser: argparse.ArgumentParser = commands.add_parser(
         name_command(command.method),
+        usage=_describe_usage(command, options),
         help=command.about,
         description=f"{command.about[0].upper()}{command.about[1:]}.",
         epilog="\n".join(epilog),
@@ -479,6 +481,18 @@ def _add_command(commands: Any, command: Command) -> None:
     parser.set_defaults(
         parser=parser, command=command, options=options, run=command.run, output=command.output
     )
+
+
+def _describe_usage(command: Command, options: Mapping[str, Option]) -> str:
+    """Return the call of a command, with the options that it needs."""
+    parameters = list_parameters(command.method)
+    required = [
+        f"{name_flag(name)} {option.kind.metavar}"
+        for name, option in options.items()
+        if name in parameters and parameters[name].default is inspect.Parameter.empty
+    ]
+    words = [PROGRAM, name_command(command.method), *(["INPUT"] if parameters else []), *required]
+    return textwrap.fill(" ".join([*words, "[options]"]), 72, subsequent_indent="  ")
 
 
 def list_parameters(method: str) -> Mapping[str, inspect.Parameter]:

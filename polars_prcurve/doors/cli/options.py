@@ -343,7 +343,7 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "threshold": Option(
         THRESHOLDS,
         "this threshold; or a file with a column threshold, any of the group columns, and eta if "
-        "thresholds differ by prevalence, such as the --output of points",
+        "thresholds differ by prevalence, such as the --output of operating-points",
     ),
     "recall": Option(SHARES, "the highest threshold with at least this recall"),
     "fpr": Option(SHARES, "the lowest with at most this false positive rate"),
