@@ -98,7 +98,7 @@ _CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows a
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}  # effective sizes on a row
 
 
-def list_points_columns(
+def _list_points_columns(
     metrics: Sequence[PointMetric],
     *,
     per: float | None,
@@ -180,7 +180,7 @@ def build_points_table(
     shown_metrics = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown_metrics)
-    columns = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
+    columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
     sized = promise is not None and promise.has_sizes
     clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
