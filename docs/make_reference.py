@@ -31,7 +31,7 @@ from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
-from polars_prcurve.report import custom_page
+from polars_prcurve.view.report import custom_page
 
 WIDTH = 88
 WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -317,7 +317,7 @@ def signature(name: str, value: Callable[..., Any]) -> str:
     groups = {title: list_words(value, title) for title in SHARED}
     shared = {word for title in SHARED for word in takes_words(value, title)}
     for argument in inspect.signature(value).parameters.values():
-        if argument.name == "self" or argument.name in shared:
+        if argument.name == "self" or argument.name.startswith("_") or argument.name in shared:
             continue
         if argument.kind is argument.KEYWORD_ONLY and "*" not in own:
             own.append("*")

@@ -47,9 +47,9 @@ class Metric:
     source: str = field(default="", repr=False)
     origin: Origin | None = field(default=None, init=False, repr=False)
     """None for a metric that this package does not declare, and for one that `replace` has changed."""
-    declaration: InitVar[Declaration | None] = None
-    """What `origin` and `__doc__` are from. `replace` leaves it out, so that both are those of no other
-    metric."""
+    _declaration: InitVar[Declaration | None] = None
+    """What `origin` and `__doc__` are taken from. `replace` leaves it out, because a changed metric
+    is not the declared one."""
 
     def __post_init__(self, declaration: Declaration | None) -> None:
         if declaration is None:
@@ -60,7 +60,7 @@ class Metric:
 
     def alias(self: M, name: str) -> M:
         """Return the same metric under another name."""
-        return replace(self, name=name, declaration=Declaration(self.origin, self.__doc__))
+        return replace(self, name=name, _declaration=Declaration(self.origin, self.__doc__))
 
     def higher_is_better(self) -> bool:
         """Whether larger values are better; raise if the metric has no direction."""
@@ -94,7 +94,7 @@ def make_again(origin: Origin, name: str) -> Metric:
 def declare(metric: M, doc: str | None, registry: dict[str, M]) -> M:
     """Return a metric without a parameter as a declared one, which strings may name from now on."""
     declaration = Declaration(Origin(metric.name), inspect.cleandoc(doc) if doc else None)
-    metric = replace(metric, declaration=declaration)
+    metric = replace(metric, _declaration=declaration)
     registry[metric.name] = DECLARED[metric.name] = metric
     return metric
 
@@ -109,7 +109,7 @@ def declare_factory(make: Callable[P, M]) -> Callable[P, M]:
         call = signature.bind(*args, **kwargs)
         call.apply_defaults()
         origin = Origin(make.__name__, tuple(call.arguments.items()))
-        return replace(metric, declaration=Declaration(origin, make.__doc__))
+        return replace(metric, _declaration=Declaration(origin, make.__doc__))
 
     factory = hint_at_arguments(make_and_remember)
     DECLARED[make.__name__] = factory
