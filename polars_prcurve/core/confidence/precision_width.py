@@ -109,8 +109,10 @@ def precision_interval(
     """
     compute: Any = find_point_metric(metric)
     intervals = (
-        _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval),
-        _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval),
+        _read_ends(
+            "recall", recall, half_width=recall_half_width, cv=recall_cv, interval=recall_interval
+        ),
+        _read_ends("fpr", fpr, half_width=fpr_half_width, cv=fpr_cv, interval=fpr_interval),
     )
     recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in intervals)
     corners = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
@@ -142,8 +144,12 @@ def max_width(
     >>> round(width.delta, 7), round(width.eta, 7), width.bound
     (0.3138593, 0.0014485, 0.5)
     """
-    low, high = _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval)
-    fpr_low, fpr_high = _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval)
+    low, high = _read_ends(
+        "recall", recall, half_width=recall_half_width, cv=recall_cv, interval=recall_interval
+    )
+    fpr_low, fpr_high = _read_ends(
+        "fpr", fpr, half_width=fpr_half_width, cv=fpr_cv, interval=fpr_interval
+    )
     low, fpr_low = max(low, 0.0), max(fpr_low, 0.0)
     # Recall / fpr is infinite if only fpr is 0, and NaN if both are.
     least, ratio, greatest = (
@@ -178,7 +184,7 @@ def _widest_gap(low: float, high: float) -> float:
 
 
 def _read_ends(
-    name: str, value: float, half_width: float | None, cv: float | None, interval: Interval | None
+    name: str, value: float, *, half_width: float | None, cv: float | None, interval: Interval | None
 ) -> Interval:
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
     if sum(argument is None for argument in (half_width, cv, interval)) != 2:

@@ -202,7 +202,14 @@ def read_size_options(
     delta = check_delta(delta)
     expected = "a share of test sets from 0.5 to below 1, such as 0.8"
     share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
-    return SizeOptions(delta, certainty.level, certainty.rate, share, relative, at_eta)
+    return SizeOptions(
+        delta,
+        confidence=certainty.level,
+        method=certainty.rate,
+        assurance=share,
+        relative=relative,
+        at_eta=at_eta,
+    )
 
 
 def add_needed_sizes(frame: F, options: SizeOptions) -> F:

@@ -25,10 +25,12 @@ BITS = 89
 """The largest weight of a group becomes an integer between 2**BITS and 2**(BITS + 1)."""
 _SQUARE_BITS = 80
 """The square of the largest weight becomes one between 2**_SQUARE_BITS and 2**(_SQUARE_BITS + 2)."""
-NEAR_ONE, SQUARES_NEAR_ONE = 2.0**-BITS, 2.0**-_SQUARE_BITS
-"""What brings the integers of weights, and of their squares, to where the largest is near 1."""
+NEAR_ONE = 2.0**-BITS
+"""The factor that brings the integers of weights to where the largest is near 1."""
+SQUARES_NEAR_ONE = 2.0**-_SQUARE_BITS
+"""The same factor of the integers of their squares."""
 ROUNDING = 2.0**-50
-"""What the arithmetic of a metric may cost a value, relative: eight times the rounding of one step."""
+"""The greatest relative error of a metric by rounding that is expected: eight times that of one step."""
 
 
 def weight_exponent(largest: pl.Expr) -> pl.Expr:

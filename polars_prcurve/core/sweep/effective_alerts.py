@@ -97,12 +97,12 @@ def add_alert_sizes(
     alert_weight, miss_weight = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
     zero = pl.lit(0.0)
     alert_weights_at_eta = (
-        _weigh_rate(tp, tp.mean, fn, unseen_miss),
-        _weigh_rate(fp, alert_weight, tn, zero),
+        _weigh_rate(tp, fn, mean=tp.mean, unseen=unseen_miss),
+        _weigh_rate(fp, tn, mean=alert_weight, unseen=zero),
     )
     miss_weights_at_eta = (
-        _weigh_rate(tn, tn.mean, fp, unseen_alert),
-        _weigh_rate(fn, miss_weight, tp, zero),
+        _weigh_rate(tn, fp, mean=tn.mean, unseen=unseen_alert),
+        _weigh_rate(fn, tp, mean=miss_weight, unseen=zero),
     )
     sizes = {
         AlertSize.FLAGGED: flagged.measure_size(alert_weight),
@@ -118,7 +118,7 @@ def add_alert_sizes(
     return frame.with_columns(**columns).with_columns(**sizes).drop(columns)
 
 
-def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:
+def _weigh_rate(side: Sums, rest: Sums, *, mean: pl.Expr, unseen: pl.Expr) -> pl.Expr:
     """Return what each row weighs, if all weigh alike, where their rate errs as that of a side does."""
     # The rows on this side weigh `mean` on average, and the rest of the class has one more row, of the
     # weight `unseen`. The relative variance of the rate r is that of the weight on this side, times

@@ -243,7 +243,7 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     """
     grid = np.concatenate([[0.0], 1 / (1 + np.exp(-np.linspace(-14, 14, _GRID_STEPS - 1))), [1.0]])
     n_groups = len(counts.unlabelled)
-    values = np.stack([_profile(counts, np.full(n_groups, eta))[0] for eta in grid], axis=1)
+    values = np.stack([_profile(counts, np.full(n_groups, place))[0] for place in grid], axis=1)
     # The likelihood has its maximum where W is eta U: it rises as long as W is more.
     top = values.argmax(axis=1)
     lower, upper = grid[np.maximum(top - 1, 0)], grid[np.minimum(top + 1, len(grid) - 1)]
@@ -257,12 +257,14 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     low = high = None
     if confidence is not None:
         limit = best - z_value(confidence) ** 2 / 2
-        low = _find_limit(counts, grid, values, eta, limit)
+        low = _find_limit(counts, grid, values, eta=eta, limit=limit)
         # The high end is the low end of the share of negatives.
         mirrored_counts = LevelCounts(
             positives=counts.negatives, negatives=counts.positives, unlabelled=counts.unlabelled
         )
-        negative_low = _find_limit(mirrored_counts, 1 - grid[::-1], values[:, ::-1], 1 - eta, limit)
+        negative_low = _find_limit(
+            mirrored_counts, 1 - grid[::-1], values[:, ::-1], eta=1 - eta, limit=limit
+        )
         high = np.maximum(1 - negative_low, eta)  # 1 - (1 - eta) may round to less than eta
     tables = (counts.positives, counts.negatives, counts.unlabelled)
     freedom = (np.sum(tables, axis=0) > 0).sum(axis=1) - 2  # levels without rows do not count
@@ -276,8 +278,13 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     return MixtureEstimate(eta, low=low, high=high, shift_p_value=np.array(p_values, dtype=np.float64))
 
 
-def _find_limit(counts: LevelCounts, grid: Floats, values: Floats, eta: Floats, limit: Floats) -> Floats:
-    """Return the least prevalence whose likelihood reaches the limit: 0, if that of 0 does."""
+def _find_limit(
+    counts: LevelCounts, grid: Floats, values: Floats, *, eta: Floats, limit: Floats
+) -> Floats:
+    """Return the least prevalence whose likelihood reaches the limit: 0, if that of 0 does.
+
+    `values` are the likelihoods at the prevalences of the grid, and `eta` is the estimate.
+    """
     reaches = (values >= limit[:, None]) | (grid >= eta[:, None])
     first = reaches.argmax(axis=1)  # the estimate itself reaches the limit, so there is one
     low, high = grid[np.maximum(first - 1, 0)], np.minimum(grid[first], eta)
@@ -388,8 +395,9 @@ def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
     """Return the column EtaError.REFERENCE: how the errors of each group's reference enter its eta.
 
     Its fields are, for either class and each level from the highest score down, the share of the class
-    down to that level, and the slope: so much the error of eta, in standard errors, shares with that of
-    a rate, times its standard error with one example, for each share of the class.
+    down to that level, and a slope. The slopes, added up over the share of the class above a threshold,
+    are the correlation of the error of eta with that of the rate there, times the standard error that
+    the rate of a single example has.
     """
     names = [
         f"{kind}_{label}_{j}"
