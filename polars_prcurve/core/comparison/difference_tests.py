@@ -40,8 +40,10 @@ COVARIANCE, ETA_ERROR = "covariance", "eta_error"
 """What follows the name of a metric: the covariance of both values, and the error that eta adds."""
 _QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _NEAR, _FAR, _AT = (f"{RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
-# Columns on the way to an interval of several differences at once.
+# What is left of a difference at _AT deviations, their number where an end settles it, and whether its
+# sign was certain in the step before.
 _REST, _BOUND, _CERTAIN = (f"{RESERVED}{name}" for name in ("rest", "bound", "certain"))
+# Deviations as quantiles of Student's distribution, and distances from a value to both of its ends.
 _STRETCHED, _BELOW, _ABOVE = (f"{RESERVED}{name}" for name in ("stretched", "below", "above"))
 _FEW = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up

@@ -255,12 +255,12 @@ BOTH, OF_ALL = f"{RESERVED}both_", f"{RESERVED}n_"
 those that one model alone flags begin with A or B."""
 _SUMS = pl.col(*AMOUNTS.values()).sum()  # of the amounts of both classes
 _SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
-# The highest threshold that flags an example; whether a row is a threshold; and its least score.
+# The number of the highest threshold that flags an example, whether a row is a threshold, and the lowest
+# threshold of a model.
 _LEVEL, _IS_MARK, _LEAST = (f"{RESERVED}{name}" for name in ("level", "is_mark", "least"))
-# Columns of both models.
-_SIDE_GROUPS = [side + Group.NUMBER for side in SIDES]
-_SIDE_LEVELS = [side + _LEVEL for side in SIDES]
-_LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
+_SIDE_GROUPS = [side + Group.NUMBER for side in SIDES]  # the groups of both models
+_SIDE_LEVELS = [side + _LEVEL for side in SIDES]  # the levels of an example in both
+_LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]  # the least levels that thresholds flag
 _WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}  # of rates
 _IS_SUM = f"{RESERVED}is_sum"  # whether the metric of a row is a weighted sum of rates
 _ERROR = f"{RESERVED}error_of_sum"  # the standard error of such a difference

@@ -93,7 +93,7 @@ _ALERTS = {
 _FEW = 10  # fewer examples in a cell make an interval unreliable
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
 _COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
-_pick = partial(curve_table.pick_by_number, TARGET_NUMBER)
+_pick = partial(curve_table.pick_by_number, TARGET_NUMBER)  # a value by the number of the target
 _CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and pairs both have
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}  # effective sizes on a row
 

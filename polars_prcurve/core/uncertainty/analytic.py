@@ -30,8 +30,9 @@ from polars_prcurve.core.uncertainty import influence
 from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
 
 _Z_95 = z_value(0.95)  # standard errors of recall at which helpers of any level of confidence are taken
-# The sizes of both classes, by their own weights, and by those of the other class.
+# The sizes of both classes by their own weights.
 _N_POS, _N_NEG = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
+# Those by the weights of the other class.
 _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize.N_NEG_LEAST)
 _CLUSTERED = ("clustered", "weighted clusters")  # kinds of rows of which clusters are independent
 _CORRELATED = ("clustered", "stratified")  # kinds whose rates go together

@@ -300,9 +300,9 @@ def add_bootstrap_intervals(
 # by trial: of a table with more negatives below all scores, precision and average precision stay, and
 # specificity and ROC AUC change. So it is known of a user's own metric, too.
 
-# Scores with labels, of which none is missing, and the negatives below them.
+# Scores with labels, of which none is missing.
 _SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
-_BELOW = (0, 50, MANY)
+_BELOW = (0, 50, MANY)  # numbers of negatives below all of them: none, some, and very many
 _CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: none may run at import
     {"tp": [7.0] * 3, "fn": [3.0] * 3, "fp": [2.0] * 3, "tn": [float(n) for n in _BELOW]}
 )
