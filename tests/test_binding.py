@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from itertools import permutations
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
@@ -99,27 +98,6 @@ def test_a_said_word_replaces_the_bound_one_and_none_takes_it_away(name: str) ->
         assert_same(ask(prc(prc(table, **words), by=None), name, **others), alone)
 
 
-def test_rivals_are_set_aside_if_bound_and_raise_if_said_together() -> None:
-    table = DF.prc.sweep().rename({"threshold": "score"})
-    table = table.with_columns(label=pl.int_range(pl.len()) % 2 == 0, w=1.5)
-    rivals: dict[str, dict[str, Any]] = {
-        "weight": {"weight": "w"},
-        "counts": {"counts": ("tp", "fp")},
-        "rates": {"rates": ("recall", "fpr"), "sizes": (6, 6)},
-        "cells": {"cells": ("tp", "fp", "fn", "tn")},
-    }
-    for first, second in permutations(rivals, 2):
-        bound, said = rivals[first], rivals[second]
-        expected = table.prc.curve(0.1, **said)
-        assert_same(table.prc(**bound).curve(0.1, **said), expected)
-        assert_same(table.prc(**bound)(**said).curve(0.1), expected)
-        for together in (table.prc, table.prc.curve):
-            with pytest.raises(
-                PrcError, match=r"(\w+)= and (?!\1)\w+= both tell which examples there are;"
-            ):
-                together(**bound, **said)
-
-
 HELD: dict[str, Any] = {
     **{"by": "day", "model": "model", "id": "id", "weight": "w", "cluster": "id", "stratum": "id"},
     **{"counts": ("id", "id"), "rates": ("w", "w"), "cells": ("id", "id", "id", "id")},
@@ -151,13 +129,6 @@ def test_clusters_and_pairs_are_passed_over_where_no_interval_is_asked_for() -> 
         assert_same(ask(bound, name, **plain), ask(DF.prc, name, **plain))
         with pytest.raises(PrcError, match="cluster= is for intervals"):
             ask(DF.prc, name, **plain, cluster="id")
-
-
-@pytest.mark.parametrize("name", [*CALLS, "report", "__call__"])
-def test_unknown_words_are_hinted_at(name: str) -> None:
-    path = "prc" if name == "__call__" else f"prc.{name}"
-    with pytest.raises(TypeError, match=rf"^{path}\(\) got .* 'labl'; did you mean 'label'"):
-        attrgetter(name)(DF.prc)(labl="label")
 
 
 def fail(_: pl.DataFrame) -> pl.DataFrame:

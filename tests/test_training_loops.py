@@ -7,6 +7,7 @@ import math
 import multiprocessing
 import pickle
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -24,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+import polars_prcurve
 from polars_prcurve import PrcError, metrics, scorer
 from tests.support.importable import cost
 
@@ -486,3 +488,38 @@ def test_the_page_has_code_for_each_library() -> None:
     text = "".join(PAGE_BLOCKS)
     for name in ("lightgbm", "xgboost", "mlflow", "wandb"):
         assert f"import {name}\n" in text
+
+
+# A fork ---------------------------------------------------------------------------------------
+
+
+FORKED = """
+import importlib, multiprocessing, pkgutil, sys
+import polars as pl
+import polars_prcurve
+
+for module in pkgutil.walk_packages(polars_prcurve.__path__, "polars_prcurve."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+
+def work(_):
+    df = pl.DataFrame({"score": range(400), "label": [i % 3 == 0 or i > 300 for i in range(400)],
+                       "week": [i % 4 for i in range(400)]})
+    watched = df.prc.monitor("week", reference=0.5, threshold=300)
+    return len(df.prc.decide(0.1, recall=0.5).say(80)), df.prc.summary(0.1).height, watched.height
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(*pool.map_async(work, range(2)).get(timeout=300), sep="\\n")
+"""
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+def test_an_import_runs_no_query_so_that_a_fork_can() -> None:
+    """The threads of Polars start with its first query, and do not survive a fork."""
+    root = Path(polars_prcurve.__file__).parent.parent
+    code = [sys.executable, "-W", "ignore", "-c", FORKED]
+    done = subprocess.run(code, capture_output=True, text=True, check=False, timeout=400, cwd=root)
+    assert done.returncode == 0, done.stderr[-2000:]
+    first, second = done.stdout.splitlines()
+    assert first == second

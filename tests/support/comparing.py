@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 
@@ -67,6 +68,18 @@ def is_close(name: str, actual: float | None, expected: Any, eta: Any, *, weight
     ):
         scale = 1e-15
     return math.isclose(actual, expected, rel_tol=1e-11, abs_tol=scale)
+
+
+def assert_same_answer(found: Any, expected: Any, where: str) -> None:
+    """Raise unless two answers are equal, whatever kind they are of."""
+    if isinstance(expected, pl.DataFrame):
+        assert_same(found, expected)
+    elif isinstance(expected, pl.Expr):
+        assert found.meta.eq(expected) or str(found) == str(expected), where
+    elif isinstance(expected, np.ndarray):
+        np.testing.assert_array_equal(found, expected, err_msg=where)
+    else:
+        assert str(found) == str(expected), where
 
 
 __all__ = ["DIFFERENCES", "JUMPS", "assert_nearly", "assert_same", "is_close", "is_same_value"]

@@ -1,8 +1,9 @@
-"""What does not go together: every rule refuses a call at once, in the words that the docs list."""
+"""What does not go together: core/binding refuses a call at once, in the words that the docs list."""
 
 from __future__ import annotations
 
 import inspect
+from itertools import permutations
 from typing import Any
 
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 
 from polars_prcurve import PrcError, class_mix, field, intervals, prc
 from polars_prcurve.core.binding.argument_rules import INTERVALS, RULES, TAKES_RATES, USES, Rule
+from tests.support.comparing import assert_same
 
 DF = pl.DataFrame(
     {
@@ -169,3 +171,33 @@ def test_a_call_that_does_not_go_together_is_refused(rule: Rule, method: str) ->
         with pytest.raises(PrcError) as raised:
             getattr(prc(frame), method)(**said)
         assert str(raised.value) == rule.write(method)
+
+
+# Words about the table ------------------------------------------------------------------------
+
+
+def test_rivals_are_set_aside_if_bound_and_raise_if_said_together() -> None:
+    table = DF.prc.sweep().rename({"threshold": "score"})
+    table = table.with_columns(label=pl.int_range(pl.len()) % 2 == 0, w=1.5)
+    rivals: dict[str, dict[str, Any]] = {
+        "weight": {"weight": "w"},
+        "counts": {"counts": ("tp", "fp")},
+        "rates": {"rates": ("recall", "fpr"), "sizes": (6, 6)},
+        "cells": {"cells": ("tp", "fp", "fn", "tn")},
+    }
+    for first, second in permutations(rivals, 2):
+        bound, said = rivals[first], rivals[second]
+        expected = table.prc.curve(0.1, **said)
+        assert_same(table.prc(**bound).curve(0.1, **said), expected)
+        assert_same(table.prc(**bound)(**said).curve(0.1), expected)
+        for together in (table.prc, table.prc.curve):
+            with pytest.raises(
+                PrcError, match=r"(\w+)= and (?!\1)\w+= both tell which examples there are;"
+            ):
+                together(**bound, **said)
+
+
+def test_a_selector_of_groups_cannot_hold_the_models() -> None:
+    df = pl.DataFrame({"model": ["a", "b"], "score": [0.9, 0.1], "label": [1, 0]})
+    with pytest.raises(PrcError, match=r"^by= and model= both hold the column 'model'; leave it out"):
+        df.prc.crossings(by=pl.selectors.by_name("model", "label"))

@@ -1,19 +1,34 @@
-"""Values of the wrong kind, for every argument of every function: a `PrcError`, before any work."""
+"""What is refused of an argument alone: a name, a kind or a value, as core/ground checks it.
+
+What does not go together is in `test_refused_combinations`, what columns hold in `test_refused_tables`.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable
+from fractions import Fraction
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import Decision, PrcError, metrics, prc
+from polars_prcurve import (
+    Decision,
+    PrcError,
+    eta_from_ratio,
+    eta_grid,
+    intervals,
+    metrics,
+    prc,
+    shift_prior,
+)
 from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED
@@ -25,10 +40,13 @@ from tests.support.arguments import (
     never_computed,
     wrong_values,
 )
+from tests.support.comparing import assert_same_answer
+from tests.support.good_rows import GOOD
 from tests.support.plain_calls import DF, OTHERS
 from tests.support.tiers import slow_unless
 
 CALLS = list_calls()
+TABLES = [name for name, call in CALLS.items() if call.table is not None]
 KNOWN_AFTER_WORK = (
     r"none equals pos_label=|reach(es)? the threshold|does not tell curves of this table apart"
 )
@@ -159,7 +177,7 @@ def try_wrong_values(call: Call, *, rest: bool = False) -> None:
                 assert late, f"{where} is refused after the work: {lazy!r}"
 
 
-@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.table is not None])
+@pytest.mark.parametrize("name", TABLES)
 def test_a_message_shows_the_argument_and_the_value(name: str) -> None:
     call = CALLS[name]
     for argument in call.arguments():
@@ -217,29 +235,313 @@ def test_a_decision_refuses_wrong_kinds(
                 assert argument in str(error), f"{argument}= as {kind}: {error}"
 
 
-def test_counts_that_overflow_are_refused_in_a_sentence() -> None:
-    df = pl.DataFrame(
-        {"score": [1.0, 0.5, 0.0], "many": [2**62, 2**62, 1], "few": [1, 2, 3], "g": [1, 1, 2]}
-    )
-    sentence = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    for name, call in CALLS.items():
-        if call.table is None or "counts" not in call.arguments() or name.startswith("plot."):
-            continue
-        if name == "estimate_prevalence":  # which counts rows
-            continue
-        plain = {key: value for key, value in call.plain.items() if key != "by"} | {"model": "g"}
-        if name == "compare":
-            plain = {"model": "g", "paired": False}
-        if name == "monitor":
-            plain = plain | {"time": "g"}
-        for counts in (("many", "few"), ("few", "many")):
-            with pytest.raises(PrcError, match=re.escape(sentence)):
-                call.find(df)(**plain, counts=counts)
-    query = df.lazy().prc.sweep(counts=("many", "few"))
-    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(sentence)):
-        query.collect()
-    below = df.with_columns(many=pl.Series([2**62, 2**62 - 1, 2**62]))
-    assert below.prc.sweep(by="g", counts=("many", "few"))["tp"].max() == 2**63 - 1
+@pytest.mark.parametrize("name", ["summary", "report", "plot.pr_curve", "__call__"])
+def test_unknown_words_are_hinted_at(name: str) -> None:
+    path = "prc" if name == "__call__" else f"prc.{name}"
+    with pytest.raises(TypeError, match=rf"^{path}\(\) got .* 'labl'; did you mean 'label'"):
+        attrgetter(name)(DF.prc)(labl="label")
+
+
+# What the call tells --------------------------------------------------------------------------
+
+
+AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "misspelt score": (lambda p: p.sweep(score="scroe"), "score= names the column 'scroe'.*'score'"),
+    "misspelt label": (lambda p: p.sweep(label="labl"), "label= names the column 'labl'.*'label'"),
+    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "by= names the column 'modle'"),
+    "misspelt weight": (lambda p: p.sweep(weight="wieght"), "weight= names.*'weight'"),
+    "misspelt in an expression": (lambda p: p.sweep(label=pl.col("lable") == 1), "'lable'.*'label'"),
+    "several score columns": (lambda p: p.sweep(score=pl.col("score", "weight")), "must be one column"),
+    "string score": (lambda p: p.sweep(score="kind"), "score column 'kind' is String"),
+    "string label": (lambda p: p.sweep(label="kind"), "label column 'kind' is String; pass pos_label="),
+    "pos_label of another kind": (
+        lambda p: p.sweep(label="kind", pos_label=3),
+        "cannot equal pos_label=3",
+    ),
+    "string weight": (lambda p: p.sweep(weight="kind"), "weight column 'kind' is String"),
+    "not a column": (lambda p: p.sweep(score=3), "a column name or an expression; got 3"),
+    "by clash": (lambda p: p.sweep(by=pl.col("g").alias("tp")), "by= holds a column 'tp'.*rename"),
+    "by clash with eta": (
+        lambda p: p.curve(0.1, by=pl.col("g").alias("eta")),
+        "by= holds a column 'eta'",
+    ),
+    "by clash with metric": (
+        lambda p: p.curve(0.1, metrics="f1", by=pl.col("g").alias("f1")),
+        "by= holds a column 'f1'",
+    ),
+    "by twice": (lambda p: p.sweep(by=["g", "g"]), "by= does not fit the table.*'g'.*alias"),
+    "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
+    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise", "drop" or "below"'),
+    "counts and weight": (
+        lambda p: p.sweep(counts=("label", "label"), weight="weight"),
+        "both tell which examples there are; pass one of them",
+    ),
+    "counts of three": (lambda p: p.sweep(counts=("a", "b", "c")), "takes two columns"),
+    "rates and weight": (
+        lambda p: p.sweep(rates=("label", "label"), weight="weight"),
+        "both tell which examples there are; pass one of them",
+    ),
+    "rates and own prevalence": (lambda p: p.curve(rates=("label", "score")), "no counts.*pass eta="),
+    "rates and thresholds": (
+        lambda p: p.sweep(rates=("label", "score"), thresholds=[0.5]),
+        "no thresholds",
+    ),
+    "eta above 1": (lambda p: p.curve(1.5), r"must lie in \[0, 1\].*got 1.5"),
+    "eta below 0": (lambda p: p.curve(-0.1), "got -0.1"),
+    "eta NaN": (lambda p: p.curve([0.1, float("nan")]), "got nan"),
+    "eta text": (lambda p: p.curve("country"), "1 in 1000.*a column[?] pass a frame"),
+    "eta text above 1": (lambda p: p.curve("5/3"), r"must lie in \[0, 1\].*got 1.66"),
+    "eta Boolean": (lambda p: p.curve(True), "got True"),
+    "eta twice": (lambda p: p.curve([0.1, 0.2, 0.1]), "0.1 more than once"),
+    "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
+    "eta empty": (lambda p: p.curve([]), "holds no prevalence"),
+    "eta mapping": (lambda p: p.curve({"a": 0.1}), "a number, a sequence, a frame"),
+    "eta frame without eta": (
+        lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"),
+        "numeric column 'eta'",
+    ),
+    "eta frame of another dtype": (
+        lambda p: p.curve(pl.DataFrame({"g": [1], "eta": [0.1]}), by="g"),
+        "'g' is Int64 in the eta= frame and String in the table",
+    ),
+    "eta frame outside": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 2.0]})), "not percent.*1 row"),
+    "eta frame twice": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 0.1]})), "repeats.*2 row"),
+    "eta frame clash": (
+        lambda p: p.curve(pl.DataFrame({"eta": [0.1], "tp": [1]})),
+        "carries a column 'tp'",
+    ),
+    "eta frame of a group that by= leaves out": (
+        lambda p: p.curve(pl.DataFrame({"g": ["g0", "g1"], "eta": [0.1, 0.2]})),
+        "both have a column 'g'.*pass by='g'",
+    ),
+    "unknown metric": (lambda p: p.curve(0.1, metrics="precison"), "did you mean 'precision'"),
+    "capitals": (lambda p: p.curve(0.1, metrics="F1"), "did you mean 'f1'"),
+    "parameter in the name": (
+        lambda p: p.summary(metrics="best_f1"),
+        r"there are: .*metrics.best\(\"f1\"\)",
+    ),
+    "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
+    "its capitals": (lambda p: p.summary(0.1, metrics="AUPRC"), "did you mean 'pr_auc'"),
+    "other name, asked of a whole curve": (
+        lambda p: p.summary(0.1, metrics="Sensitivity"),
+        "mean 'recall'",
+    ),
+    "other name, asked of a threshold": (
+        lambda p: p.curve(0.1, metrics="AUROC"),
+        "did you mean 'roc_auc'",
+    ),
+    "metric without its parameter": (lambda p: p.curve(0.1, metrics="f_beta"), r"metrics.f_beta\(2\)"),
+    "metric with a wrong parameter": (
+        lambda p: p.curve(0.1, metrics="f_beta(0)"),
+        "beta takes a positive number",
+    ),
+    "metric of a whole curve": (
+        lambda p: p.curve(0.1, metrics="pr_auc"),
+        r"ask for it with .prc.summary\(metrics='pr_auc'\)",
+    ),
+    "nameless metric": (lambda p: p.curve(0.1, metrics=metrics.f1.alias("")), "has no name"),
+    "metric twice": (lambda p: p.curve(0.1, metrics=["f1", metrics.f1]), "'f1' twice"),
+    "not a metric": (lambda p: p.curve(0.1, metrics=[3]), "got 3"),
+    "no steps": (lambda p: p.sweep(thresholds=0), "at least 1; got 0"),
+    "thresholds as text": (lambda p: p.sweep(thresholds="0.5"), "got '0.5'"),
+    "threshold NaN": (lambda p: p.sweep(thresholds=[float("nan")]), "holds nan"),
+    "threshold null": (lambda p: p.sweep(thresholds=[1, None]), "thresholds= takes numbers.*got None"),
+    "threshold text": (lambda p: p.sweep(thresholds=[1, "2"]), "thresholds= takes numbers.*got '2'"),
+    "threshold Boolean": (lambda p: p.sweep(thresholds=[True]), "thresholds= takes numbers.*got True"),
+    "estimate: misspelt score": (
+        lambda p: p.estimate_prevalence(0.5, score="scroe"),
+        "score= names the column 'scroe'.*'score'",
+    ),
+    "estimate: string score": (lambda p: p.estimate_prevalence(0.5, score="kind"), "'kind' is String"),
+    "estimate: by clash": (
+        lambda p: p.estimate_prevalence(0.5, by=pl.col("g").alias("n")),
+        "by= holds a column 'n'.*rename",
+    ),
+    "estimate: eta_train 1": (
+        lambda p: p.estimate_prevalence(1),
+        r"eta_train= must lie between 0 and 1, both excluded.*got 1.0",
+    ),
+    "estimate: eta_train NaN": (lambda p: p.estimate_prevalence(float("nan")), "eta_train=.*got nan"),
+    "estimate: eta_train text": (
+        lambda p: p.estimate_prevalence("1:100"),
+        "eta_train= takes a number between 0 and 1; got '1:100'",
+    ),
+    "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
+    "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
+    "smooth of another kind": (
+        lambda p: p.curve(0.1, smooth="loess"),
+        "smooth= is \"binormal\"; got 'loess'",
+    ),
+    "smooth and confidence": (
+        lambda p: p.curve(0.1, smooth="binormal", confidence=0.9),
+        "no interval here; leave out",
+    ),
+    "smooth areas and confidence": (
+        lambda p: p.summary(0.1, smooth="binormal", confidence=intervals(0.9, method="bootstrap")),
+        "no interval here; leave out",
+    ),
+    "smooth and rates": (
+        lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score")),
+        "no scores that a model could be fitted to",
+    ),
+    "smooth of a metric of rows": (
+        lambda p: p.summary(0.1, smooth="binormal", metrics="auprg"),
+        r"auprg is not available for a fitted model; .*precision_at_recall\(...\)",
+    ),
+    "smooth mean of a metric of rows": (
+        lambda p: p.summary(smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5)),
+        r"integrated\(auprg, .* is not available for a fitted model",
+    ),
+    "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
+    "binormal: by clash": (lambda p: p.binormal(by=pl.col("g").alias("alpha")), "'alpha'"),
+    "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
+    "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
+    "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
+    "unpivot: twice": (lambda p: p.unpivot_scores(["score", "score"]), "named twice"),
+    "unpivot: name taken": (lambda p: p.unpivot_scores(["score"], name="g"), "two columns 'g'"),
+    "unpivot: class of another dtype": (
+        lambda p: p.unpivot_scores(label="label", scores={"cat": "score"}),
+        "'cat'.*Int64",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_CALL)
+@pytest.mark.parametrize("door", [prc(GOOD), prc(GOOD.lazy())], ids=["eager", "lazy"])
+def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
+    call, words = AT_THE_CALL[name]
+    with pytest.raises(PrcError, match=words) as raised:
+        call(door)
+    assert "Resolved plan" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: eta_grid(0.5, 0.1), "0 < low < high"),
+        (lambda: eta_grid(n=1), "n >= 2"),
+        (lambda: eta_from_ratio("1:x"), "1:100"),
+        (lambda: eta_from_ratio(-1.0), "got -1.0"),
+        (lambda: eta_from_ratio("0:0"), "0:0"),
+        (lambda: polars_prcurve.ratio_from_eta(1.1), "got 1.1"),
+        (lambda: metrics.f_beta(0), "positive"),
+        (lambda: metrics.net_benefit(1), r"\[0, 1\)"),
+        (lambda: metrics.precision(0.5, 1.5, 0.1), r"fpr must lie in \[0, 1\]; got 1.5"),
+        (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
+        (lambda: metrics.precision(0.5, 0.5), "pass eta"),
+        (lambda: shift_prior(1.5, 0.5, 0.1), r"p must lie in \[0, 1\]; got 1.5"),
+        (lambda: shift_prior(0.5, 0, 0.1), "eta_train= must lie between 0 and 1.*got 0.0"),
+        (lambda: shift_prior([0.5], 0.5, [0.1, 1]), "eta= must lie between 0 and 1.*got 1.0"),
+        (lambda: shift_prior(0.5, float("nan"), 0.1), "eta_train= must lie.*got nan"),
+        (lambda: shift_prior(0.5, 0.5, "market"), "eta= takes numbers between 0 and 1; got 'market'"),
+        (lambda: pl.col("p").prc.shift_prior(0.5, 10), "eta= must lie between 0 and 1.*got 10.0"),
+        (lambda: pl.col("p").prc.shift_prior("eta", 0.1), "eta_train= takes a number.*got 'eta'"),
+        (lambda: pl.col("p").prc.shift_prior(0.5, pl.col("a", "b")), "eta= takes one column"),
+        (lambda: shift_prior(pl.col("p"), 0.5, [0.1]), r"eta= takes a number.*got \[0.1\]"),
+        (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
+        (lambda: pl.col("score").prc.roc_auc(pl.col("a", "b")), "label= takes one column"),
+        (lambda: pl.col("score").prc.tp("label", weight=pl.all()), "weight= takes one column"),
+        (lambda: pl.col("score").prc.pr_auc("label", pl.col("a", "b")), "eta= takes one column"),
+        (lambda: pl.col("score").prc.curve("label", metrics=metrics.precision.alias("tp")), "'tp'"),
+        (lambda: pl.col("a").prc.tp(3), "got 3"),
+        (lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]), "single eta"),
+    ],
+)
+def test_functions_fail_at_the_call(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        call()
+
+
+def test_an_enum_without_the_positive_label_fails_at_the_call() -> None:
+    df = GOOD.with_columns(pl.col("kind").cast(pl.Enum(["spam", "ham"])))
+    with pytest.raises(PrcError, match="no category 'spma'; did you mean 'spam'"):
+        df.prc.sweep(label="kind", pos_label="spma")
+
+
+CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("no metric is named 'nope'", {"metrics": "nope"}, {"metrics": "f1"}),
+    ("confidence= takes a level between", {"confidence": 95}, {"confidence": 0.95}),
+    ("missing= is", {"missing": "no"}, {"missing": "raise"}),
+    ("by= names the column 'gg'", {"by": "gg"}, {"by": "g"}),
+    ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
+    ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
+    ("weight= names the column 'w'", {"weight": "w"}, {"weight": "weight"}),
+    ("eta= must lie in", {"eta": 2}, {"eta": 0.1}),
+]
+
+
+@pytest.mark.parametrize("door", [prc(GOOD), prc(GOOD.lazy())], ids=["eager", "lazy"])
+def test_at_the_call_errors_come_in_the_order_of_the_contracts_page(door: Any) -> None:
+    given = {name: value for _, wrong, _ in CALL_ORDER for name, value in wrong.items()}
+    for words, _, right in CALL_ORDER:
+        with pytest.raises(PrcError, match=words):
+            door.curve(**given)
+        given |= right
+    door.curve(**given)
+
+
+# Numbers of NumPy -----------------------------------------------------------------------------
+
+
+SCALARS: dict[Any, tuple[Any, ...]] = {
+    0.5: (*(kind(0.5) for kind in (np.float16, np.float32, np.float64, np.longdouble)), Fraction(1, 2)),
+    3: tuple(kind(3) for kind in (np.int8, np.uint8, np.int32, np.int64, np.uint64)),
+    True: (np.True_,),
+}
+"""Values of Python, and those that are the same number in NumPy."""
+
+
+def ask(call: Call, argument: str, value: Any) -> Any:
+    """Return the answer, or the words of the error, in which the value itself stands in its own way."""
+    try:
+        answer = call.find(call.table)(**{**call.plain, argument: value})
+    except PrcError as error:
+        return re.sub(r"got .*|threshold=\S+", "", str(error))
+    return answer.verdicts if isinstance(answer, Decision) else answer
+
+
+def is_taken(call: Call, argument: str, value: Any) -> bool:
+    """Return whether an argument takes a value, found before any work on a table."""
+    table = None if call.table is None else never_computed(call.table)
+    try:
+        call.find(table)(**{**call.plain, argument: value})
+    except Exception as error:
+        return has_computed(error) or "needs a DataFrame" in str(error)
+    return True
+
+
+def pick_two(others: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    """Return two of the kinds of a number, so that arguments in a row meet all of them."""
+    at = number % len(others)
+    return (others * 2)[at : at + 2][: len(others)]
+
+
+SLOW = ("decide", "sample_size", "compare")
+"""Methods that take seconds for all their arguments."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    slow_unless(
+        lambda name: is_no_chart(name) and name not in SLOW, [n for n in CALLS if n[:7] != "charts."]
+    ),
+)
+def test_a_number_of_numpy_means_what_it_does_in_python(name: str) -> None:
+    """An answer is compared with that to two of the kinds; a refusal, which is quick, is for all."""
+    call = CALLS[name]
+    for number, argument in enumerate(call.arguments()):
+        for value, others in SCALARS.items():
+            if not is_taken(call, argument, value):
+                for other in others:
+                    assert not is_taken(call, argument, other), f"{argument}={other!r}"
+                continue
+            if name.startswith("plot.") or argument == "pos_label":
+                continue  # charts draw what methods answer; labels are compared in their own dtype
+            seed = {"seed": 1} if "seed" in call.arguments() and argument != "seed" else {}
+            seeded = call._replace(plain=call.plain | seed)
+            expected = ask(seeded, argument, value)
+            for other in pick_two(others, number):
+                assert_same_answer(ask(seeded, argument, other), expected, f"{argument}={other!r}")
 
 
 # Names of columns -----------------------------------------------------------------------------
@@ -398,6 +700,32 @@ def test_a_long_list_of_columns_is_cut() -> None:
     assert len(str(error.value)) < 3_000
     with pytest.raises(PrcError, match="there are: \N{SYMBOL FOR ESCAPE}]0;x"):
         df.select("\x1b]0;x\x07").prc.sweep()
+
+
+SEEDED = {name: {"seed": 1} for name, call in CALLS.items() if "seed" in call.arguments()}
+
+
+OF_GROUPS = [
+    name for name in TABLES if is_no_chart(name) and {"by", "time"} & set(CALLS[name].arguments())
+]
+
+
+@pytest.mark.parametrize("name", slow_unless(lambda name: name not in SLOW, OF_GROUPS))
+def test_group_columns_may_have_no_name(name: str) -> None:
+    call = CALLS[name]
+    assert call.table is not None
+    argument = "time" if name == "monitor" else "by"
+    answers = []
+    for key in ("", "key"):
+        table = call.table.with_columns((pl.int_range(pl.len()) // 400).alias(key))
+        try:
+            answer = call.find(table)(**{**call.plain, argument: key, **SEEDED.get(name, {})})
+        except PrcError as error:
+            answers.append(str(error).replace(repr(key), ""))
+            continue
+        answer = answer.verdicts if isinstance(answer, Decision) else answer
+        answers.append(answer.rename({key: "key"}) if key in answer.columns else answer)
+    assert_same_answer(answers[0], answers[1], name)
 
 
 # Hints ----------------------------------------------------------------------------------------

@@ -1,258 +1,38 @@
-"""Bad input: what fails at the call, what fails when the query runs, and in which words."""
+"""Bad values in a table: what core/inputs refuses when the query runs, and in which words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import polars as pl
 import pytest
 
-import polars_prcurve
 from polars_prcurve import (
+    Decision,
     PrcError,
-    eta_from_ratio,
-    eta_grid,
+    PrcWarning,
+    field,
     intervals,
     metrics,
     prc,
-    shift_prior,
 )
+from tests.support.arguments import Call, list_calls
+from tests.support.comparing import assert_same_answer
+from tests.support.good_rows import GOOD, ROWS, spoilt
+from tests.support.plain_calls import ONE_PART, PLAN, RISKS
 from tests.support.tiers import slow_unless
 
-ROWS = 5_000
-GOOD = pl.DataFrame(
-    {
-        "g": [f"g{i % 7}" for i in range(ROWS)],
-        "score": [float(i % 997) for i in range(ROWS)],
-        "label": [int(i % 3 == 0) for i in range(ROWS)],
-        "kind": ["spam" if i % 3 == 0 else "ham" for i in range(ROWS)],
-        "weight": [1.0 + i % 4 for i in range(ROWS)],
-        "row": [i // 7 for i in range(ROWS)],
-    }
-)
+CALLS = list_calls()
+TABLES = [name for name, call in CALLS.items() if call.table is not None]
+SLOW = ("decide", "sample_size", "compare")
+"""Methods that take seconds for all their arguments."""
 
 
-def spoilt(column: str, value: Any, dtype: Any = None) -> pl.DataFrame:
-    """One bad value near the end of the table."""
-    new = pl.when(pl.int_range(pl.len()) == ROWS - 3).then(pl.lit(value)).otherwise(pl.col(column))
-    return GOOD.with_columns(new.cast(dtype).alias(column) if dtype else new.alias(column))
-
-
-# What the call can tell ------------------------------------------------------------------------
-
-AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "misspelt score": (lambda p: p.sweep(score="scroe"), "score= names the column 'scroe'.*'score'"),
-    "misspelt label": (lambda p: p.sweep(label="labl"), "label= names the column 'labl'.*'label'"),
-    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "by= names the column 'modle'"),
-    "misspelt weight": (lambda p: p.sweep(weight="wieght"), "weight= names.*'weight'"),
-    "misspelt in an expression": (lambda p: p.sweep(label=pl.col("lable") == 1), "'lable'.*'label'"),
-    "several score columns": (lambda p: p.sweep(score=pl.col("score", "weight")), "must be one column"),
-    "string score": (lambda p: p.sweep(score="kind"), "score column 'kind' is String"),
-    "string label": (lambda p: p.sweep(label="kind"), "label column 'kind' is String; pass pos_label="),
-    "pos_label of another kind": (
-        lambda p: p.sweep(label="kind", pos_label=3),
-        "cannot equal pos_label=3",
-    ),
-    "string weight": (lambda p: p.sweep(weight="kind"), "weight column 'kind' is String"),
-    "not a column": (lambda p: p.sweep(score=3), "a column name or an expression; got 3"),
-    "by clash": (lambda p: p.sweep(by=pl.col("g").alias("tp")), "by= holds a column 'tp'.*rename"),
-    "by clash with eta": (
-        lambda p: p.curve(0.1, by=pl.col("g").alias("eta")),
-        "by= holds a column 'eta'",
-    ),
-    "by clash with metric": (
-        lambda p: p.curve(0.1, metrics="f1", by=pl.col("g").alias("f1")),
-        "by= holds a column 'f1'",
-    ),
-    "by twice": (lambda p: p.sweep(by=["g", "g"]), "by= does not fit the table.*'g'.*alias"),
-    "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
-    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise", "drop" or "below"'),
-    "counts and weight": (
-        lambda p: p.sweep(counts=("label", "label"), weight="weight"),
-        "both tell which examples there are; pass one of them",
-    ),
-    "counts of three": (lambda p: p.sweep(counts=("a", "b", "c")), "takes two columns"),
-    "rates and weight": (
-        lambda p: p.sweep(rates=("label", "label"), weight="weight"),
-        "both tell which examples there are; pass one of them",
-    ),
-    "rates and own prevalence": (lambda p: p.curve(rates=("label", "score")), "no counts.*pass eta="),
-    "rates and thresholds": (
-        lambda p: p.sweep(rates=("label", "score"), thresholds=[0.5]),
-        "no thresholds",
-    ),
-    "eta above 1": (lambda p: p.curve(1.5), r"must lie in \[0, 1\].*got 1.5"),
-    "eta below 0": (lambda p: p.curve(-0.1), "got -0.1"),
-    "eta NaN": (lambda p: p.curve([0.1, float("nan")]), "got nan"),
-    "eta text": (lambda p: p.curve("country"), "1 in 1000.*a column[?] pass a frame"),
-    "eta text above 1": (lambda p: p.curve("5/3"), r"must lie in \[0, 1\].*got 1.66"),
-    "eta Boolean": (lambda p: p.curve(True), "got True"),
-    "eta twice": (lambda p: p.curve([0.1, 0.2, 0.1]), "0.1 more than once"),
-    "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
-    "eta empty": (lambda p: p.curve([]), "holds no prevalence"),
-    "eta mapping": (lambda p: p.curve({"a": 0.1}), "a number, a sequence, a frame"),
-    "eta frame without eta": (
-        lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"),
-        "numeric column 'eta'",
-    ),
-    "eta frame of another dtype": (
-        lambda p: p.curve(pl.DataFrame({"g": [1], "eta": [0.1]}), by="g"),
-        "'g' is Int64 in the eta= frame and String in the table",
-    ),
-    "eta frame outside": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 2.0]})), "not percent.*1 row"),
-    "eta frame twice": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 0.1]})), "repeats.*2 row"),
-    "eta frame clash": (
-        lambda p: p.curve(pl.DataFrame({"eta": [0.1], "tp": [1]})),
-        "carries a column 'tp'",
-    ),
-    "eta frame of a group that by= leaves out": (
-        lambda p: p.curve(pl.DataFrame({"g": ["g0", "g1"], "eta": [0.1, 0.2]})),
-        "both have a column 'g'.*pass by='g'",
-    ),
-    "unknown metric": (lambda p: p.curve(0.1, metrics="precison"), "did you mean 'precision'"),
-    "capitals": (lambda p: p.curve(0.1, metrics="F1"), "did you mean 'f1'"),
-    "parameter in the name": (
-        lambda p: p.summary(metrics="best_f1"),
-        r"there are: .*metrics.best\(\"f1\"\)",
-    ),
-    "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
-    "its capitals": (lambda p: p.summary(0.1, metrics="AUPRC"), "did you mean 'pr_auc'"),
-    "other name, asked of a whole curve": (
-        lambda p: p.summary(0.1, metrics="Sensitivity"),
-        "mean 'recall'",
-    ),
-    "other name, asked of a threshold": (
-        lambda p: p.curve(0.1, metrics="AUROC"),
-        "did you mean 'roc_auc'",
-    ),
-    "metric without its parameter": (lambda p: p.curve(0.1, metrics="f_beta"), r"metrics.f_beta\(2\)"),
-    "metric with a wrong parameter": (
-        lambda p: p.curve(0.1, metrics="f_beta(0)"),
-        "beta takes a positive number",
-    ),
-    "metric of a whole curve": (
-        lambda p: p.curve(0.1, metrics="pr_auc"),
-        r"ask for it with .prc.summary\(metrics='pr_auc'\)",
-    ),
-    "nameless metric": (lambda p: p.curve(0.1, metrics=metrics.f1.alias("")), "has no name"),
-    "metric twice": (lambda p: p.curve(0.1, metrics=["f1", metrics.f1]), "'f1' twice"),
-    "not a metric": (lambda p: p.curve(0.1, metrics=[3]), "got 3"),
-    "no steps": (lambda p: p.sweep(thresholds=0), "at least 1; got 0"),
-    "thresholds as text": (lambda p: p.sweep(thresholds="0.5"), "got '0.5'"),
-    "threshold NaN": (lambda p: p.sweep(thresholds=[float("nan")]), "holds nan"),
-    "threshold null": (lambda p: p.sweep(thresholds=[1, None]), "thresholds= takes numbers.*got None"),
-    "threshold text": (lambda p: p.sweep(thresholds=[1, "2"]), "thresholds= takes numbers.*got '2'"),
-    "threshold Boolean": (lambda p: p.sweep(thresholds=[True]), "thresholds= takes numbers.*got True"),
-    "estimate: misspelt score": (
-        lambda p: p.estimate_prevalence(0.5, score="scroe"),
-        "score= names the column 'scroe'.*'score'",
-    ),
-    "estimate: string score": (lambda p: p.estimate_prevalence(0.5, score="kind"), "'kind' is String"),
-    "estimate: by clash": (
-        lambda p: p.estimate_prevalence(0.5, by=pl.col("g").alias("n")),
-        "by= holds a column 'n'.*rename",
-    ),
-    "estimate: eta_train 1": (
-        lambda p: p.estimate_prevalence(1),
-        r"eta_train= must lie between 0 and 1, both excluded.*got 1.0",
-    ),
-    "estimate: eta_train NaN": (lambda p: p.estimate_prevalence(float("nan")), "eta_train=.*got nan"),
-    "estimate: eta_train text": (
-        lambda p: p.estimate_prevalence("1:100"),
-        "eta_train= takes a number between 0 and 1; got '1:100'",
-    ),
-    "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
-    "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
-    "smooth of another kind": (
-        lambda p: p.curve(0.1, smooth="loess"),
-        "smooth= is \"binormal\"; got 'loess'",
-    ),
-    "smooth and confidence": (
-        lambda p: p.curve(0.1, smooth="binormal", confidence=0.9),
-        "no interval here; leave out",
-    ),
-    "smooth areas and confidence": (
-        lambda p: p.summary(0.1, smooth="binormal", confidence=intervals(0.9, method="bootstrap")),
-        "no interval here; leave out",
-    ),
-    "smooth and rates": (
-        lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score")),
-        "no scores that a model could be fitted to",
-    ),
-    "smooth of a metric of rows": (
-        lambda p: p.summary(0.1, smooth="binormal", metrics="auprg"),
-        r"auprg is not available for a fitted model; .*precision_at_recall\(...\)",
-    ),
-    "smooth mean of a metric of rows": (
-        lambda p: p.summary(smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5)),
-        r"integrated\(auprg, .* is not available for a fitted model",
-    ),
-    "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
-    "binormal: by clash": (lambda p: p.binormal(by=pl.col("g").alias("alpha")), "'alpha'"),
-    "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
-    "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
-    "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
-    "unpivot: twice": (lambda p: p.unpivot_scores(["score", "score"]), "named twice"),
-    "unpivot: name taken": (lambda p: p.unpivot_scores(["score"], name="g"), "two columns 'g'"),
-    "unpivot: class of another dtype": (
-        lambda p: p.unpivot_scores(label="label", scores={"cat": "score"}),
-        "'cat'.*Int64",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", AT_THE_CALL)
-@pytest.mark.parametrize("door", [prc(GOOD), prc(GOOD.lazy())], ids=["eager", "lazy"])
-def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
-    call, words = AT_THE_CALL[name]
-    with pytest.raises(PrcError, match=words) as raised:
-        call(door)
-    assert "Resolved plan" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: eta_grid(0.5, 0.1), "0 < low < high"),
-        (lambda: eta_grid(n=1), "n >= 2"),
-        (lambda: eta_from_ratio("1:x"), "1:100"),
-        (lambda: eta_from_ratio(-1.0), "got -1.0"),
-        (lambda: eta_from_ratio("0:0"), "0:0"),
-        (lambda: polars_prcurve.ratio_from_eta(1.1), "got 1.1"),
-        (lambda: metrics.f_beta(0), "positive"),
-        (lambda: metrics.net_benefit(1), r"\[0, 1\)"),
-        (lambda: metrics.precision(0.5, 1.5, 0.1), r"fpr must lie in \[0, 1\]; got 1.5"),
-        (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
-        (lambda: metrics.precision(0.5, 0.5), "pass eta"),
-        (lambda: shift_prior(1.5, 0.5, 0.1), r"p must lie in \[0, 1\]; got 1.5"),
-        (lambda: shift_prior(0.5, 0, 0.1), "eta_train= must lie between 0 and 1.*got 0.0"),
-        (lambda: shift_prior([0.5], 0.5, [0.1, 1]), "eta= must lie between 0 and 1.*got 1.0"),
-        (lambda: shift_prior(0.5, float("nan"), 0.1), "eta_train= must lie.*got nan"),
-        (lambda: shift_prior(0.5, 0.5, "market"), "eta= takes numbers between 0 and 1; got 'market'"),
-        (lambda: pl.col("p").prc.shift_prior(0.5, 10), "eta= must lie between 0 and 1.*got 10.0"),
-        (lambda: pl.col("p").prc.shift_prior("eta", 0.1), "eta_train= takes a number.*got 'eta'"),
-        (lambda: pl.col("p").prc.shift_prior(0.5, pl.col("a", "b")), "eta= takes one column"),
-        (lambda: shift_prior(pl.col("p"), 0.5, [0.1]), r"eta= takes a number.*got \[0.1\]"),
-        (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
-        (lambda: pl.col("score").prc.roc_auc(pl.col("a", "b")), "label= takes one column"),
-        (lambda: pl.col("score").prc.tp("label", weight=pl.all()), "weight= takes one column"),
-        (lambda: pl.col("score").prc.pr_auc("label", pl.col("a", "b")), "eta= takes one column"),
-        (lambda: pl.col("score").prc.curve("label", metrics=metrics.precision.alias("tp")), "'tp'"),
-        (lambda: pl.col("a").prc.tp(3), "got 3"),
-        (lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]), "single eta"),
-    ],
-)
-def test_functions_fail_at_the_call(call: Callable[[], Any], words: str) -> None:
-    with pytest.raises(PrcError, match=words):
-        call()
-
-
-def test_an_enum_without_the_positive_label_fails_at_the_call() -> None:
-    df = GOOD.with_columns(pl.col("kind").cast(pl.Enum(["spam", "ham"])))
-    with pytest.raises(PrcError, match="no category 'spma'; did you mean 'spam'"):
-        df.prc.sweep(label="kind", pos_label="spma")
+def is_no_chart(name: str) -> bool:
+    return not name.startswith(("plot.", "charts."))
 
 
 # What only values tell ------------------------------------------------------------------------
@@ -663,30 +443,6 @@ def test_drop_does_not_excuse_other_bad_values() -> None:
         spoilt("label", 2).prc.sweep(missing="drop")
 
 
-# In which order -------------------------------------------------------------------------------
-
-CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    ("no metric is named 'nope'", {"metrics": "nope"}, {"metrics": "f1"}),
-    ("confidence= takes a level between", {"confidence": 95}, {"confidence": 0.95}),
-    ("missing= is", {"missing": "no"}, {"missing": "raise"}),
-    ("by= names the column 'gg'", {"by": "gg"}, {"by": "g"}),
-    ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
-    ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
-    ("weight= names the column 'w'", {"weight": "w"}, {"weight": "weight"}),
-    ("eta= must lie in", {"eta": 2}, {"eta": 0.1}),
-]
-
-
-@pytest.mark.parametrize("door", [prc(GOOD), prc(GOOD.lazy())], ids=["eager", "lazy"])
-def test_at_the_call_errors_come_in_the_order_of_the_contracts_page(door: Any) -> None:
-    given = {name: value for _, wrong, _ in CALL_ORDER for name, value in wrong.items()}
-    for words, _, right in CALL_ORDER:
-        with pytest.raises(PrcError, match=words):
-            door.curve(**given)
-        given |= right
-    door.curve(**given)
-
-
 def test_values_are_found_in_the_order_of_the_contracts_page() -> None:
     rows = {"score": None, "label": 2, "weight": -1.0}
     df = GOOD.with_columns(
@@ -705,3 +461,154 @@ def test_values_are_found_in_the_order_of_the_contracts_page() -> None:
         df = df.with_columns(GOOD[name])
     with pytest.raises(PrcError, match="eta= frame"):
         prc(df).curve(etas, by="g", weight="weight")
+
+
+# Objects --------------------------------------------------------------------------------------
+
+
+REFUTED = pl.DataFrame(
+    {"eta": 0.1, "eta_low": 0.05, "eta_high": 0.2, "eta_confidence": 0.95, "shift_p_value": 1e-9}
+)
+
+
+def make_objects(height: int) -> pl.Series:
+    return pl.Series([object() for _ in range(height)], dtype=pl.Object)
+
+
+def check_words(call: Call, table: pl.DataFrame, where: str, **given: Any) -> None:
+    """Raise unless a call answers, or refuses in words of the package."""
+    words = "none"
+    try:
+        call.find(table)(**{**call.plain, **given})
+    except PrcError as error:
+        words = str(error)
+    except BaseException as error:  # a panic of Polars is no Exception
+        raise AssertionError(f"{where}: {error!r}") from error
+    assert len(words) <= 1_000, where
+    assert words.isprintable(), where
+
+
+def draw_frames(table: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield frames that stand beside a table, in each of which one column holds objects."""
+    estimate = REFUTED.with_columns(pl.lit(1, pl.Int8).alias("day"), threshold=5, n=9)
+    for frame in (ONE_PART, PLAN, table, estimate):
+        for name in (*frame.columns, "thing"):
+            yield frame.with_columns(make_objects(frame.height).alias(name))
+
+
+@pytest.mark.parametrize("name", slow_unless(is_no_chart, TABLES))
+def test_a_column_of_objects_is_refused_in_words_wherever_it_is_asked_for(name: str) -> None:
+    call = CALLS[name]
+    table = call.table
+    assert table is not None
+    odd = table.with_columns(make_objects(table.height).alias("thing"))
+    for column in table.columns:
+        check_words(call, table.with_columns(make_objects(table.height).alias(column)), column)
+    for argument in call.arguments():
+        for value in ("thing", ["thing"], ("thing", "thing"), ("thing",) * 4, {"a": "thing"}):
+            check_words(call, odd, f"{argument}={value}", **{argument: value})
+        if name in SLOW:
+            continue  # whose parts are other methods
+        if argument in ("eta", "plan", "threshold", "start", "other", "reference"):
+            for frame in draw_frames(table):
+                where = f"{argument}={frame.schema}"
+                check_words(call, table, where, **{argument: frame})
+
+
+def test_a_field_takes_no_objects() -> None:
+    for name in (*ONE_PART.columns, "thing"):
+        frame = ONE_PART.with_columns(make_objects(1).alias(name))
+        with pytest.raises(
+            PrcError, match=f"the frame of a field has a column '{name}' of dtype Object"
+        ):
+            field(frame, parts="day")
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if is_no_chart(name)])
+def test_a_column_of_objects_that_nobody_asks_for_does_not_matter(name: str) -> None:
+    call = CALLS[name]
+    assert call.table is not None
+    odd = call.table.with_columns(make_objects(call.table.height).alias("thing"))
+    seed = {"seed": 1} if "seed" in call.arguments() else {}
+    found, expected = (call.find(table)(**call.plain, **seed) for table in (odd, call.table))
+    if isinstance(expected, Decision):
+        found, expected = found.verdicts, expected.verdicts
+    assert_same_answer(found.drop("thing", strict=False), expected, name)
+
+
+# What is no number of examples ----------------------------------------------------------------
+
+
+def test_counts_that_overflow_are_refused_in_a_sentence() -> None:
+    df = pl.DataFrame(
+        {"score": [1.0, 0.5, 0.0], "many": [2**62, 2**62, 1], "few": [1, 2, 3], "g": [1, 1, 2]}
+    )
+    sentence = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    for name, call in CALLS.items():
+        if call.table is None or "counts" not in call.arguments() or name.startswith("plot."):
+            continue
+        if name == "estimate_prevalence":  # which counts rows
+            continue
+        plain = {key: value for key, value in call.plain.items() if key != "by"} | {"model": "g"}
+        if name == "compare":
+            plain = {"model": "g", "paired": False}
+        if name == "monitor":
+            plain = plain | {"time": "g"}
+        for counts in (("many", "few"), ("few", "many")):
+            with pytest.raises(PrcError, match=re.escape(sentence)):
+                call.find(df)(**plain, counts=counts)
+    query = df.lazy().prc.sweep(counts=("many", "few"))
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(sentence)):
+        query.collect()
+    below = df.with_columns(many=pl.Series([2**62, 2**62 - 1, 2**62]))
+    assert below.prc.sweep(by="g", counts=("many", "few"))["tp"].max() == 2**63 - 1
+
+
+FLOATS = RISKS.with_columns(p=pl.lit(0.3), n=pl.lit(0.4))
+BOOTSTRAP = intervals(0.9, method="bootstrap", resamples=20, seed=1)
+COUNTED = [name for name in TABLES if "counts" in CALLS[name].arguments() and name != "sample_size"]
+"""How many examples a rate needs depends on the rate alone, so `sample_size` takes any counts."""
+
+
+@pytest.mark.parametrize("name", slow_unless(is_no_chart, COUNTED))
+def test_float_counts_have_no_intervals_and_no_promises(name: str) -> None:
+    """They may be weights, of which sums do not tell how many examples there are."""
+    call = CALLS[name]
+    plain = {word: value for word, value in call.plain.items() if word not in ("by", "id")}
+    plain |= {"model": "model", "paired": False} if name == "compare" else {}
+    plain |= {"eta": 0.1} if "eta" in call.arguments() and name != "decision_curve" else {}
+    asked: list[dict[str, Any]] = [{"confidence": 0.9}, {"confidence": BOOTSTRAP}, {"guarantee": 0.9}]
+    asked += [{**more, "maximize": "f1", "recall": None} for more in asked]
+    for more in asked:
+        if set(more) - {"recall"} <= set(call.arguments()):
+            for table in (FLOATS, FLOATS.lazy()):
+                with pytest.raises(PrcError):
+                    call.find(table)(**{**plain, "counts": ("p", "n"), **more})
+
+
+def test_differences_and_optimism_of_float_counts_are_refused_in_words() -> None:
+    words = "confidence= needs numbers of examples, and counts= holds floats"
+    with pytest.raises(PrcError, match=words):
+        FLOATS.prc.compare(0.1, model="model", paired=False, counts=("p", "n"))
+    with pytest.raises(PrcError, match=words):
+        FLOATS.prc.operating_points(0.1, maximize="f1", confidence=BOOTSTRAP, counts=("p", "n"))
+
+
+# What is worthless ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in TABLES if is_no_chart(name) and "eta" in CALLS[name].arguments()]
+)
+def test_a_method_that_takes_an_estimate_warns_if_its_test_refutes_it(name: str) -> None:
+    call = CALLS[name]
+    plain = {word: value for word, value in call.plain.items() if word != "by"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        refused = False
+        try:
+            call.find(call.table)(**{**plain, "eta": REFUTED})
+        except PrcError:
+            refused = True
+    said = [str(warning.message) for warning in caught if warning.category is PrcWarning]
+    assert refused or any("worthless" in text for text in said)
