@@ -95,29 +95,23 @@ def test_what_is_not_held_is_still_there(phrase: str) -> None:
 # The tables are those of the code -------------------------------------------------------------
 
 AGAIN = {
-    "areas": (0, 60),
-    "bands": (0, 2_000),
+    "bands": (0, 600),
     "bootstrap": (0, 10),
     "cluster_areas": (1, 60),
-    "cluster_bands": (0, 60),
-    "everywhere": (0, 60),
     "field_areas": (0, 30),
     "field_bands": (0, 30),
     "field_promises": (0, 30),
-    "field_targets": (0, 60),
-    "label_designs": (0, 60),
     "label_pairs": (0, 20),
     "labels": (0, 30),
     "maxima": (0, 10),
     "missed_positives": (0, 1),
-    "monitor": (0, 60),
-    "sampled_eta_areas": (2, 60),
+    "sampled_eta_areas": (2, 30),
     "sampled_eta_differences": (4, 60),
-    "sizes": (1, 300),
+    "sizes": (1, 100),
     "together": (1, 60),
-    "uncertain_targets": (0, 60),
 }
-"""Which cell is drawn again, with how many test sets; of others the first one, with 200."""
+"""Which cell is drawn again, with how many test sets; of others the first one, with 60. So few show that
+a formula is wrong; how right it is, the stored tables tell, of many more."""
 
 
 def is_near(found: float | None, stored: float | None, n: float, n_stored: float) -> bool:
@@ -146,7 +140,7 @@ def test_stored_tables_are_those_of_the_simulations(name: str) -> None:
     pytest.importorskip("scipy")
     from benchmarks.experiments import EXPERIMENTS
 
-    cell, n_sets = AGAIN.get(name, (0, 200))
+    cell, n_sets = AGAIN.get(name, (0, 60))
     found = EXPERIMENTS[name].run_cell(cell, n_sets)
     stored = read_table(name).filter(cell=cell)
     assert found.columns == stored.columns

@@ -25,8 +25,8 @@ class WeightedDoor:
     The added rows are in a group of their own, where the call has groups, and otherwise among the rest.
     """
 
-    def __init__(self, frame: pl.DataFrame, *, added: bool, lazy: bool) -> None:
-        self.frame, self.added, self.lazy = frame.with_columns(one=pl.lit(1.0)), added, lazy
+    def __init__(self, frame: pl.DataFrame, *, added: bool) -> None:
+        self.frame, self.added = frame.with_columns(one=pl.lit(1.0)), added
 
     def __getattr__(self, method: str) -> Callable[..., pl.DataFrame]:
         def call(*values: Any, **options: Any) -> pl.DataFrame:
@@ -36,8 +36,7 @@ class WeightedDoor:
             if self.added:
                 zero = [options["weight"]] if "weight" in options else list(options["counts"])
                 frame = pl.concat([frame, mark_as_added(frame, zero)], how="vertical_relaxed")
-            table = getattr(prc(frame.lazy() if self.lazy else frame), method)(*values, **options)
-            return table.collect() if self.lazy else table
+            return getattr(prc(frame), method)(*values, **options)  # type: ignore[no-any-return]
 
         return call
 
@@ -90,10 +89,9 @@ WEIGHTED = [
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in list(WEIGHTED)[1::12], WEIGHTED))
 def test_rows_of_weight_0_change_no_query(name: str) -> None:
     frame, call = QUERIES[name]
-    plain = call(WeightedDoor(frame, added=False, lazy=False))
+    plain = call(WeightedDoor(frame, added=False))
     assert plain.height > 0
-    for lazy in (False, True):
-        assert_same(call(WeightedDoor(frame, added=True, lazy=lazy)), plain)
+    assert_same(call(WeightedDoor(frame, added=True)), plain)
 
 
 EAGER = [
@@ -108,7 +106,7 @@ OF_TABLES = [name for name, (method, _, _) in OTHERS.items() if method in ("cros
 def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
     method, frame, given = OTHERS[name] if name in OTHERS else (name, *PLAIN[name])
     plain, found = (
-        getattr(WeightedDoor(frame, added=added, lazy=False), method)(**given) for added in (False, True)
+        getattr(WeightedDoor(frame, added=added), method)(**given) for added in (False, True)
     )
     assert_same(found, plain)
 
@@ -116,9 +114,7 @@ def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
 def test_rows_of_weight_0_draw_no_replicate() -> None:
     frame, _ = QUERIES["summary"]
     how = {"confidence": intervals(0.9, method="bootstrap", resamples=20, seed=1), "by": ["g"]}
-    plain, found = (
-        WeightedDoor(frame, added=added, lazy=False).summary(0.1, **how) for added in (False, True)
-    )
+    plain, found = (WeightedDoor(frame, added=added).summary(0.1, **how) for added in (False, True))
     assert_same(found, plain)
     assert plain.height == 6 * 3
 
@@ -127,7 +123,7 @@ def test_rows_of_weight_0_draw_no_replicate() -> None:
 def test_a_table_of_weight_0_alone_gives_tables_without_rows() -> None:
     for name in WEIGHTED:
         frame, call = QUERIES[name]
-        only = WeightedDoor(mark_as_added(frame.with_columns(one=1.0), []), added=False, lazy=False)
+        only = WeightedDoor(mark_as_added(frame.with_columns(one=1.0), []), added=False)
         only.frame = only.frame.with_columns(
             pl.lit(0).cast(only.frame[column].dtype).alias(column)
             for column in ("one", "w", "h", "drawn", *C, *SQUARES)
