@@ -92,20 +92,26 @@ def _join_facts(words: Iterable[str]) -> str:
 
 
 _FIELDS = ("curve", "operating_points", "summary", "decision_curve")
+"""Methods whose eta= may be a field."""
 _NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
+"""Methods that have an eta=, and no formula for a field."""
 _NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
+"""Methods that have an eta=, and no formula for one that is estimated with the table itself."""
 _SCORES = ("curve", "operating_points", "summary", "decide", "report")
-_NO_FORMULA = (
+"""Methods whose eta= may be such an estimate."""
+_NO_FORMULA = (  # why a method of _NO_FIELDS refuses a field, or a mix of classes
     "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
     "and leave eta= out"
 )
-_NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"
+_NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"  # of a ranking
 _BANDS = ("curve", "operating_points")
-_CORRECTED = (
+"""Methods whose intervals are of point metrics."""
+_CORRECTED = (  # why clusters do not go with an interval of what was maximized
     "an interval of what was maximized is known for independent rows; leave out cluster= or confidence="
 )
 
-_NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
+_NULL_BELOW = 'missing="below"'  # a fact: rows without a score lie below all scores
+_UNKNOWN = "negatives are not counted"  # a fact: of those that were never scored
 _COUNTS_ALL = ("counts", "crossings", "decide", "report")
 """Methods that count all negatives; others answer of what was found, too, where these are unknown."""
 _READS_BELOW = "below= is read"
@@ -251,8 +257,9 @@ RULES = (
 def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     """Raise for words on examples that were never scored, if a chart has no place for them."""
     facts = list_facts(words, {}, None, None)
-    if chart in ("reliability", "normal_quantiles") and (found := {"below=", _NULL_BELOW} & facts):
-        raise PrcError(f"plot.{chart}() draws scores; leave out {found.pop().rstrip('=')}")
+    words_below = {"below=", _NULL_BELOW} & facts
+    if chart in ("reliability", "normal_quantiles") and words_below:
+        raise PrcError(f"plot.{chart}() draws scores; leave out {words_below.pop().rstrip('=')}")
     if (
         chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve", "live")
         and _UNKNOWN in facts
@@ -272,25 +279,25 @@ def list_facts(
 ) -> set[str]:
     """Return what a call says, as rules write it, in words about the table and its own arguments."""
     # None says nothing, and neither does a flag that is False, but for `label=None` and `paired=False`.
-    said = {name: value for name, value in {**words, **own}.items() if value is not None}
-    facts = {f"{name}=" for name, value in said.items() if value is not False}
+    arguments = {name: value for name, value in {**words, **own}.items() if value is not None}
+    facts = {f"{name}=" for name, value in arguments.items() if value is not False}
     if words.get("label", "") is None:
         facts.add("label=None")
-    if "below" in said and not tells_negatives(said["below"]):
+    if "below" in arguments and not tells_negatives(arguments["below"]):
         facts.add(_UNKNOWN)
     for name, choice in _CHOICES.items():
-        if isinstance(said.get(name), str) and said[name] == choice:
+        if isinstance(arguments.get(name), str) and arguments[name] == choice:
             facts.add(f'{name}="{choice}"')
     if eta is not None:
         facts |= eta.facts
         facts |= {"eta="} if 'solve_for="eta"' in facts and eta.value is not None else set()
-    if said.get("paired") is False:
+    if arguments.get("paired") is False:
         facts.add("paired=False")
-    if isinstance(said.get("score"), Mapping):
+    if isinstance(arguments.get("score"), Mapping):
         facts.add("score={...}")
-    if "counts" in said and gives_squares(None, said["counts"]):
+    if "counts" in arguments and gives_squares(None, arguments["counts"]):
         facts |= {"counts of weights", "weights"}
-    if "weight" in said:
+    if "weight" in arguments:
         facts.add("weights")
     if certainty is not None:
         facts |= {"confidence=", f'rate="{certainty.rate}"'}
@@ -306,7 +313,7 @@ def refuse_word(method: str, word: str) -> PrcError:
 
 def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> set[str]:
     """Return the words to pass over, of those `bound`; raise for facts that do not go together."""
-    passed: set[str] = set()
+    ignored_words: set[str] = set()
     if "below" in USES.get(method, ()):
         facts = facts | {_READS_BELOW}
     for rule in RULES:
@@ -316,6 +323,6 @@ def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> se
         word = rule.facts[0].removesuffix("=")
         if not (rule.passes_over and word in bound):
             raise PrcError(rule.write(method))
-        passed.add(word)
+        ignored_words.add(word)
         facts = facts - {rule.facts[0]}
-    return passed
+    return ignored_words
