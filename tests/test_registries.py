@@ -26,11 +26,13 @@ from polars_prcurve.core.binding.word_groups import (
 )
 from polars_prcurve.core.curves.target_kinds import TARGET_KINDS
 from polars_prcurve.core.ground import argument_checks
-from polars_prcurve.core.judging import goal
+from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
+from polars_prcurve.core.judging import cases, goal
 from polars_prcurve.core.judging.statuses import STANDINGS, STATUSES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.sweep.sample_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
 from polars_prcurve.doors.cli.commands import build_parser, list_parameters
@@ -195,6 +197,18 @@ def test_verdicts_order_and_describe_every_target() -> None:
 
     remedy = "describe_limit in view/verdicts/verdict_phrases.py"
     assert_equal_sets(TARGET_KINDS, filter(has_phrase, TARGET_KINDS), "target", remedy)
+
+
+def test_every_kind_of_sample_has_a_design_and_words() -> None:
+    names = {kind.name for kind in SAMPLE_KINDS}
+    designed = {kind.name for kind in DESIGNS}
+    assert_equal_sets(names, designed, "kind of sample", "DESIGNS in core/sweep/sample_designs.py")
+    words = {kind.word for kind in SAMPLE_KINDS if kind.word}
+    known = words & set(TABLE_WORDS)
+    assert_equal_sets(words, known, "kind of sample", "TableWords in core/binding/word_groups.py")
+    doubts = {f"few {kind.units}" for kind in SAMPLE_KINDS if kind.joins_rows}
+    remedy = "_CURED_BY_EXAMPLES in core/judging/cases.py"
+    assert_equal_sets(doubts, doubts & cases._CURED_BY_EXAMPLES, "doubt of a kind of sample", remedy)
 
 
 def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:

@@ -163,13 +163,7 @@ class Question:
         """Return the options for bands of metrics; None without intervals."""
         if self.certainty is None:
             return None
-        return read_bands(
-            self.certainty,
-            metrics,
-            clustered=self.columns.cluster is not None,
-            stratified=self.columns.stratum is not None,
-            corrected=corrected,
-        )
+        return read_bands(self.certainty, metrics, corrected=corrected)
 
     def place_at_etas(
         self, table: InputTable, metrics: Iterable[PointMetric | CurveMetric] = ()

@@ -84,12 +84,12 @@ class Level(NamedTuple):
 
 
 def add_limits(
-    differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, clustered: bool
+    differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, has_freedom: bool
 ) -> pl.LazyFrame:
     """Add `<name>_low`, `_high` and `_p_value`, small just where they leave out 0, and `_p_adjusted`."""
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     for name, metric in metrics.items():
-        freedom = pl.col(f"{name}_freedom") if clustered else None
+        freedom = pl.col(f"{name}_freedom") if has_freedom else None
         is_known = pl.col(f"{name}_standard_error").is_not_null()
         differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
         differences = differences.with_columns(
@@ -208,7 +208,7 @@ def _find_deviations(
 
 
 def add_flags(
-    differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, clustered: bool
+    differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, has_freedom: bool
 ) -> pl.LazyFrame:
     """Add whether a sign is certain, as `<name>_resolved`; flags are null where no error is known."""
     flags: dict[str, pl.Expr] = {}
@@ -221,7 +221,7 @@ def add_flags(
         if counts_unseen(metric):  # the interval allows for unseen examples: leaving out 0 is enough
             resolved = ((low > 0) | (high < 0)) & (error > 0)
         else:
-            freedom = pl.col(f"{name}_freedom") if clustered else None
+            freedom = pl.col(f"{name}_freedom") if has_freedom else None
             half = _stretch(level.deviations, freedom) * error
             resolved = is_resolved(low, high, reliable, (difference.abs() >= 2 * half) & (error > 0))
         flags[f"{name}_reliable"] = pl.when(is_known).then(reliable)

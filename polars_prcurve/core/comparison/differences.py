@@ -169,7 +169,7 @@ class _Models(NamedTuple):
     named: dict[str, CurveMetric]  # the metrics by the names of their columns
     moved_metrics: dict[str, CurveMetric]
     """The metrics whose errors carry that of a prevalence, if it has one."""
-    clustered: bool  # whether errors are from influences that are added up by cluster
+    has_freedom: bool  # whether errors are from influences that are added up by unit
 
     def name(self, kind: str) -> list[str]:
         """Return the columns of one kind of all metrics."""
@@ -183,16 +183,16 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     subtract = _subtract_paired if analytic_errors else _subtract_replicates
     subtract = _subtract_apart if comparison.examples == "apart" else subtract
     differences = subtract(models, _compute_values(models))
-    family, named, clustered = [BASE_GROUP, ETA_NUMBER], models.named, models.clustered
+    family, named, has_freedom = [BASE_GROUP, ETA_NUMBER], models.named, models.has_freedom
     level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family)
     if comparison.examples == "apart" or analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
-        differences = difference_tests.add_limits(differences, named, level, clustered=clustered)
+        differences = difference_tests.add_limits(differences, named, level, has_freedom=has_freedom)
     elif comparison.adjust is not None:
         differences = difference_tests.stretch_limits(differences, named, level)
     least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least_size)
-    differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
+    differences = difference_tests.add_flags(differences, named, level, has_freedom=has_freedom)
     long = repeat_rows(differences, len(named))
     long = long.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
@@ -212,17 +212,17 @@ def _build_models(comparison: Comparison) -> _Models:
         named = {name: metric.change_recipe(helpers={}) for name, metric in named.items()}
     elif not apart:  # no paired error is known at a recall
         named = {name: metric.change_recipe(at_recall=None) for name, metric in named.items()}
-    clusters = apart and by_formula and analytic.needs_cluster_rates(table, metrics)
-    sweep = build_sweep(table, effective=by_formula, clusters=clusters)
+    at_thresholds = apart and by_formula and analytic.reads_rate_sizes(table, metrics)
+    sweep = build_sweep(table, effective=by_formula, at_thresholds=at_thresholds)
     curves = build_curves(table, sweep, metrics, with_last=by_formula)
     pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
-    clustered = by_formula and of_table.is_clustered(comparison.table)
+    has_freedom = by_formula and table.sample.joins_rows
     moved_metrics = {
         name: metric
         for name, metric in named.items()
         if comparison.grid.uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
-    return _Models(comparison, table, sweep, curves, pairs, named, moved_metrics, clustered)
+    return _Models(comparison, table, sweep, curves, pairs, named, moved_metrics, has_freedom)
 
 
 def _compute_values(models: _Models) -> pl.LazyFrame:
@@ -277,7 +277,7 @@ def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
             models.table, metrics, comparison.certainty, models.sweep, values
         )
     errors = {name: error for name, (error, _) in _list_errors(models).items()}
-    smaller = [*CLASS_SIZE_COLUMNS.values(), *(models.name("freedom") if models.clustered else [])]
+    smaller = [*CLASS_SIZE_COLUMNS.values(), *(models.name("freedom") if models.has_freedom else [])]
     differences = _join_values(models, values, list(errors), [*errors.values(), *smaller])
     differences = differences.with_columns(
         *(pl.min_horizontal(A + name, B + name).alias(name) for name in smaller),
@@ -291,11 +291,15 @@ def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
 
 def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
-    table, clustered = models.table, models.clustered
+    table, sample = models.table, models.table.sample
     errors = _list_errors(models)
     slopes = {n: f"{n}_{SLOPE}" for n, metric in models.named.items() if SLOPE in metric.recipe.helpers}
     # Both models have the class sizes of their examples.
-    sizes = [*CLASS_SIZE_COLUMNS.values(), EtaError.VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
+    sizes = [
+        *CLASS_SIZE_COLUMNS.values(),
+        EtaError.VARIANCE,
+        *(CLUSTER_COLUMNS if sample.joins_rows else ()),
+    ]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
     cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
@@ -304,7 +308,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         differences, cells, models.curves, models.pairs, metrics, comparison=models.comparison
     )
     columns = {
-        f"{name}_standard_error": analytic.find_standard_error(name, metric, clustered=clustered)
+        f"{name}_standard_error": analytic.find_standard_error(name, metric, sample)
         for name, (_, metric) in errors.items()
     }
     for name, slope in slopes.items():
@@ -312,7 +316,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         of_eta = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(EtaError.VARIANCE)
         for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
             columns[column] = (columns[column] ** 2 + of_eta).sqrt()
-    if clustered:
+    if sample.joins_rows:
         for name, (_, metric) in errors.items():
             unknown = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
             columns |= unknown if metric.recipe.influence is None else find_freedom(name)
@@ -392,7 +396,7 @@ _ABOVE = f"{RESERVED}above"  # that to its high end
 
 def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
-    clustered = of_table.is_clustered(comparison.table)
+    sample = comparison.table.sample
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         of_curve = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
@@ -400,16 +404,16 @@ def _check_has_intervals(comparison: Comparison) -> None:
                 f"the difference of {metric.name} at a target has no bootstrap; "
                 f'{of_curve or "leave out"} method="bootstrap"'
             )
-        if clustered and comparison.examples != "apart":
+        if sample.joins_rows and comparison.examples != "apart":
             raise PrcError(
-                "paired differences at a target count discordant examples; leave out cluster=, or take "
-                "each model by itself, by compare(model=, paired=False) of a long table"
-                + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
+                "paired differences at a target count discordant examples; leave out "
+                f"{sample.word}=, or take each model by itself, by compare(model=, paired=False) "
+                "of a long table" + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
             )
-        if clustered and comparison.has_weights:
+        if sample.joins_rows and comparison.has_weights:
             raise PrcError(
-                "cluster= has no interval of point metrics with weights; leave out weight=, or ask "
-                "summary() for an area"
+                f"{sample.word}= has no interval of point metrics with weights; leave out weight=, or "
+                "ask summary() for an area"
             )
         point_intervals.find_corners(metric)  # raises if the metric has no band
 
@@ -458,7 +462,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
-    if paired and (moving or not of_table.is_stratified(comparison.table)):
+    if paired and (moving or comparison.table.sample.shares_errors):
         table, first = cast("ScoreTable", comparison.table), points.filter(pl.col(_METRIC) == 0)
         counts = paired_errors.count_discordant(table, first, by)
         pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
@@ -482,8 +486,6 @@ def _number_points(
         "mover",
         moves="all" if moving else "none",
         shown_with="differences",
-        clustered=of_table.is_clustered(table),
-        stratified=of_table.is_stratified(table),
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=options, long=True)

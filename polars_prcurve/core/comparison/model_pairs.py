@@ -158,8 +158,8 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
     # An example is unequal if its label, weight, stratum or cluster differs between models.
     differs = [(pl.col(side).min() != pl.col(side).max()) for side in (Row.POS, Row.NEG)]
-    unit_columns = [name for name in (Row.CLUSTER, Row.STRATUM) if name in table.columns]
-    differs += [pl.col(name).n_unique() > 1 for name in unit_columns]
+    if (column := table.sample.column) is not None:
+        differs.append(pl.col(column).n_unique() > 1)
     counts = pl.len().alias(_N_ROWS), pl.col(Group.NUMBER).n_unique().alias(_N_MODELS)
     examples = build_numbered_rows(table, groups).group_by(*by, Row.EXAMPLE)
     unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)

@@ -38,7 +38,7 @@ from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts, is_clustered
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_argument import repeat_rows
@@ -68,7 +68,7 @@ _POWERS = {
     False: {"pos": ("pos", 2), "neg": ("neg", 2)},
     True: {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)},
 }
-"""The sums of powers of differences that an error reads, without clusters and with them: by the ending
+"""The sums of powers of differences that an error reads, of examples and of joined rows: by the ending
 of its column the class of the size that it is over, and the power."""
 
 
@@ -77,9 +77,9 @@ of its column the class of the size that it is over, and the power."""
 
 def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return one row per model pair and cell: examples of one class, with an influence in each model."""
-    by, of_cluster = table.group_columns, [Row.CLUSTER] if is_clustered(table) else []
+    by, unit_columns = table.group_columns, table.sample.unit_columns
     amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
-    if table.has_squares and not of_cluster:
+    if table.has_squares and not unit_columns:
         amount = square_integer(amount, scaled=table.float_sums)
     kind = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
@@ -89,7 +89,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
     ends = {_FIRST: pl.col(Group.NUMBER).min(), _LAST: pl.col(Group.NUMBER).max()}
     rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
-    sides = ((A, (_AMOUNT, *of_cluster), _LAST), (B, (), _FIRST))
+    sides = ((A, (_AMOUNT, *unit_columns), _LAST), (B, (), _FIRST))
     a, b = (
         rows.filter(pl.col(Group.NUMBER) != pl.col(end)).select(
             *example, *of_example, *(pl.col(n).alias(side + n) for n in (Group.NUMBER, _INFLUENCE))
@@ -100,13 +100,13 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     # clusters, a cell is of one cluster, and weights are not squared.
     example_pairs = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
     models, numbers = ([side + n for side in SIDES] for n in (Group.NUMBER, _INFLUENCE))
-    cells = example_pairs.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
+    cells = example_pairs.group_by(*models, *numbers, *unit_columns).agg(pl.col(_AMOUNT).sum())
     is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
     total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
     return cells.with_columns(is_pos.alias(_IS_POS)).select(
         *models,
         *numbers,
-        *of_cluster,
+        *unit_columns,
         _IS_POS,
         (pl.col(_AMOUNT).cast(pl.Float64) / total.cast(pl.Float64)).alias(_SHARE),
     )
@@ -123,11 +123,11 @@ def add_pair_variances(
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
     table, n_etas = comparison.table, comparison.grid.etas_per_group
-    by, clustered = table.group_columns, is_clustered(table)
+    by, joins_rows = table.group_columns, table.sample.joins_rows
     for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
         keys = [A + influences.key, B + Group.NUMBER]
-        totals = _sum_squared_gaps(cells, influences, keys, by, clustered=clustered)
-        columns = [f"{name}_{kind}" for name in influences.names for kind in _POWERS[clustered]]
+        totals = _sum_squared_gaps(cells, influences, keys, by, joins_rows=joins_rows)
+        columns = [f"{name}_{kind}" for name in influences.names for kind in _POWERS[joins_rows]]
         differences = differences.join(
             influences.lanes.unpack(totals, columns, *keys), on=keys, how="left"
         )
@@ -140,14 +140,14 @@ def _sum_squared_gaps(
     keys: Sequence[str],
     by: Iterable[str],
     *,
-    clustered: bool,
+    joins_rows: bool,
 ) -> pl.LazyFrame:
     """Return variances, or sums over clusters, in lanes, by the key of model a and group of model b."""
     # Read for the sizes and for the list, and Polars would compute it anew for each.
     influences = influences._replace(frame=influences.frame.cache())
     key, names = influences.key, influences.lanes.list_names(influences.names)
     step = [ETA_NUMBER] if key == Pair.NUMBER else []
-    listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
+    listed, sizes = _list_influences(influences, [*by, *step], joins_rows=joins_rows)
     cell_pairs = cells
     # Model a brings a row for some prevalences; model b is joined at the same ones.
     for side, columns, shared in ((A, [key, *names], []), (B, names, step)):
@@ -156,7 +156,7 @@ def _sum_squared_gaps(
         places = [side + name for name in (Group.NUMBER, _INFLUENCE)]
         cell_pairs = cell_pairs.join(of_side, on=[*places, *shared])
     gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
-    if clustered:  # the shares of both classes add up to 2
+    if joins_rows:  # the shares of both classes add up to 2
         terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
         totals = add_up_clusters(cell_pairs, keys, terms)
     else:
@@ -174,13 +174,13 @@ def _sum_squared_gaps(
         *(
             pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
             for name in names
-            for kind, (side, power) in _POWERS[clustered].items()
+            for kind, (side, power) in _POWERS[joins_rows].items()
         ),
     )
 
 
 def _list_influences(
-    influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
+    influences: InfluenceTable, alike: Sequence[str], *, joins_rows: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
     sizes, listed, key = {}, {}, influences.key
@@ -188,7 +188,7 @@ def _list_influences(
         # The size is a power of two that no difference between models of rows `alike` exceeds.
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
-            largest_size = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
+            largest_size = (pl.max_horizontal(*of_class.values()) if joins_rows else pl.col(size)).max()
             # Less their means, influences are at most twice as large, and differences four times.
             sizes[size] = 4 * (largest_size.over(alike) if alike else largest_size)
         listed[name] = [

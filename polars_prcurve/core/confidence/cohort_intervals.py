@@ -33,7 +33,6 @@ Sources: Wilson 1927; Zou and Donner 2008; Kish 1965.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations_with_replacement
 
 import polars as pl
 
@@ -41,30 +40,13 @@ from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaEr
 from polars_prcurve.core.confidence.intervals import compute_limits
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.sample_kinds import MOMENTS, name_moment, name_unit
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, Share, null_if_nan
 from polars_prcurve.core.metrics.segment_columns import CELLS
 
 ETA_CORRELATIONS = {rate: f"{RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
 """The correlation of the error of either rate with that of the logit of a counted prevalence."""
-
-
-def name_moment(a: str, b: str) -> str:
-    """Return the name of the column with the moment of two cells."""
-    first, second = sorted((a, b), key=CELLS.index)
-    return f"{RESERVED}moment_{first}_{second}"
-
-
-def name_unit(cell: str) -> str:
-    """Return the name of the column with what a row of a cell weighs, even if the cell has none."""
-    return f"{RESERVED}unit_{cell}"
-
-
-MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
-"""Of rows in clusters, and of rows that were drawn by strata."""
-UNITS = tuple(map(name_unit, CELLS))  # of rows that were drawn by strata
-OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
-"""Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
 
 
 def sum_moments(

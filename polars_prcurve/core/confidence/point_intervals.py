@@ -51,7 +51,8 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
@@ -102,10 +103,7 @@ class BandOptions:
     moves: Literal["none", "some", "all"] = "none"
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
-    # Whether examples come in clusters: rows have EffectiveSize.RATE_CORRELATION and degrees of freedom.
-    clustered: bool = False
-    # Whether examples were drawn by strata: rows have EffectiveSize.RATE_CORRELATION.
-    stratified: bool = False
+    sample: SampleKind = INDEPENDENT  # how the examples were drawn, as `fit_bands` takes from the table
     uncertain_eta: bool = False  # whether a prevalence may be an estimate: rows have ETA_LOW, ETA_HIGH
     # The rows whose prevalence was counted in the table. They have EtaError.VARIANCE, and if they are
     # some, IS_OWN tells which.
@@ -209,8 +207,6 @@ def read_bands(
     certainty: Intervals,
     metrics: Iterable[PointMetric],
     *,
-    clustered: bool,
-    stratified: bool,
     corrected: bool = False,
 ) -> BandOptions:
     """Return the options for bands of metrics; raise if a metric has no band."""
@@ -218,8 +214,7 @@ def read_bands(
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
     band = "rectangle" if certainty.method == "rectangle" else band
-    options = BandOptions(certainty.level, certainty.rate, band, corrected=corrected)
-    return replace(options, clustered=clustered, stratified=stratified)
+    return BandOptions(certainty.level, certainty.rate, band, corrected=corrected)
 
 
 def add_bands(
@@ -232,7 +227,7 @@ def add_bands(
     if bands.counts_eta:
         frame, shares, pairs = _add_shares(frame, metrics, bands, table)
         columns |= shares
-    if bands.clustered:
+    if bands.sample.joins_rows:
         frame = frame.with_columns(**_lower_sizes([size for _, size in columns.values()], bands))
     frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
     # A share of no example may be any: the metric is undefined, or does not move with it.
@@ -300,11 +295,7 @@ def _add_shares(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
     """Return a frame with shares, their columns with those of sizes, and those of correlations."""
-    moments: tuple[str, ...] = ()
-    if bands.clustered or bands.stratified:
-        moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
-    elif isinstance(table, ScoreTable) and table.has_squares:
-        moments = cohort_intervals.OWN_MOMENTS
+    moments = bands.sample.moments
     if moments and bands.moving:
         frame = cohort_intervals.add_eta_correlations(frame, table, moments)
     columns: dict[str, pl.Expr] = {}
@@ -378,7 +369,7 @@ def add_band(
     correlations: Collection[str] = (),  # columns of those of two shares of cells; others have none
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
-    correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.clustered or bands.stratified else None
+    correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.sample.correlates_rates else None
     common = correlation, _correlate_with_eta(metric) if shares_eta else []
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
     own_eta = bands.own_eta if shares else "none"

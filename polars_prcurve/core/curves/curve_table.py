@@ -94,8 +94,7 @@ def build_curve_table(
         grid = replace(grid, copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
-    banded, clustered = bands is not None, bands is not None and bands.clustered
-    frame = build_eta_sweep(grid, table, thresholds=thresholds, effective=banded, clusters=clustered)
+    frame = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
     if smooth and isinstance(table, ScoreTable):
         frame = replace_by_binormal_rates(frame, table)
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
@@ -105,7 +104,8 @@ def build_curve_table(
 def fit_bands(
     bands: BandOptions, grid: EtaTable, table: InputTable, metrics: Sequence[PointMetric]
 ) -> BandOptions:
-    """Return the options of bands at the prevalences of a grid: estimates, or counted in the table."""
+    """Return the options of bands of a table, at the prevalences of a grid: estimates, or counted."""
+    bands = replace(bands, sample=table.sample)
     bands = bands.mark_uncertain_eta() if grid.uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands

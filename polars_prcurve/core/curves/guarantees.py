@@ -64,7 +64,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.query_checks import Check
 from polars_prcurve.core.inputs.row_columns import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unlike_examples
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.curve_metric import Rows, Step
 from polars_prcurve.core.metrics.segment_columns import CELLS
@@ -183,7 +183,7 @@ def promise_and_join(
             uncertain_eta=grid.uncertain,
             n_shared=len(targets) if together else 1,
             in_field=table.parts is not None,
-            has_sizes=has_unlike_examples(table),
+            has_sizes=table.sample.has_alert_sizes,
         )
         targets = guarantee.promise(targets)
     return [join_targets(targets)] if together else list(targets)

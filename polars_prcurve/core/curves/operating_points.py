@@ -53,7 +53,7 @@ from polars_prcurve.core.prevalence.eta_argument import (
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
-from polars_prcurve.core.sweep.sample_designs import ClusteredDesign, Design, choose_design
+from polars_prcurve.core.sweep.sample_designs import Design, choose_design
 from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
@@ -183,8 +183,7 @@ def build_points_table(
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
     sized = promise is not None and promise.has_sizes
-    clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
-    design = choose_design(table, effective=bands is not None or sized, clustered=clusters)
+    design = choose_design(table, effective=bands is not None or sized, at_thresholds=True)
     moving_targets: dict[int, Target] = {}
     if bands is not None and bands.moving:
         moving_targets = {i: t for i, t in enumerate(targets) if not kinds or kinds[i] == "model"}
@@ -244,8 +243,7 @@ def _build_search(
 ) -> row_search.RowSearch:
     """Return the rows and the pairs of all curves, with what the targets and their bands read."""
     table = design.table
-    clusters = isinstance(design, ClusteredDesign)
-    sweep = build_sweep(table, effective=design.effective, clusters=clusters, unscored=False)
+    sweep = build_sweep(table, effective=design.effective, at_thresholds=True, unscored=False)
     rows = sweep.rows if among is None else sweep.rows.filter(among)
     rows = rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
@@ -262,7 +260,7 @@ def _build_search(
         columns = (*columns, Segment.RECALL_BEFORE, Segment.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
     sized = promise is not None and promise.has_sizes
-    moments = design.moments if bands is not None and bands.counts_eta else ()
+    moments = table.sample.moments if bands is not None and bands.counts_eta else ()
     columns = columns if among is None else (*columns, Sweep.BLOCK)
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
@@ -414,8 +412,7 @@ def _add_chance(
     points: pl.LazyFrame, search: row_search.RowSearch, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    unlike = of_table.is_field(table) or of_table.has_unlike_examples(table)
-    if unlike or not table.counts_negatives:
+    if table.sample.chance_test != "ranks" or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
     rows, groups = search.rows, search.groups
     if of_table.has_unscored(table) or table.kept_counts is not None:
@@ -435,7 +432,7 @@ def _add_doubts(
     targets: Sequence[Target],
 ) -> pl.LazyFrame:
     """Add `reliable` and `why`, whether intervals may not hold as often as they say; and its error."""
-    if bands.stratified:
+    if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
         n_pos, n_neg, above = (
@@ -454,9 +451,9 @@ def _add_doubts(
         doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
         if table.counts_negatives:
             doubts["few negatives"] = tn < _FEW
-    if bands.clustered:
-        n_clusters = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
-        doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
+    if bands.sample.joins_rows:
+        n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
+        doubts[f"few {bands.sample.units}"] = n_units < _FEW_CLUSTERS
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
         doubts["equal scores"] = (

@@ -245,7 +245,7 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
 
 def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     """Add LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
-    is_joined = bands.counts_eta and bands.clustered
+    is_joined = bands.counts_eta and bands.sample.joins_rows
     if is_joined:  # the variance of eta is on the rows of a group
         of_groups = rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
         pairs = pairs.join(of_groups, on=Group.NUMBER, how="left", maintain_order="left")

@@ -21,6 +21,12 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.sample_kinds import (
+    IN_PARTS,
+    INDEPENDENT,
+    SampleKind,
+    find_sample_kind,
+)
 
 _LEN = f"{RESERVED}len"  # the number of rows of a group, or of equal scores
 
@@ -116,6 +122,11 @@ class InputTable:
         return self.n_rows is not None
 
     @property
+    def sample(self) -> SampleKind:
+        """How the examples were drawn."""
+        return INDEPENDENT
+
+    @property
     def has_counts(self) -> bool:
         """Whether the numbers of examples in each group are known."""
         return self.count_dtype is not None
@@ -198,6 +209,12 @@ class ScoreTable(InputTable):
         return replace(self, tallies=Tallies(), counts=KeptCounts(self.frame))
 
     @property
+    def sample(self) -> SampleKind:
+        if self.parts is not None:
+            return IN_PARTS
+        return find_sample_kind(self.columns, is_weighted=self.has_squares)
+
+    @property
     def has_squares(self) -> bool:
         """Whether sums of squared weights are known, which tell the error of a sum of weights."""
         # Those of a field do not: its errors add up over its parts.
@@ -267,24 +284,9 @@ def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     return {Row.POS: columns[Row.POS], Row.NEG: columns[Row.NEG]}
 
 
-def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
-    """Return whether rows come in clusters."""
-    return Row.CLUSTER in table.columns
-
-
-def is_stratified(table: InputTable) -> TypeGuard[ScoreTable]:
-    """Return whether rows were drawn by strata."""
-    return Row.STRATUM in table.columns
-
-
 def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether there may be examples that were never scored."""
     return table.unscored is not None
-
-
-def has_unlike_examples(table: InputTable) -> bool:
-    """Return whether rows do not count as one independent example each: by weights, or in clusters."""
-    return Row.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
 
 
 def is_field(table: InputTable) -> TypeGuard[ScoreTable]:

@@ -176,7 +176,8 @@ def count_dropped_rows(
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether rows of equal score may be added up, and are ten on average."""
     # Rows of clusters, and of examples under several models, have to stay apart.
-    if Row.LABEL not in table.columns or {Row.CLUSTER, Row.STRATUM, Row.EXAMPLE} & set(table.columns):
+    is_alone = table.sample.column is None and Row.EXAMPLE not in table.columns
+    if Row.LABEL not in table.columns or not is_alone:
         return False
     few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
     if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:

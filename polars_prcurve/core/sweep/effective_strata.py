@@ -37,7 +37,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polars_prcurve.core.confidence.cohort_intervals import name_moment, name_unit
 from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     from_whole,
@@ -47,6 +46,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.sample_kinds import name_moment, name_unit
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.segment_columns import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows

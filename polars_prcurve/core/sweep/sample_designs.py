@@ -21,7 +21,6 @@ from typing import ClassVar
 
 import polars as pl
 
-from polars_prcurve.core.confidence.cohort_intervals import MOMENTS, OWN_MOMENTS, UNITS
 from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     NEAR_ONE,
@@ -33,6 +32,15 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.sample_kinds import (
+    CLUSTERED,
+    IN_PARTS,
+    INDEPENDENT,
+    STRATIFIED,
+    WEIGHTED,
+    WEIGHTED_CLUSTERS,
+    SampleKind,
+)
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
 from polars_prcurve.core.prevalence.pair_columns import Part
@@ -73,8 +81,9 @@ class Design:
     """Those of `row_columns` that are equal on all rows of a group."""
     varies: ClassVar[bool] = False  # whether sizes differ between the thresholds of a group
     weighted: ClassVar[bool] = False  # whether rows have shares of squared weights
-    moments: ClassVar[tuple[str, ...]] = ()
-    """Those of MOMENTS that rows have, because examples do not count alike."""
+    weighs_rows: ClassVar[bool] = False  # whether its sums are needed for counts alone, too
+    only_at_thresholds: ClassVar[bool] = False
+    """Whether only errors at thresholds read it, because those of areas add up units by themselves."""
 
     def add_sums(self, ordered: SortedRows) -> SortedRows:
         """Add `sums` to sorted rows."""
@@ -131,7 +140,6 @@ class WeightedDesign(Design):
     summed = _SQUARES
     varies = True
     weighted = True
-    moments = OWN_MOMENTS
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         return groups.with_columns(weights.group_design_columns(self.table))
@@ -153,7 +161,6 @@ class StratifiedDesign(WeightedDesign):
     carried = (Row.STRATUM, Row.STRATUM_WEIGHT)
     sums = strata.STRATA_SUMS
     row_columns = (EffectiveSize.RATE_CORRELATION, StratumLabels.N_ABOVE)
-    moments = (*MOMENTS, *UNITS)
     add_sums = staticmethod(strata.add_strata_sums)
     measure_rows = staticmethod(strata.measure_strata)
 
@@ -178,7 +185,7 @@ class ClusteredDesign(Design):
     row_columns = clusters.CLUSTER_COLUMNS
     group_columns = clusters.OF_GROUP
     varies = True
-    moments = MOMENTS
+    only_at_thresholds = True
     add_sums = staticmethod(clusters.add_cluster_sums)
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
 
@@ -209,6 +216,7 @@ class PartsDesign(Design):
 
     table: ScoreTable
     summed = _SQUARES
+    weighs_rows = True
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
@@ -242,18 +250,22 @@ class PartsDesign(Design):
         return super().add_counts(frame.with_columns(columns))
 
 
-def choose_design(table: InputTable, *, effective: bool, clustered: bool = False) -> Design:
-    """Return the design of a table; weights matter only if `effective`, clusters if `clustered`."""
-    if isinstance(table, ScoreTable):
-        if table.parts is not None:
-            return PartsDesign(table, effective)
-        if clustered:
-            return ClusteredDesign(table, effective)
-        if effective and Row.STRATUM in table.columns:
-            return StratifiedDesign(table, effective)
-        if effective and table.has_squares:
-            return WeightedDesign(table, effective)
-    return Design(table, effective)
+DESIGNS: dict[SampleKind, type[Design]] = {
+    INDEPENDENT: Design,
+    WEIGHTED: WeightedDesign,
+    STRATIFIED: StratifiedDesign,
+    CLUSTERED: ClusteredDesign,
+    WEIGHTED_CLUSTERS: WeightedDesign,  # of areas: rates at a threshold have no errors
+    IN_PARTS: PartsDesign,
+}
+"""The design of each kind of sample."""
+
+
+def choose_design(table: InputTable, *, effective: bool, at_thresholds: bool = False) -> Design:
+    """Return the design of a table; sizes matter only if `effective`, for areas or `at_thresholds`."""
+    design = DESIGNS[table.sample]
+    is_read = effective and (at_thresholds or not design.only_at_thresholds)
+    return (design if is_read or design.weighs_rows else Design)(table, effective)
 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:

@@ -65,16 +65,14 @@ def build_eta_sweep(
     thresholds: Thresholds = None,
     listed: pl.Series | None = None,
     effective: bool = False,
-    clusters: bool = False,
 ) -> pl.LazyFrame:
     """Return the checked sweep, repeated at each prevalence of `grid`, if any, with eta and its factors.
 
-    With `effective`, the effective sizes of both classes are beside it; with `clusters` those of rows in
-    clusters, and RATE_CORRELATION. `listed` are thresholds in place of `thresholds`: different values of
-    the score's dtype.
+    With `effective`, the effective sizes of both classes are beside it, and what else errors read.
+    `listed` are thresholds in place of `thresholds`: different values of the score's dtype.
     """
     steps, scores = (None, None) if thresholds is None else read_thresholds(thresholds, table)
-    design = choose_design(table, effective=effective, clustered=clusters)
+    design = choose_design(table, effective=effective, at_thresholds=True)
     rows, groups, _ = build_running_sums(table, scores if listed is None else listed, design=design)
     if steps == CORNERS:
         rows = drop_inner_negatives(rows)
@@ -100,7 +98,7 @@ def build_sweep(
     table: InputTable,
     *,
     effective: bool = False,
-    clusters: bool = False,
+    at_thresholds: bool = False,
     ends_only: bool = False,
     unscored: bool = True,
 ) -> SweepTables:
@@ -111,7 +109,7 @@ def build_sweep(
     segments. Examples that were never scored are a last row of their group, without a score; who looks
     for a threshold leaves these rows out, by `unscored`.
     """
-    design = choose_design(table, effective=effective, clustered=clusters)
+    design = choose_design(table, effective=effective, at_thresholds=at_thresholds)
     rows, groups, _ = build_running_sums(table, None, checked=False, design=design, ends_only=ends_only)
     groups = groups.cache()
     if unscored and has_unscored(table):

@@ -13,7 +13,7 @@ Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952; Clopper and Pea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
@@ -22,7 +22,8 @@ from polars_prcurve.core.confidence.intervals import Doubts, compute_limits, tel
 from polars_prcurve.core.confidence.point_intervals import combine_distances
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.core.metrics.point_metric import null_if_nan
 from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
@@ -34,15 +35,6 @@ _Z_95 = z_value(0.95)  # standard errors of recall at which helpers of any level
 _N_POS, _N_NEG = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
 # Those by the weights of the other class.
 _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize.N_NEG_LEAST)
-_CLUSTERED = ("clustered", "weighted clusters")  # kinds of rows of which clusters are independent
-_CORRELATED = ("clustered", "stratified")  # kinds whose rates go together
-_KNOWN_AT_RECALL = ("independent", *_CORRELATED)  # kinds for which precision at a recall has an error
-
-RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted clusters", "in parts"]
-"""Whether examples are independent, were drawn by strata, come in clusters, or are those of parts.
-
-Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
-
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
@@ -54,17 +46,10 @@ def has_analytic_interval(metric: CurveMetric) -> bool:
     return metric.recipe.influence is not None or metric.recipe.at_recall is not None
 
 
-def find_row_kind(table: InputTable) -> RowKind:
-    """Return of which kind the rows of a table are, unless it is a field of several parts."""
-    if not is_clustered(table):
-        return "stratified" if is_stratified(table) else "independent"
-    return "weighted clusters" if table.has_squares else "clustered"
-
-
-def needs_cluster_rates(table: InputTable, metrics: Iterable[CurveMetric]) -> bool:
-    """Return whether the intervals of metrics read the effective sizes of clusters at a threshold."""
+def reads_rate_sizes(table: InputTable, metrics: Iterable[CurveMetric]) -> bool:
+    """Return whether the intervals of metrics read the effective sizes of classes at a threshold."""
     at_recall = any(metric.recipe.at_recall is not None for metric in metrics)
-    return at_recall and find_row_kind(table) == "clustered"
+    return at_recall and table.sample.has_rate_errors
 
 
 class IntervalPlan(NamedTuple):
@@ -76,24 +61,24 @@ class IntervalPlan(NamedTuple):
     steps: Sequence[Mapping[str, pl.Expr]]
 
 
-def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKind) -> IntervalPlan:
+def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: SampleKind) -> IntervalPlan:
     """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
-    recipe, clustered = metric.recipe, rows in _CLUSTERED
-    if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _plan_at_recall(name, recipe.at_recall, confidence, rows)
+    recipe = metric.recipe
+    if recipe.at_recall is not None and sample.has_rate_errors:
+        return _plan_at_recall(name, recipe.at_recall, confidence, sample)
     helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
         nothing = pl.lit(None, dtype=pl.Float64)
-        freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if clustered else {}
+        freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if sample.joins_rows else {}
         return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
-    errors = _list_errors(name, metric, rows)
-    if clustered:
+    errors = _list_errors(name, metric, sample)
+    if sample.joins_rows:
         errors |= influence.find_freedom(name)
     if recipe.least_if_perfect is not None:
         errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
-    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if clustered else z
+    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if sample.joins_rows else z
     is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
     steps: list[Mapping[str, pl.Expr]] = [errors]
     ends: Sequence[pl.Expr]
@@ -106,19 +91,19 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     shown_ends = [pl.when(is_known & varies).then(end) for end in ends]
     numbers = [pl.when(is_known & (is_inside | ~varies)).then(error), *shown_ends]
-    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, rows=rows), is_known))
+    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, sample), is_known))
     return IntervalPlan(helpers, steps)
 
 
-def _list_errors(name: str, metric: CurveMetric, rows: RowKind) -> dict[str, pl.Expr]:
+def _list_errors(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str, pl.Expr]:
     """Return the errors of a metric and of its cautious values, with that of a counted prevalence."""
     errors = {}
     for column, helper in list_influenced({name: metric}).items():
-        error = find_standard_error(column, helper, clustered=rows in _CLUSTERED)
+        error = find_standard_error(column, helper, sample)
         if SLOPE in metric.recipe.helpers:
             slope = pl.col(f"{name}_{SLOPE}")
             added = slope**2 * pl.col(EtaError.VARIANCE)
-            added = _add_counted_eta(column, slope) if rows == "stratified" else added
+            added = _add_counted_eta(column, slope) if sample.correlates_eta else added
             error = (error * error + added).clip(lower_bound=0.0).sqrt()
         errors[f"{column}_error"] = error
     return errors
@@ -153,11 +138,13 @@ def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
     }
 
 
-def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
-    """Return the standard error of a metric from variances of influences, of examples or of clusters."""
+def find_standard_error(name: str, metric: CurveMetric, sample: SampleKind) -> pl.Expr:
+    """Return the standard error of a metric from variances of influences, of examples or of units."""
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
-    return cluster_standard_error(name) if clustered else standard_error(name, metric.recipe.influence)
+    if sample.joins_rows:
+        return cluster_standard_error(name)
+    return standard_error(name, metric.recipe.influence)
 
 
 def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
@@ -175,34 +162,32 @@ def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
     ]
 
 
-def list_doubts(
-    name: str, metric: CurveMetric, quantile: float | pl.Expr, *, rows: RowKind = "independent"
-) -> Doubts:
+def list_doubts(name: str, metric: CurveMetric, quantile: float | pl.Expr, sample: SampleKind) -> Doubts:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision, what the test could not see must matter less than chance; of ROC AUC, the
     # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
     # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
     # row more of either class in it.
-    pos, neg = (_LEAST_POS, _LEAST_NEG) if rows == "stratified" else (_N_POS, _N_NEG)
+    pos, neg = (_LEAST_POS, _LEAST_NEG) if sample.knows_weights else (_N_POS, _N_NEG)
     few = {"few positives": pos < 10, "few negatives": neg < 10}
     if counts_unseen(metric):
         at_end = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
-        if rows == "stratified":
+        if sample.knows_weights:
             return at_end | few
-        clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
+        few |= {f"few {sample.units}": pl.col(f"{name}_carried") < 30} if sample.joins_rows else {}
         unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
-        return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+        return at_end | few | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
     counted_sizes = [
-        least_size if rows == "stratified" else size * (size / least_size)
+        least_size if sample.knows_weights else size * (size / least_size)
         for size, least_size in classes
     ]
     enough = {
         f"few {of_class}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
         for of_class, size in zip(("positives", "negatives"), counted_sizes, strict=True)
     }
-    if rows == "stratified":
+    if sample.knows_weights:
         return few | enough
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
@@ -239,7 +224,7 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
     return doubts
 
 
-def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[str, CurveMetric]:
+def _build_helpers_at_recall(name: str, recall: float, sample: SampleKind) -> dict[str, CurveMetric]:
     """Return the metrics that the interval of precision at a recall is computed from, by name."""
 
     def find_column(column: str) -> CurveMetric:
@@ -268,26 +253,26 @@ def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[st
         return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
 
     columns = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
-    columns |= {"correlation": EffectiveSize.RATE_CORRELATION} if rows in _CORRELATED else {}
+    columns |= {"correlation": EffectiveSize.RATE_CORRELATION} if sample.correlates_rates else {}
     helpers = {kind: find_column(column) for kind, column in columns.items()}
     # Less recall is reached above the threshold, more recall below it.
     helpers |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
     return {f"{name}_{kind}": helper for kind, helper in helpers.items()}
 
 
-def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
+def _plan_at_recall(name: str, recall: float, confidence: float, sample: SampleKind) -> IntervalPlan:
     """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
-    z, helpers = z_value(confidence), _build_helpers_at_recall(name, recall, rows)
+    z, helpers = z_value(confidence), _build_helpers_at_recall(name, recall, sample)
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
     # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
     sizes = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
-    if rows == "clustered":
-        # Student's quantiles, of as many clusters as either class has, in place of normal ones.
+    if sample.joins_rows:
+        # Student's quantiles, of as many units as either class has, in place of normal ones.
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
         sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
-    correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
+    correlation = pl.col(f"{name}_correlation") if sample.correlates_rates else None
     bound_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
     size = pl.col(f"{name}_size")
     of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
@@ -309,7 +294,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
     upper_end = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
     n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
     doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
-    if rows != "stratified":
+    if not sample.knows_weights:
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
     interval = _name_interval(
         name, [pl.when(is_known & (fpr > 0)).then(error), lower_end, upper_end], doubts, is_known

@@ -37,6 +37,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
@@ -81,7 +82,8 @@ class Bootstrap(NamedTuple):
     def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
         """Yield one sample per item of `groups`, which lists the groups that are the sample's curves."""
         # By cell, or by unit if rows have weights, clusters or a part in several curves.
-        by_unit = self.table.weighted or {Row.CLUSTER, Row.EXAMPLE} & set(self.table.columns)
+        sample = self.table.sample
+        by_unit = self.table.weighted or sample.joins_rows or Row.EXAMPLE in self.table.columns
         sums = (Sweep.CUM_POS, Sweep.CUM_NEG)
         if by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
@@ -103,7 +105,7 @@ class Bootstrap(NamedTuple):
         for (start, end), numbers in zip(pairwise([0, *ends.tolist()]), groups, strict=True):
             part = rows[start:end]
             if by_unit:
-                yield UnitSample.read(part, numbers)
+                yield UnitSample.read(part, numbers, sample)
             else:
                 yield CellSample(*(part[name].to_numpy() for name in sums))
 
@@ -372,17 +374,18 @@ class UnitSample(NamedTuple):
     lengths: Sequence[int]
 
     @classmethod
-    def read(cls, rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
+    def read(cls, rows: pl.DataFrame, groups: Sequence[int], sample: SampleKind) -> UnitSample:
         """Return the sample of some rows, which come by group and falling score."""
         cell = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
-        by = next((name for name in (Row.CLUSTER, Row.EXAMPLE) if name in rows.columns), None)
+        unit_columns = [*sample.unit_columns, Row.EXAMPLE]
+        by = next((name for name in unit_columns if name in rows.columns), None)
         number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
         rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
         cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
         lengths = [rows.filter(pl.col(Group.NUMBER) == group)["cell"].n_unique() for group in groups]
         pos, neg = (rows[side].to_numpy() for side in (Row.POS, Row.NEG))
-        # Classes keep their sizes, except in clusters, which may hold both classes.
-        classes = [np.ones(len(rows), dtype=bool)] if by == Row.CLUSTER else [pos > 0, neg > 0]
+        # Classes keep their sizes, except in units of joined rows, which may hold both classes.
+        classes = [np.ones(len(rows), dtype=bool)] if sample.joins_rows else [pos > 0, neg > 0]
         strata = [np.unique(units[members]) for members in classes]
         return cls(strata, units, cells, pos, neg, lengths)
 

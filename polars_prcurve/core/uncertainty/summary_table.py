@@ -32,6 +32,7 @@ from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_columns import Group
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
@@ -90,8 +91,8 @@ def build_summary_table(
     metrics_read = [*needed_metrics.values(), *_name_limits(doubtful).values()]
     reads_ends = all(metric.recipe.ends_only for metric in metrics_read)
     ends_only = reads_ends and certainty is None and not smooth
-    clusters = by_formula and analytic.needs_cluster_rates(table, metrics)
-    sweep = build_sweep(table, effective=by_formula, clusters=clusters, ends_only=ends_only)
+    at_thresholds = by_formula and analytic.reads_rate_sizes(table, metrics)
+    sweep = build_sweep(table, effective=by_formula, at_thresholds=at_thresholds, ends_only=ends_only)
     if by_formula and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
@@ -125,12 +126,12 @@ def _add_chance(
     values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
-    is_tested = not of_table.is_field(table) and table.counts_negatives
-    if is_tested and not of_table.has_unlike_examples(table):
+    test = table.sample.chance_test if table.counts_negatives else None
+    if test == "ranks":
         chances = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
         return values.join(chances, on=Group.NUMBER, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
-    if is_tested and f"{_AREA}_low" in (columns := values.collect_schema().names()):
+    if test == "area" and f"{_AREA}_low" in (columns := values.collect_schema().names()):
         # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
         n = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG)
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in columns else n - 1
@@ -169,9 +170,9 @@ def _build_values_with_errors(
     confidence: float,
     uncertain: bool,
 ) -> pl.LazyFrame:
-    """Return the metrics, and _AREA if rows count unlike, with errors that carry that of eta."""
+    """Return the metrics, and _AREA if chance is tested by it, with errors that carry that of eta."""
     doubtful = _list_doubtful(table, named)
-    named = {**named, **({_AREA: roc_auc} if of_table.has_unlike_examples(table) else {})}
+    named = {**named, **({_AREA: roc_auc} if table.sample.chance_test == "area" else {})}
     build = plan_values(table, sweep, curves, confidence)
     values = build(pairs, named)
     if of_table.is_field(table):
@@ -204,14 +205,18 @@ def plan_values(
     table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
 ) -> BuildValues:
     """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
-    cells_of, parts_of = influence.count_cluster_cells, influence.count_part_cells
+    cells, parts = None, None
+    if isinstance(table, ScoreTable) and table.sample.joins_rows:
+        cells = influence.count_cluster_cells(table, sweep)
+    if of_table.is_field(table):
+        parts = influence.count_part_cells(table, sweep)
     return partial(
         _build_analytic_values,
         curves,
         confidence=confidence,
-        rows=analytic.find_row_kind(table),
-        cells=cells_of(table, sweep) if of_table.is_clustered(table) else None,
-        parts=parts_of(table, sweep) if of_table.is_field(table) else None,
+        sample=table.sample,
+        cells=cells,
+        parts=parts,
     )
 
 
@@ -221,7 +226,7 @@ def _build_analytic_values(
     named: Mapping[str, CurveMetric],
     *,
     confidence: float,
-    rows: analytic.RowKind,
+    sample: SampleKind,
     cells: pl.LazyFrame | None,
     parts: influence.PartCells | None,
 ) -> pl.LazyFrame:
@@ -230,7 +235,7 @@ def _build_analytic_values(
     # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
     # One that was said is exact.
     if parts is not None:
-        rows, of_eta = "in parts", pl.lit(0.0)
+        of_eta = pl.lit(0.0)
     else:
         of_eta = pl.col(EtaError.VARIANCE if cells is None else influence.CLUSTER_ETA_VARIANCE)
         of_eta = pl.when(EtaError.IS_OWN).then(of_eta).otherwise(0.0).fill_null(0.0)
@@ -254,7 +259,7 @@ def _build_analytic_values(
         pairs = pairs.join(variances[Pair.NUMBER], on=Pair.NUMBER, how="left")
         pairs = pairs.with_columns(influence.grow_unseen_shares(extended[0])).select(columns)
         curves = curves.read_from_pairs(Unseen.SHARE)
-    plans = [analytic.plan_interval(name, metric, confidence, rows) for name, metric in named.items()]
+    plans = [analytic.plan_interval(name, metric, confidence, sample) for name, metric in named.items()]
     helpers = {name: helper for plan in plans for name, helper in plan.helpers.items()}
     values = curves.compute_values(pairs, {**named, **helpers})
     for key, key_variances in variances.items():

@@ -1,0 +1,133 @@
+"""Kinds of samples: how the examples of a table were drawn, declared in one place.
+
+A table knows its kind, `table.sample`. All rooms ask it for a trait, such as `joins_rows`, and none asks
+which kind it is. What a kind computes stands elsewhere: its sums and sizes in a `Design` of
+`sweep.sample_designs`, and what its units add to the error of an area in `uncertainty.influence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Literal, TypeAlias
+
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.metrics.segment_columns import CELLS
+
+ChanceTest: TypeAlias = Literal["ranks", "area"] | None
+"""How scores are tested against chance: by their ranks, by the error of ROC AUC, or not at all."""
+
+
+def name_moment(a: str, b: str) -> str:
+    """Return the name of the column with the moment of two cells; see `cohort_intervals`."""
+    first, second = sorted((a, b), key=CELLS.index)
+    return f"{RESERVED}moment_{first}_{second}"
+
+
+def name_unit(cell: str) -> str:
+    """Return the name of the column with what a row of a cell weighs, even if the cell has none."""
+    return f"{RESERVED}unit_{cell}"
+
+
+MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
+"""Of units that may be in several cells, and of rows whose cells correlate."""
+UNITS = tuple(map(name_unit, CELLS))  # tell the error of a cell in which nothing was found
+OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
+"""Of units that are in one cell each, so that those of two different cells are 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleKind:
+    """What other rooms ask about a kind of sample; the defaults are those of independent examples."""
+
+    name: str  # by which developers call it
+    word: str = ""  # the word about the table that asks for it
+    column: str | None = None  # the column of a row that says to which stratum or unit it belongs
+    is_weighted: bool = False  # whether squares of weights are known, which tell errors
+    joins_rows: bool = False
+    """Whether rows of equal `column` are one unit, and only units are independent. Then influences add
+    up by unit, and either class has so few units that their number chooses Student's quantile."""
+    units: str = "examples"  # what is independent, as reasons for doubt name it
+    correlates_rates: bool = False
+    """Whether the errors of recall and fpr go together: rows have EffectiveSize.RATE_CORRELATION."""
+    correlates_eta: bool = False
+    """Whether the error of an area and that of a counted prevalence go together, by their influences."""
+    has_rate_errors: bool = True  # whether errors of rates at a threshold are known from its sizes
+    has_alert_sizes: bool = False  # whether alerts count as fewer examples, which promises read
+    knows_weights: bool = False
+    """Whether it is known what examples weigh that the sample lacks, so that heavy ones are no doubt."""
+    has_label_counts: bool = False
+    """Whether rows have `StratumLabels`, from which doubts of a point are read, and not from cells."""
+    shares_errors: bool = True
+    """Whether models share errors at given thresholds that are large enough to cancel in differences."""
+    moments: tuple[str, ...] = ()
+    """The moments of cells that rows have, and UNITS, because examples do not count alike."""
+    chance_test: ChanceTest = "ranks"
+
+    @property
+    def unit_columns(self) -> list[str]:
+        """The column of the units whose rows are joined, if any are."""
+        return [self.column] if self.column is not None and self.joins_rows else []
+
+
+INDEPENDENT = SampleKind(name="independent")
+WEIGHTED = SampleKind(
+    name="weighted",
+    word="weight",
+    is_weighted=True,
+    has_alert_sizes=True,
+    moments=OWN_MOMENTS,
+    chance_test="area",
+)
+STRATIFIED = SampleKind(
+    name="stratified",
+    word="stratum",
+    column=Row.STRATUM,
+    is_weighted=True,
+    correlates_rates=True,
+    correlates_eta=True,
+    has_alert_sizes=True,
+    knows_weights=True,
+    has_label_counts=True,
+    shares_errors=False,  # strata take away the larger part
+    moments=(*MOMENTS, *UNITS),
+    chance_test="area",
+)
+CLUSTERED = SampleKind(
+    name="clustered",
+    word="cluster",
+    column=Row.CLUSTER,
+    joins_rows=True,
+    units="clusters",
+    correlates_rates=True,
+    has_alert_sizes=True,
+    moments=MOMENTS,
+    chance_test="area",
+)
+WEIGHTED_CLUSTERS = SampleKind(
+    name="weighted clusters",
+    word="cluster",
+    column=Row.CLUSTER,
+    is_weighted=True,
+    joins_rows=True,
+    units="clusters",
+    has_rate_errors=False,
+    has_alert_sizes=True,
+    chance_test="area",
+)
+IN_PARTS = SampleKind(name="in parts", has_rate_errors=False, chance_test=None)
+"""Rows of a field of several parts: weighted so that each part has its share."""
+
+SAMPLE_KINDS = (CLUSTERED, WEIGHTED_CLUSTERS, STRATIFIED, WEIGHTED, INDEPENDENT, IN_PARTS)
+"""All kinds. Of those that a table could be, it is the first: one with a column before one without."""
+
+
+def find_sample_kind(columns: Collection[str], *, is_weighted: bool) -> SampleKind:
+    """Return the kind of a table with these columns, which is no field of several parts."""
+    return next(
+        kind
+        for kind in SAMPLE_KINDS
+        if (kind.column is None or kind.column in columns) and kind.is_weighted == is_weighted
+    )
