@@ -19,7 +19,7 @@ nox.options.download_python = "never"
 
 # What these say or write rests on tables that others hold to definitions; doctests decide and report.
 FILES_OF_WORDS = """
-    architecture binding cli columns coverage_book decisions declared_metrics documents files
+    architecture binding cli code columns coverage_book decisions declared_metrics documents files
     metrics nci_eval_parity reference refused_arguments refused_combinations refused_tables
     registries sklearn_parity
 """
