@@ -114,6 +114,8 @@ _NULL_BELOW = 'missing="below"'  # a fact: rows without a score lie below all sc
 _UNKNOWN = "negatives are not counted"  # a fact: of those that were never scored
 _COUNTS_ALL = ("counts", "crossings", "decide", "report")
 """Methods that count all negatives; others answer of what was found, too, where these are unknown."""
+_COUNTING_TARGETS = [word for word, kind in TARGET_KINDS.items() if kind.needs_negatives]
+"""Targets of which the number of negatives that are not flagged tells whether they are met."""
 _READS_BELOW = "below= is read"
 """What is so of a method, and not said in a call."""
 
@@ -144,12 +146,12 @@ RULES = (
     )),
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
          _COUNTS_ALL),
-    *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
-                      "match=", "simultaneous=True"), f"{_UNKNOWN}, and {{fact}} needs their number; "
-           "pass both numbers as below=, or leave {fact} out"),
+    *_pair(_UNKNOWN, ("eta=", *_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
+           f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as below=, or leave "
+           "{fact} out"),
     *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
            "number; pass both numbers as below=, or leave guarantee= out")
-      for target in ("precision=", "fdr=")),
+      for target in _to_facts(word for word in RUN_WORDS if word not in _COUNTING_TARGETS)),
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
          '{"cat": "p_cat", ...}', unless=("score={...}",)),

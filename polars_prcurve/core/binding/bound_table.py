@@ -338,7 +338,8 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__doc__ = re.sub(
             r"^( *)targets$", rf"\1{targets}", function.__doc__, flags=re.MULTILINE
         )
-    return hint_at_arguments(function, TABLE_WORDS if "score" in words else ())
+    refused = TABLE_WORDS if "score" in words else ()
+    return hint_at_arguments(function, refused, word_groups.TARGET_WORDS)
 
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from polars_prcurve.core.curves.target_kinds import EtaWords, RateWords
+
 if TYPE_CHECKING:
-    from polars_prcurve.core.curves.targets import TargetValues
     from polars_prcurve.core.ground.argument_checks import Title
     from polars_prcurve.core.inputs.column_reader import Column, Columns, Counts, Missing
     from polars_prcurve.core.inputs.input_columns import Cells, Sizes
@@ -99,24 +100,18 @@ class ExpressionWords(TypedDict, total=False):
 # What a threshold has to meet --------------------------------------------------------------------
 
 
-class RateTargets(TypedDict, total=False):
-    """Targets that fix a threshold for all prevalences."""
+class ThresholdWord(TypedDict, total=False):
+    """The threshold itself."""
 
     threshold: Any
-    recall: TargetValues
-    fpr: TargetValues
 
 
-class OneTarget(RateTargets, total=False):
+class RateTargets(ThresholdWord, RateWords, total=False):
+    """Targets that fix a threshold for all prevalences."""
+
+
+class OneTarget(RateTargets, EtaWords, total=False):
     """Targets at which models are compared, of which a call takes one."""
-
-    precision: TargetValues
-    npv: TargetValues
-    fdr: TargetValues
-    lift: TargetValues
-    predicted_positive_rate: TargetValues
-    alerts: TargetValues
-    per: float | None
 
 
 class Targets(OneTarget, total=False):
@@ -139,6 +134,10 @@ class OneTargetOfTable(OneTarget, TableWords, total=False):
 
 class TargetsOfDesign(Targets, DesignWords, total=False):
     """Targets, and a curve with how its rows were drawn."""
+
+
+class TargetsOfExpression(RateWords, EtaWords, ExpressionWords, total=False):
+    """Targets that an expression finds the threshold of, and what it reads of each row."""
 
 
 class TargetsOfTable(Targets, TableWords, total=False):

@@ -1,25 +1,26 @@
 """Kinds of targets: what a word such as `precision=` asks of an operating point, declared in one place.
 
-All rooms read their lists of targets from TARGET_KINDS: the search for rows, promises, the rules of
-calls, and verdicts. Signatures, options of the command line and phrases have to be written out;
-`tests/test_registries.py` compares them with TARGET_KINDS. So a new kind is one declaration here, and
-what those tests then ask for.
+A new kind is one declaration in TARGET_KINDS, and its word in one of the two groups above it, from which
+signatures are made for type checkers. All rooms read their lists of targets from there: the search for
+rows, promises, the rules of calls, options of the command line, and verdicts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 import polars as pl
 
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 
+TargetValues: TypeAlias = float | Sequence[float] | None  # what a word for a target takes
 ValueKind: TypeAlias = Literal["share", "factor", "number"]
-"""What the value of a target is: a share from 0 to 1, a factor, or a number among `per=` events."""
+"""What the value of a target is: a share from 0 to 1, a factor, or a number among `per=` events, which
+`alerts` alone is."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,12 @@ class TargetKind:
         """Whether the highest threshold that meets it is the answer; otherwise the lowest one is."""
         return self.limits_misses
 
+    @property
+    def needs_negatives(self) -> bool:
+        """Whether the metric changes with the number of negatives that are not flagged."""
+        few, many = (self.metric.formula(1.0, 1.0, 1.0, tn) for tn in (1.0, 3.0))
+        return bool(few != many)
+
 
 def divide_shares(wrong: float, right: float) -> float:
     """Return the odds of two shares; infinite if nothing is right."""
@@ -95,6 +102,26 @@ _LIFT_TEST = RunTest(
     # A high prevalence makes it hard to have a lift above 1, and a low one to have a lift below.
     lambda value: value < 1,
 )
+
+
+class RateWords(TypedDict, total=False):
+    """The words whose metric does not depend on eta: they fix a threshold for all prevalences."""
+
+    recall: TargetValues
+    fpr: TargetValues
+
+
+class EtaWords(TypedDict, total=False):
+    """The words whose metric depends on eta; `per` is the number of events of `alerts`."""
+
+    precision: TargetValues
+    npv: TargetValues
+    fdr: TargetValues
+    lift: TargetValues
+    predicted_positive_rate: TargetValues
+    alerts: TargetValues
+    per: float | None
+
 
 TARGET_KINDS = {
     kind.word: kind

@@ -54,7 +54,6 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
-TargetValues: TypeAlias = float | Sequence[float] | None  # what a word for a target takes
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]  # a function from rows to whether each of them passes
 ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call

@@ -294,17 +294,15 @@ def list_arguments_meant(name: str) -> list[str]:
     return [*names, METRICS_MEANT[name]] if name in METRICS_MEANT else names
 
 
-_TARGETS = ("alerts", "per", "precision", "npv", "fdr", "lift", "predicted_positive_rate", "maximize")
-"""Targets that some methods which take a threshold cannot find."""
-
-
-def tell_alternative(name: str, arguments: Collection[str], weight_spelling: str) -> str:
+def tell_alternative(
+    name: str, arguments: Collection[str], weight_spelling: str, targets: Collection[str]
+) -> str:
     """Return what to do in place of an argument that only other functions have, or an empty text."""
 
     def spell(argument: str) -> str:
         return weight_spelling.replace("weight", argument)
 
-    if name in _TARGETS and {"threshold", "recall"} <= set(arguments):
+    if name in targets and {"threshold", "recall"} <= set(arguments):
         is_command = weight_spelling.startswith("-")
         finder = "command operating-points" if is_command else "method operating_points"
         return f"find the threshold by the {finder}, and pass it as {spell('threshold')}"
@@ -324,13 +322,15 @@ def suggest_arguments(
     *,
     weight_spelling: str = "weight=",
     spelling: str | None = None,
+    targets: Collection[str] = (),
 ) -> str:
     """Return a hint at the argument that a wrong name stands for.
 
     Users wrote the name as `spelling`. They write the arguments that there are as `spellings` says, and
-    one called "weight", whether there is one or not, as `weight_spelling`.
+    one called "weight", whether there is one or not, as `weight_spelling`. Some functions that take a
+    threshold cannot find that of all `targets`.
     """
-    if alternative := tell_alternative(name, spellings, weight_spelling):
+    if alternative := tell_alternative(name, spellings, weight_spelling, targets):
         return alternative
     for argument in list_arguments_meant(name.lower()):
         if argument in spellings:
@@ -338,10 +338,13 @@ def suggest_arguments(
     return suggest_names(spelling or name, spellings.values())
 
 
-def hint_at_arguments(function: Callable[P, R], refused: Iterable[str] = ()) -> Callable[P, R]:
+def hint_at_arguments(
+    function: Callable[P, R], refused: Iterable[str] = (), targets: Collection[str] = ()
+) -> Callable[P, R]:
     """Return the function with a hint in its `TypeError` for an argument that it does not have.
 
-    Names that the function itself has refused pass: it knows better what to do instead.
+    Names that the function itself has refused pass: it knows better what to do instead. Of `targets`
+    that it does not take, another method finds the threshold.
     """
     parameters = inspect.signature(function).parameters
     names = frozenset([*parameters, *refused])
@@ -358,7 +361,7 @@ def hint_at_arguments(function: Callable[P, R], refused: Iterable[str] = ()) -> 
     def refuse_name(name: str) -> NoReturn:
         call = f"{check_and_call.__qualname__}()"
         public = {parameter: parameter for parameter in parameters if parameter not in _OWNERS}
-        hint = suggest_arguments(name, public)
+        hint = suggest_arguments(name, public, targets=targets)
         raise TypeError(make_visible(f"{call} got an unexpected keyword argument {name!r}; {hint}"))
 
     def refuse_place(value: object) -> NoReturn:

@@ -24,6 +24,8 @@ from typing import Any, NoReturn
 import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import USES
+from polars_prcurve.core.binding.word_groups import TARGET_WORDS
+from polars_prcurve.core.curves.target_kinds import ALERT_WORDS
 from polars_prcurve.core.ground.argument_checks import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
@@ -155,7 +157,13 @@ class RaisingParser(argparse.ArgumentParser):
             argument = name.lstrip("-").replace("-", "_").lower()
             flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
             flag_of = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
-            hint = suggest_arguments(argument, flag_of, weight_spelling="--weight", spelling=name)
+            hint = suggest_arguments(
+                argument,
+                flag_of,
+                weight_spelling="--weight",
+                spelling=name,
+                targets=TARGET_WORDS,
+            )
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown
 
@@ -212,7 +220,7 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
             f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
         )
         if not needed_sizes:
-            has_budget = row["criterion"] in ("alerts", "predicted_positive_rate")
+            has_budget = row["criterion"] in ALERT_WORDS
             advice = "take a larger budget, or" if has_budget else "promise less, or take"
             remedy = f"{advice} a larger test set"
         elif math.inf in needed_sizes.values():

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Intervals, intervals
+from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.prevalence.eta_argument import read_fraction, read_share_text
@@ -298,6 +299,15 @@ class Option(NamedTuple):
     help: str
 
 
+def _describe_target(kind: TargetKind) -> Option:
+    """Return the option of a target that says nothing of itself but what its kind does."""
+    values = {"share": SHARES, "factor": FACTORS, "number": BUDGETS}[kind.values]
+    end = "highest" if kind.takes_first else "lowest"
+    limit = "most" if kind.is_at_most else "least"
+    place = " at --eta" if kind.metric.depends_on_eta else ""
+    return Option(values, f"the {end} with at {limit} this {kind.word.replace('_', ' ')}{place}")
+
+
 OPTIONS = {  # by the argument that each becomes; a command may differ in some, see `Command.changes`
     # What the table holds.
     "score": Option(
@@ -345,12 +355,9 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
         "this threshold; or a file with a column threshold, any of the group columns, and eta if "
         "thresholds differ by prevalence, such as the --output of operating-points",
     ),
+    **{word: _describe_target(kind) for word, kind in TARGET_KINDS.items()},
     "recall": Option(SHARES, "the highest threshold with at least this recall"),
     "fpr": Option(SHARES, "the lowest with at most this false positive rate"),
-    "precision": Option(SHARES, "the lowest with at least this precision at --eta"),
-    "npv": Option(SHARES, "the highest with at least this npv at --eta"),
-    "fdr": Option(SHARES, "the lowest with at most this fdr at --eta"),
-    "lift": Option(FACTORS, "the lowest with at least this lift at --eta"),
     "predicted_positive_rate": Option(SHARES, "the lowest that flags at most this share at --eta"),
     "alerts": Option(
         BUDGETS, "the lowest with at most these alerts among events at --eta, such as 500/2000000"

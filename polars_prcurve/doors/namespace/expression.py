@@ -9,7 +9,12 @@ import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts
 from polars_prcurve.core.binding.bound_table import PublicMethods
-from polars_prcurve.core.binding.word_groups import ExpressionWords, TableWords
+from polars_prcurve.core.binding.word_groups import (
+    TARGET_WORDS,
+    ExpressionWords,
+    TableWords,
+    TargetsOfExpression,
+)
 from polars_prcurve.core.curves.expression_sweep import read_scored_rows
 from polars_prcurve.core.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.core.curves.targets import check_per_has_alerts, read_targets
@@ -202,19 +207,10 @@ class ExprPrc(PublicMethods, path="prc"):
         label: Column,
         eta: float | pl.Expr | None = None,
         *,
-        recall: float | None = None,
-        fpr: float | None = None,
-        precision: float | None = None,
-        npv: float | None = None,
-        fdr: float | None = None,
-        lift: float | None = None,
-        predicted_positive_rate: float | None = None,
-        alerts: float | None = None,
-        per: float | None = None,
         maximize: str | PointMetric | None = None,
         guarantee: float | None = None,
         start: float | None = None,
-        **rows: Unpack[ExpressionWords],
+        **words: Unpack[TargetsOfExpression],
     ) -> pl.Expr:
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 
@@ -228,25 +224,16 @@ class ExprPrc(PublicMethods, path="prc"):
         >>> df.select(pl.col("score").prc.threshold("label", eta=0.01, precision=0.9)).item()
         0.8
         """
-        check_per_has_alerts(alerts, per)
-        target_words: dict[str, Any] = {
-            "recall": recall,
-            "fpr": fpr,
-            "precision": precision,
-            "npv": npv,
-            "fdr": fdr,
-            "lift": lift,
-            "predicted_positive_rate": predicted_positive_rate,
-            "alerts": alerts,
-            "per": per,
-            "maximize": maximize,
-        }
-        targets = read_targets(None, **target_words)
+        check_per_has_alerts(words.get("alerts"), words.get("per"))
+        values: dict[str, Any] = {name: value for name, value in words.items() if name in TARGET_WORDS}
+        values["maximize"] = maximize
+        rows: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+        targets = read_targets(None, **values)
         if len(targets) > 1:
             raise PrcError(
                 f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
             )
-        arguments = {**target_words, "guarantee": guarantee, "start": start}
+        arguments = {**values, "guarantee": guarantee, "start": start}
         check_rules("threshold", list_facts(rows, arguments, None, None))
         is_weighted = rows.get("weight") is not None
         promised_targets = promise_targets_of_expression(targets, guarantee, start, weighted=is_weighted)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
+from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.judging.cases import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
@@ -171,11 +172,19 @@ def describe_limit(word: str, value: Any, per: float | None) -> str:
     if word == "lift":
         return f"alerts right {format_count(value)} times as often as by lot"
     share = say_share(value)
-    return {
+    phrases = {
         "recall": f"{say_part(value)} of the positives found",
         "precision": f"at least {share} of the alerts right",
         "fdr": f"at most {share} of the alerts false",
         "fpr": f"at most {share} of the negatives flagged",
         "npv": f"at least {share} of the rest negative",
         "predicted_positive_rate": f"at most {share} of all cases flagged",
-    }[word]
+    }
+    return phrases.get(word) or _describe_limit_of_metric(TARGET_KINDS[word], value)
+
+
+def _describe_limit_of_metric(kind: TargetKind, value: float) -> str:
+    """Return a target of which nothing is said but the name of its metric."""
+    number = say_share(value) if kind.values == "share" else format_count(value)
+    limit = "at most" if kind.is_at_most else "at least"
+    return f"the {name_metric(kind.metric.name)} {limit} {number}"
