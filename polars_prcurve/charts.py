@@ -5,10 +5,10 @@ It is a layered chart, or panels above a note, unless its function says otherwis
 
 from __future__ import annotations
 
+from polars_prcurve.view.charts.alert_icons import alerts
 from polars_prcurve.view.charts.by_prevalence import metric_by_eta, p3_curve
 from polars_prcurve.view.charts.by_threshold import threshold_curve
-from polars_prcurve.view.charts.gain_curves import gain_curve, prg_curve
-from polars_prcurve.view.charts.icon_grids import alerts
+from polars_prcurve.view.charts.gain_and_prg import gain_curve, prg_curve
 from polars_prcurve.view.charts.live_slider import live
 from polars_prcurve.view.charts.model_difference import difference
 from polars_prcurve.view.charts.net_benefit import decision_curve

@@ -53,20 +53,20 @@ ALLOWED = {
     "narwhals": ("doors.engines",),
     "scipy": ("core.confidence.intervals",),
 }
-# `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
+# `value_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
-    "core.ground.query_checks": 1,
+    "core.ground.value_checks": 1,
     "doors.engines.narwhals_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `InputTable.collect`.
 RUNS_QUERIES = {
-    "core.ground.query_checks",
+    "core.ground.value_checks",
     "doors.engines.narwhals_counts",
-    "core.inputs.score_and_rate_tables",
+    "core.inputs.input_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
     "core.curves.targets",
-    "core.prevalence.eta_argument",
+    "core.prevalence.eta_grid",
     "core.prevalence.sampled_eta",
 }
 DOORS = ("doors.namespace", "doors.cli")

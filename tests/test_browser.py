@@ -17,7 +17,7 @@ from polars_prcurve import Decision, charts
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.report import Table
 from polars_prcurve.view.report.decision_drawings import describe_doubt
-from polars_prcurve.view.verdicts.verdict_phrases import say_right
+from polars_prcurve.view.verdicts.value_phrases import say_right
 from tests.support.page_reader import NAMES_OF_PAGES
 
 assert polars_prcurve

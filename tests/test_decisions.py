@@ -26,7 +26,7 @@ from polars_prcurve import (
     prc,
 )
 from polars_prcurve.core.ground.terminal_text import measure_width
-from polars_prcurve.core.judging.statuses import STATUSES
+from polars_prcurve.core.judging.status_names import STATUSES
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 

@@ -21,13 +21,13 @@ import pytest
 
 from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report import live_page
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
-from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right
+from polars_prcurve.view.verdicts.value_phrases import is_rarely_right
 from polars_prcurve.view.words.number_words import say_eta
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show

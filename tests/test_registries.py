@@ -20,8 +20,8 @@ from polars_prcurve.core.binding.argument_rules import RULES
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
-from polars_prcurve.core.judging import cases, goal
-from polars_prcurve.core.judging.statuses import STANDINGS, STATUSES
+from polars_prcurve.core.judging import case_status, goal
+from polars_prcurve.core.judging.status_names import STANDINGS, STATUSES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
@@ -33,7 +33,7 @@ from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from polars_prcurve.view.report import decision_drawings
-from polars_prcurve.view.verdicts import verdict_phrases, verdict_sentences
+from polars_prcurve.view.verdicts import value_phrases, verdict_sentences
 from tests.support import oracle, oracle_areas, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 from tests.support.arguments import list_calls
@@ -177,8 +177,10 @@ def test_every_kind_of_sample_has_a_design_and_words() -> None:
     known = words & set(TABLE_WORDS)
     assert_equal_sets(words, known, "kind of sample", "TableWords in core/binding/word_groups.py")
     doubts = {f"few {kind.units}" for kind in SAMPLE_KINDS if kind.joins_rows}
-    remedy = "_CURED_BY_EXAMPLES in core/judging/cases.py"
-    assert_equal_sets(doubts, doubts & cases._CURED_BY_EXAMPLES, "doubt of a kind of sample", remedy)
+    remedy = "_CURED_BY_EXAMPLES in core/judging/case_status.py"
+    assert_equal_sets(
+        doubts, doubts & case_status._CURED_BY_EXAMPLES, "doubt of a kind of sample", remedy
+    )
 
 
 def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:
@@ -186,8 +188,8 @@ def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:
     assert listed == list(STATUSES), "decide() lists the statuses in the order in which they are tried"
     remedy = "_SENTENCES in view/verdicts/verdict_sentences.py"
     assert_equal_sets(STATUSES, verdict_sentences._SENTENCES, "status", remedy)
-    remedy = "_STANDINGS in view/verdicts/verdict_phrases.py"
-    assert_equal_sets(STANDINGS, verdict_phrases._STANDINGS, "standing of a group", remedy)
+    remedy = "_STANDINGS in view/verdicts/value_phrases.py"
+    assert_equal_sets(STANDINGS, value_phrases._STANDINGS, "standing of a group", remedy)
     remedy = "_BLOCKS in view/report/decision_drawings.py"
     assert_equal_sets({*STATUSES, *STANDINGS}, decision_drawings._BLOCKS, "outcome", remedy)
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from polars_prcurve import PrcError, intervals, metrics, prc
-from polars_prcurve.core.confidence.simultaneous_levels import (
+from polars_prcurve.core.confidence.levels_for_all_thresholds import (
     find_local_level,
     probability_at_all,
     solve_local_level,

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.core.judging.decision_request import DecisionRequest
-from polars_prcurve.core.judging.statuses import STATUSES
+from polars_prcurve.core.judging.status_names import STATUSES
 
 from .areas import draw_shared, find_equal
 from .experiment import CONFIDENCE, Row, experiment, split_sets

@@ -16,7 +16,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, hint_at_arguments, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.query_checks import label_dtypes
+from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.sweep.array_sweep import check_lengths, read_array, read_labels
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 from polars_prcurve.doors.scorers import find_positives, predict_scores, read_classes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from polars_prcurve.core.confidence.intervals import Confidence
-    from polars_prcurve.core.prevalence.eta_argument import Eta
+    from polars_prcurve.core.prevalence.eta_grid import Eta
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
     from polars_prcurve.view.report.decision import Decision
 

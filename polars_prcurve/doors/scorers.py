@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_choice
 from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.query_checks import label_dtypes
+from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
-from polars_prcurve.core.prevalence.eta_argument import check_eta
+from polars_prcurve.core.prevalence.eta_grid import check_eta
 from polars_prcurve.core.sweep.array_sweep import read_labels, roc_points
 
 if TYPE_CHECKING:

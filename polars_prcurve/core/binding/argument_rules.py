@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.binding.eta_kinds import EtaArgument
+from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, RUN_WORDS, TARGET_KINDS

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.comparison.crossing_roots import (
+from polars_prcurve.core.comparison.sign_changes import (
     Evaluate,
     Floats,
     Indices,
@@ -34,15 +34,15 @@ from polars_prcurve.core.curves.operating_points import build_counted_points
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import Segment
-from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_share
-from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.prevalence.eta_grid import EtaTable, read_share
+from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]

@@ -30,7 +30,7 @@ import polars as pl
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, counts_unseen, find_ends, find_gap
 

@@ -10,7 +10,7 @@ metric rises or falls with each of them throughout. Three bands follow from that
                   greatest in the opposite corner (Brabec et al. 2020, 12-13). If the interval of each
                   rate has the square root of the level, the band has at least the level.
     simultaneous  The rectangle over intervals of a local level, which hold at all thresholds at once,
-                  and so at a chosen one, too (Berk and Jones 1979). See `simultaneous_levels`.
+                  and so at a chosen one, too (Berk and Jones 1979). See `levels_for_all_thresholds`.
 
 Where clusters of examples hold both classes, errors of recall and fpr have a correlation R. With the
 distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a
@@ -37,7 +37,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import (
     BETA_METHODS,
     Intervals,
@@ -48,11 +48,11 @@ from polars_prcurve.core.confidence.intervals import (
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import student_quantile
-from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
@@ -192,7 +192,9 @@ class BandOptions:
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
         if self.band == "simultaneous":
-            from polars_prcurve.core.confidence.simultaneous_levels import compute_simultaneous_limits
+            from polars_prcurve.core.confidence.levels_for_all_thresholds import (
+                compute_simultaneous_limits,
+            )
 
             ends = compute_simultaneous_limits(value * size, size, self.rate_level)
         else:

@@ -46,8 +46,8 @@ from polars_prcurve.core.ground.argument_checks import (
     read_numbers,
 )
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:

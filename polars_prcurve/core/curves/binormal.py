@@ -15,16 +15,16 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize
 from polars_prcurve.core.curves.binormal_columns import NormalFit
 from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.core.metrics.segment_columns import CELLS, BinormalModel, Segment
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes

@@ -19,18 +19,18 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EtaError
+from polars_prcurve.core.confidence.interval_inputs import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
-from polars_prcurve.core.ground import exact_arithmetic, query_checks
+from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.query_checks import equals_label, guard, label_dtypes
+from polars_prcurve.core.ground.value_checks import equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
-from polars_prcurve.core.prevalence.eta_argument import class_factors, read_eta_list
+from polars_prcurve.core.prevalence.eta_grid import class_factors, read_eta_list
 from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 
 Prevalence: TypeAlias = float | pl.Expr | None
@@ -392,33 +392,33 @@ def read_scored_rows(
         return pl.field(name)
 
     named = {"score": describe_expression("score", score), "label": describe_expression("label", labels)}
-    score = query_checks.SCORE_DTYPES.restrict(named["score"], score)
+    score = value_checks.SCORE_DTYPES.restrict(named["score"], score)
     labels = label_dtypes(pos_label).restrict(named["label"], labels)
     checks = [
-        *query_checks.missing_checks(count, named["score"], score, nan=True),
-        *query_checks.missing_checks(count, named["label"], labels, nan=False),
+        *value_checks.missing_checks(count, named["score"], score, nan=True),
+        *value_checks.missing_checks(count, named["label"], labels, nan=False),
     ]
     if pos_label is None:
         number = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
         positive = number == 1
-        checks += query_checks.label_checks(count, named["label"], number)
+        checks += value_checks.label_checks(count, named["label"], number)
     else:
         positive = equals_label(labels, pos_label)
-        checks += query_checks.pos_label_checks(count, named["label"], positive, pos_label)
+        checks += value_checks.pos_label_checks(count, named["label"], positive, pos_label)
     pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         weights = read_expression("weight=", weight)
         description = describe_expression("weight", weights)
-        weights = query_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
-        checks += query_checks.missing_checks(count, description, weights, nan=True)
-        checks += query_checks.amount_checks(count, description, weights)
+        weights = value_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
+        checks += value_checks.missing_checks(count, description, weights, nan=True)
+        checks += value_checks.amount_checks(count, description, weights)
         amounts = weights * pos, weights * neg
         exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)
     if isinstance(etas[0], pl.Expr):
-        checks += query_checks.eta_checks(count, "eta=", etas[0])
+        checks += value_checks.eta_checks(count, "eta=", etas[0])
     guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
     return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
 
@@ -426,7 +426,7 @@ def read_scored_rows(
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     """Return the prevalences of the context; an expression is one of them, as a Float64."""
     if isinstance(eta, pl.Expr):
-        restricted = query_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        restricted = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
         return [restricted.cast(pl.Float64)]
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:

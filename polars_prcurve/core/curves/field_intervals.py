@@ -30,7 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.interval_columns import (
+from polars_prcurve.core.confidence.interval_inputs import (
     UNCERTAIN_ETA_COLUMNS,
     EffectiveSize,
     EtaError,
@@ -43,14 +43,14 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_argument import EtaTable
-from polars_prcurve.core.prevalence.field_parts import build_field
-from polars_prcurve.core.prevalence.pair_columns import Part
+from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.group_eta_columns import Part
+from polars_prcurve.core.prevalence.part_weights import build_field
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 _ROW = f"{RESERVED}field_row"  # the number of a row of a field

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import BETA_METHODS, tell_doubts
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.core.confidence.precision_width import smallest_eta
@@ -36,21 +36,21 @@ from polars_prcurve.core.curves.targets import (
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs import input_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
-from polars_prcurve.core.prevalence.eta_argument import (
+from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.core.sweep.sample_designs import Design, choose_design

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EtaError
+from polars_prcurve.core.confidence.interval_inputs import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     LIMIT_COLUMNS,
     MOVED_RATES,
@@ -59,11 +59,11 @@ from polars_prcurve.core.curves.targets import (
     merge_steps,
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.row_columns import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import Rows
-from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 

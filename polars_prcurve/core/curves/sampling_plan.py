@@ -26,16 +26,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.curves.curve_table import pick_by_number
-from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.query_checks import Check, show_value, stop_if_broken
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, show_value, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import ReadColumn
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.core.prevalence.field_parts import check_weight_name
+from polars_prcurve.core.prevalence.part_weights import check_weight_name
 from polars_prcurve.core.sweep.sweep_columns import UNLABELLED_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import count_scores
 
@@ -224,7 +224,7 @@ def build_weighed_sample(
     if shared_names := [column for column in (STRATUM, name) if column in names]:
         raise PrcError(f"the table has a column {shared_names[0]!r} already; drop or rename it")
     if drop:
-        frame = frame.filter(~query_checks.is_missing(score.value, score.dtype))
+        frame = frame.filter(~value_checks.is_missing(score.value, score.dtype))
     reaches = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
     place = pl.sum_horizontal(reached.cast(pl.Int64) for reached in reaches) - 1
     highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
@@ -233,7 +233,7 @@ def build_weighed_sample(
     )
     is_labelled = label.value.is_not_null()
     nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
-    checks = [*query_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
+    checks = [*value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
     where = f"{score.what} is in no stratum of the plan in ", beyond.sum()
     example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
     sentence = (*where, " row(s), such as ", show_value(example), remake)

@@ -20,7 +20,7 @@ from polars import selectors
 
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.core.ground.safe_text import make_visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from polars_prcurve.core.ground.message_text import make_visible, shorten_name
+from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 
 _PACKAGE = "polars_prcurve"  # by which frames of the package are told from those of the user
 _MAX_LETTERS = 1_000  # of a message: about ten lines of a terminal

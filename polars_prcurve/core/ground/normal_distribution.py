@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 import polars as pl
 
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
 # The columns of `add_normal_quantile`, while it works
 _SHARE = f"{RESERVED}quantile_share"  # the share that is asked for

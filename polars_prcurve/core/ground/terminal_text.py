@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.core.ground.safe_text import make_visible
 
 # Marks that turn the direction of writing, or end a line, would move the cells beside them.
 _HARMFUL = dict.fromkeys(

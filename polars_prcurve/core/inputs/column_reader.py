@@ -13,14 +13,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.group_keys import WIDE_DTYPES, Span, group_number, join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, DtypeRule, run_query, show_value
+from polars_prcurve.core.ground.group_joins import WIDE_DTYPES, Span, group_number, join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
+from polars_prcurve.core.inputs.input_tables import Tallies
 from polars_prcurve.core.inputs.row_columns import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import Tallies
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 
@@ -175,7 +175,7 @@ class ColumnReader:
         return dtypes
 
     def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
-        """Add checks of values, which `query_checks` makes over the sums of `tallies`."""
+        """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
         self.tallies.checks += make_checks(self.tallies.count, what, *values)
 
     def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
@@ -194,15 +194,15 @@ class ColumnReader:
         `models` are the columns that scores were in before a wide table was made long.
         """
         if self.drop:
-            self.missing.append(query_checks.is_missing(column.value, column.dtype))
+            self.missing.append(value_checks.is_missing(column.value, column.dtype))
             return
         nan, null = column.dtype.is_float(), not may_be_null
-        counters: dict[str, query_checks.RowCounter] = {
+        counters: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
             for model in models
         }
         for what, count in (counters or {column.what: self.tallies.count}).items():
-            self.tallies.checks += query_checks.missing_checks(
+            self.tallies.checks += value_checks.missing_checks(
                 count, what, column.value, nan=nan, null=null
             )
 

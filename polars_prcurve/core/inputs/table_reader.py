@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.query_checks import Check
+from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
@@ -26,9 +26,9 @@ from polars_prcurve.core.inputs.column_reader import (
     list_known_columns,
 )
 from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
+from polars_prcurve.core.inputs.input_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.core.inputs.never_scored import add_never_scored
 from polars_prcurve.core.inputs.row_columns import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 
 
 def read_input(
@@ -76,7 +76,7 @@ def read_unlabelled(
     score = _read_score(reader, columns.score)
     if posteriors:
         value = score.value.cast(pl.Float64)
-        reader.check(query_checks.unlabelled_checks, score.what, value)
+        reader.check(value_checks.unlabelled_checks, score.what, value)
         score = score._replace(value=value, dtype=pl.Float64())
     amounts = _read_numbers_of_rows(reader, columns.counts)
     return _build_score_table(reader, score, amounts, {}, weighted=False)
@@ -265,8 +265,8 @@ def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[
     most = pl.when(number.is_finite()).then(number).max().over(*reader.by_exprs, key)
     reader.frame = reader.frame.with_columns(most.alias(Row.STRATUM_WEIGHT))
     stands_for = pl.col(Row.STRATUM_WEIGHT)
-    reader.check(query_checks.stratum_weight_checks, amount.what, number)
-    reader.check(query_checks.equal_weight_checks, amount.what, number, stands_for)
+    reader.check(value_checks.stratum_weight_checks, amount.what, number)
+    reader.check(value_checks.equal_weight_checks, amount.what, number, stands_for)
     return {Row.STRATUM: key, Row.STRATUM_WEIGHT: stands_for}
 
 
@@ -275,11 +275,11 @@ def _read_score(
 ) -> ReadColumn:
     """Return the scores; of models that were columns of a `wide` table, with checks of each column."""
     score = reader.read_column("score", column)
-    query_checks.SCORE_DTYPES.require(score.what, score.dtype)
+    value_checks.SCORE_DTYPES.require(score.what, score.dtype)
     reader.handle_missing(score, wide, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
-        reader.check(query_checks.posterior_checks, score.what, score.value.cast(pl.Float64))
+        reader.check(value_checks.posterior_checks, score.what, score.value.cast(pl.Float64))
     return score
 
 
@@ -315,7 +315,7 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     for total, squares, column in zip(values, values[2:], listed[2:], strict=False):
         what = f"counts column {column!r}" if isinstance(column, str) else "counts="
         sums = total.cast(pl.Float64), squares.cast(pl.Float64)
-        reader.check(query_checks.square_checks, what, *sums)
+        reader.check(value_checks.square_checks, what, *sums)
     for value, dtype in amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)
@@ -326,19 +326,19 @@ def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     """Return Row.LABEL; with weights return Row.POS and Row.NEG, of which one is 0 in each row."""
     labels, pos_label = reader.read_column("label", columns.label), columns.pos_label
     value, dtype, _, what = labels
-    query_checks.label_dtypes(pos_label).require(what, dtype)
+    value_checks.label_dtypes(pos_label).require(what, dtype)
     reader.handle_missing(labels)
     if pos_label is not None:
         if isinstance(dtype, pl.Enum) and pos_label not in (categories := dtype.categories.to_list()):
             hint = suggest_names(str(pos_label), categories)
             raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
-        positive = query_checks.equals_label(value, pos_label)
-        reader.check(query_checks.pos_label_checks, what, positive, pos_label)
+        positive = value_checks.equals_label(value, pos_label)
+        reader.check(value_checks.pos_label_checks, what, positive, pos_label)
     elif dtype == pl.Boolean:
         positive = value
     else:
         positive = value == 1
-        reader.check(query_checks.label_checks, what, value)
+        reader.check(value_checks.label_checks, what, value)
     if columns.weight is None:
         return {Row.LABEL: (positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", columns.weight)
@@ -366,8 +366,8 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
     """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
-    value, dtype, _, what = reader.read_values(argument, column, query_checks.AMOUNT_DTYPES)
-    reader.check(query_checks.amount_checks, what, value)
+    value, dtype, _, what = reader.read_values(argument, column, value_checks.AMOUNT_DTYPES)
+    reader.check(value_checks.amount_checks, what, value)
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide
@@ -390,8 +390,8 @@ def _read_points(
     points = {}
     pair = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
     for name, column in zip(("recall", "fpr"), pair, strict=True):
-        rate = reader.read_values("rates", column, query_checks.RATE_DTYPES)
-        reader.check(query_checks.rate_checks, rate.what, rate.value)
+        rate = reader.read_values("rates", column, value_checks.RATE_DTYPES)
+        reader.check(value_checks.rate_checks, rate.what, rate.value)
         points[name] = rate.value.cast(pl.Float64)
     if columns.sizes is None:
         return points, {}
@@ -432,7 +432,7 @@ def _read_cells(
     if isinstance(score, str) and score == "score" and score not in reader.schema:
         return points, fields  # the default, of a table that has no thresholds
     thresholds = reader.read_column("score", score)
-    query_checks.SCORE_DTYPES.require(thresholds.what, thresholds.dtype)
+    value_checks.SCORE_DTYPES.require(thresholds.what, thresholds.dtype)
     return points | {Row.SCORE: thresholds.value}, fields | {"score_dtype": thresholds.dtype}
 
 
@@ -453,6 +453,6 @@ def _read_count(
         raise PrcError(f"{counts.what} is {counts.dtype}; expected whole numbers >= 0")
     if not may_be_null:
         reader.handle_missing(counts)
-    reader.check(query_checks.amount_checks, counts.what, value)
-    reader.check(query_checks.whole_checks, counts.what, value.cast(pl.Float64))
+    reader.check(value_checks.amount_checks, counts.what, value)
+    reader.check(value_checks.whole_checks, counts.what, value.cast(pl.Float64))
     return value

@@ -20,9 +20,9 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.confidence.interval_inputs import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
 

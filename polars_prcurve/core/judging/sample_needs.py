@@ -7,7 +7,7 @@ from statistics import NormalDist
 from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.judging.cases import LEAST_OF_CLASS, WIDE, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, WIDE, Candidate, Case, JudgedCase
 
 RELEVANT_GAP = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a value is well known

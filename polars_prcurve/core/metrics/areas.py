@@ -15,8 +15,8 @@ from typing import Literal
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,
     SHORT,

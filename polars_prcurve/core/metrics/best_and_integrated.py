@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,
     Average,

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.query_checks import Check, guard, stop_if_broken
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, guard, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_group_names,
     describe_expression,
     read_expression,
 )
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import evaluate
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     for name, prior in priors.items():
         if isinstance(prior, pl.Expr):
             named = read_expression(f"{name}=", prior)
-            priors[name] = query_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
-            checks += query_checks.inner_eta_checks(_count_rows, f"{name}=", priors[name])
+            priors[name] = value_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
+            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", priors[name])
         else:
             priors[name] = check_prior(name, prior)
     what = describe_expression("score", column)
-    value = query_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
-    checks = query_checks.posterior_checks(_count_rows, what, value) + checks
+    value = value_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
+    checks = value_checks.posterior_checks(_count_rows, what, value) + checks
     shifted: pl.Expr = _shift_posterior(value, **priors) + guard(checks)
     return shifted.alias(column.meta.output_name())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import (
+from polars_prcurve.core.confidence.interval_inputs import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -22,7 +22,7 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.ground.errors import PrcError, list_names, warn_caller
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.query_checks import count_check, run_query, stop_if_broken
+from polars_prcurve.core.ground.value_checks import count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.sweep.sweep_columns import AlertSize

@@ -28,8 +28,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import sum_moments
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes

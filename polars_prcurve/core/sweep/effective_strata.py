@@ -37,17 +37,17 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     from_whole,
     round_up_to_power_of_two,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import name_moment, name_unit
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.segment_columns import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_columns import ClusterSize, StratumLabels

@@ -31,13 +31,13 @@ from functools import reduce
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.sample_kinds import name_moment
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.segment_columns import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS

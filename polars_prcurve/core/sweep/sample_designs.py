@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     NEAR_ONE,
     SQUARES_NEAR_ONE,
@@ -29,8 +29,9 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     sum_shares,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import (
     CLUSTERED,
@@ -41,9 +42,8 @@ from polars_prcurve.core.inputs.sample_kinds import (
     WEIGHTED_CLUSTERS,
     SampleKind,
 )
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
-from polars_prcurve.core.prevalence.pair_columns import Part
+from polars_prcurve.core.prevalence.group_eta_columns import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights

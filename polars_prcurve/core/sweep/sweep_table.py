@@ -13,26 +13,26 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, count_check, stop_if_broken
+from polars_prcurve.core.ground.group_joins import join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import (
+from polars_prcurve.core.inputs.input_tables import (
     InputTable,
     RateTable,
     ScoreTable,
     has_unscored,
 )
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
-from polars_prcurve.core.prevalence import eta_argument
-from polars_prcurve.core.prevalence.eta_argument import EtaTable
-from polars_prcurve.core.prevalence.pair_columns import Pair, Part
+from polars_prcurve.core.prevalence import eta_grid
+from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.group_eta_columns import Pair, Part
 from polars_prcurve.core.sweep import grouped_rows
 from polars_prcurve.core.sweep.grouped_rows import (
     CLASS_SUMS,
@@ -83,8 +83,8 @@ def build_eta_sweep(
     if grid is None:
         frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
-        groups = eta_argument.join_etas(groups, grid, *grouped_rows.class_sizes(table))
-        if checks := eta_argument.own_eta_checks(table, grid, pl.lit(True)):
+        groups = eta_grid.join_etas(groups, grid, *grouped_rows.class_sizes(table))
+        if checks := eta_grid.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.copies == 1:
             frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
@@ -599,11 +599,11 @@ def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
     first = pl.col(Sweep.FIRST_IN_GROUP)
     checks = [
-        *eta_argument.eta_row_checks(grid, first),
-        *eta_argument.own_eta_checks(table, grid, first),
+        *eta_grid.eta_row_checks(grid, first),
+        *eta_grid.own_eta_checks(table, grid, first),
     ]
     if grid.shared is not None:
-        checks.append(eta_argument.same_eta_check(grid.shared))
+        checks.append(eta_grid.same_eta_check(grid.shared))
     if isinstance(table, RateTable):
         checks += point_checks(table, lambda name: pl.when(first).then(name).otherwise(0).sum())
     return checks

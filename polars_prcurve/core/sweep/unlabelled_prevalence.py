@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import (
+from polars_prcurve.core.confidence.interval_inputs import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -27,13 +27,13 @@ from polars_prcurve.core.confidence.interval_columns import (
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.prior_shift import join_estimates, list_estimate_columns
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS

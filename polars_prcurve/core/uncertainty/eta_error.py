@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import ETA_LOW, EtaError
+from polars_prcurve.core.confidence.interval_inputs import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
 from polars_prcurve.core.confidence.point_intervals import (
     SLOPE_SCALE,
@@ -35,13 +35,13 @@ from polars_prcurve.core.curves.field_intervals import (
     add_squares,
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.core.metrics.segment_columns import Segment
-from polars_prcurve.core.prevalence.eta_argument import class_factors
-from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.prevalence.eta_grid import class_factors
+from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts

@@ -20,16 +20,16 @@ from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import make_visible, shorten_name
 from polars_prcurve.core.ground.progress import is_watched, show_seconds
-from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 from polars_prcurve.core.ground.terminal_text import fill_lines
+from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED, list_factories
 from polars_prcurve.core.metrics.metric_lookup import format_signature
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.fields import Field
+from polars_prcurve.core.prevalence.field_and_class_mix import Field
 from polars_prcurve.core.prevalence.sampled_eta import describe_refuted_estimates
 from polars_prcurve.doors.cli import command_errors, table_files
 from polars_prcurve.doors.cli import options as kinds

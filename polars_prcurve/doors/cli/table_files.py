@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.atomic_file import is_stream, resolve_target, write_atomically
 from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.query_checks import translate_errors
+from polars_prcurve.core.ground.value_checks import translate_errors
 
 STDIO = "-"  # the path that stands for CSV from standard input, or to standard output
 _ROWS_TO_INFER = 10_000  # rows that tell dtypes: by the 100 of Polars, 0 may become 0.5 too late

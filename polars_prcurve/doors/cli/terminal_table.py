@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import find_estimate
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.message_text import format_count, shorten_name
-from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.safe_text import format_count, shorten_name
 from polars_prcurve.core.ground.terminal_text import (
     cut_text,
     fill_lines,
@@ -26,6 +25,7 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_width,
     pad_text,
 )
+from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.prevalence.sampled_eta import IS_REFUTED
 from polars_prcurve.doors.cli.command_errors import print_sentence
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_eta, say_sizes

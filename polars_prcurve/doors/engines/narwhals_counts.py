@@ -17,11 +17,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, guard, run_query
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, guard, run_query
 from polars_prcurve.core.inputs.column_reader import Missing, check_group_names, list_columns
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_columns import Row
@@ -197,7 +197,7 @@ def _merge_at_positives(
         if name not in columns:
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
     score, mark = pl.col("score"), pl.col(Row.MARK)
-    marks = positives.select(*by, score.cast(dtype)).filter(query_checks.is_missing(score, dtype).not_())
+    marks = positives.select(*by, score.cast(dtype)).filter(value_checks.is_missing(score, dtype).not_())
     rows = pl.concat([count_table, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
     scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
     below = pl.when(mark).then(score).forward_fill()
@@ -332,16 +332,16 @@ def _list_kinds(
 def _list_checks(names: ColumnNames, dtypes: dict[str, pl.DataType], pos_label: Any) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
     score, label = f"score column {names.score!r}", f"label column {names.label!r}"
-    yield from query_checks.missing_checks(_sum_rows, score, pl.col("score"), nan=True)
-    yield from query_checks.missing_checks(_sum_rows, label, pl.col("label"), nan=False)
+    yield from value_checks.missing_checks(_sum_rows, score, pl.col("score"), nan=True)
+    yield from value_checks.missing_checks(_sum_rows, label, pl.col("label"), nan=False)
     if pos_label is not None:
-        yield from query_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
+        yield from value_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
     elif dtypes[names.label] != pl.Boolean:
-        yield from query_checks.label_checks(_sum_rows, label, pl.col("label"))
+        yield from value_checks.label_checks(_sum_rows, label, pl.col("label"))
     if names.weight is not None:
         weight = f"weight column {names.weight!r}"
-        yield from query_checks.missing_checks(_sum_rows, weight, pl.col("weight"), nan=True)
-        yield from query_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
+        yield from value_checks.missing_checks(_sum_rows, weight, pl.col("weight"), nan=True)
+        yield from value_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
 
 
 def _sum_rows(test: pl.Expr) -> pl.Expr:

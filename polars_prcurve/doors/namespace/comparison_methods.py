@@ -15,9 +15,9 @@ from polars_prcurve.core.binding.word_groups import (
     RateTargetsOfCurve,
 )
 from polars_prcurve.core.comparison.differences import build_compare_table
+from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
 from polars_prcurve.core.comparison.model_pairs import Adjust, Comparison
 from polars_prcurve.core.comparison.ranking import build_ranking_table
-from polars_prcurve.core.comparison.reported_point import Matched, compare_at_point
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
@@ -29,11 +29,11 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
     list_known_columns,
 )
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_argument import Eta, check_eta
+from polars_prcurve.core.prevalence.eta_grid import Eta, check_eta
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:

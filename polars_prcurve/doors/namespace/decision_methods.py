@@ -21,9 +21,9 @@ from polars_prcurve.core.judging.decision_request import (
     weigh_field,
 )
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
-from polars_prcurve.core.prevalence.eta_argument import Eta
+from polars_prcurve.core.prevalence.eta_grid import Eta
 from polars_prcurve.view.report.decision import Decision
-from polars_prcurve.view.verdicts.findings import decide
+from polars_prcurve.view.verdicts.decision_in_words import decide
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

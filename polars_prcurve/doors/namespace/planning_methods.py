@@ -29,18 +29,18 @@ from polars_prcurve.core.curves.sampling_plan import (
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.query_checks import SCORE_DTYPES, run_query
+from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
-from polars_prcurve.core.prevalence.eta_argument import Eta
-from polars_prcurve.core.prevalence.field_parts import build_reweighted_table
-from polars_prcurve.core.prevalence.fields import Field
+from polars_prcurve.core.prevalence.eta_grid import Eta
+from polars_prcurve.core.prevalence.field_and_class_mix import Field
+from polars_prcurve.core.prevalence.part_weights import build_reweighted_table
 from polars_prcurve.core.prevalence.prior_shift import (
     build_estimates_table,
     check_estimate_method,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds
-from polars_prcurve.core.uncertainty.subsampling_scatter import build_subsample_table
+from polars_prcurve.core.uncertainty.negative_subsampling import build_subsample_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

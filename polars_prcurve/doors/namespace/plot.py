@@ -33,13 +33,13 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_argument import end_at_negatives, eta_grid
+from polars_prcurve.core.prevalence.eta_grid import end_at_negatives, eta_grid
 from polars_prcurve.view.report.decision import Decision
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from polars_prcurve.core.binding.bound_table import BoundTable
     from polars_prcurve.core.confidence.intervals import Confidence
     from polars_prcurve.core.inputs.column_reader import Column
-    from polars_prcurve.core.prevalence.eta_argument import Eta
+    from polars_prcurve.core.prevalence.eta_grid import Eta
     from polars_prcurve.core.sweep.sweep_table import Thresholds
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
 

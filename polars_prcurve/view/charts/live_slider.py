@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.prevalence.eta_argument import read_share
+from polars_prcurve.core.prevalence.eta_grid import read_share
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.view.charts.parts import chart_style as style
 from polars_prcurve.view.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y

@@ -13,7 +13,7 @@ from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.core.confidence.intervals import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts import chart_style as style
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part

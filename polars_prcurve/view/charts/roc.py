@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.argument_checks import (
     read_list,
     read_number,
 )
-from polars_prcurve.core.prevalence.eta_argument import read_share
+from polars_prcurve.core.prevalence.eta_grid import read_share
 from polars_prcurve.view.charts.parts import marked_points, point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec

@@ -13,7 +13,7 @@ from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_n
 from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.verdicts.case_summary import say_status
-from polars_prcurve.view.verdicts.findings import Findings, build_table, build_verdicts
+from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 
 _FLUID_TAG = '<svg style="width:100%;height:auto" '  # as wide as the cell of a notebook
@@ -83,7 +83,7 @@ class Decision:
         title, date, notes
             A heading, a date to print, since the document looks at no clock, and a text of your own.
         """
-        from polars_prcurve.view.report.decision_document import build_document
+        from polars_prcurve.view.report.decision_html import build_document
         from polars_prcurve.view.report.html_and_svg import check_page_path, write_text
 
         check_page_path(path)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.message_text import format_count
-from polars_prcurve.core.judging.cases import Case
-from polars_prcurve.core.judging.statuses import Outcome
+from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.view.report.html_and_svg import (
     DOTTED,
     Point,
@@ -23,8 +23,8 @@ from polars_prcurve.view.report.html_and_svg import (
     name_color,
 )
 from polars_prcurve.view.verdicts.case_summary import WordedCase, say_short
-from polars_prcurve.view.verdicts.findings import Findings
-from polars_prcurve.view.verdicts.verdict_phrases import (
+from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.value_phrases import (
     end_precision,
     is_rarely_right,
     join_within,

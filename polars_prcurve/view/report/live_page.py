@@ -12,8 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.judging.cases import Case, JudgedCase
-from polars_prcurve.view.report import decision_document as document
+from polars_prcurve.core.judging.case_status import Case, JudgedCase
+from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.report.decision_drawings import FEW_FALSE_ALERTS, number_models
 from polars_prcurve.view.report.html_and_svg import (
     DECISION_STYLE,
@@ -22,8 +22,8 @@ from polars_prcurve.view.report.html_and_svg import (
     write_document,
 )
 from polars_prcurve.view.verdicts.case_places import name_cases, say_place
-from polars_prcurve.view.verdicts.findings import Findings
-from polars_prcurve.view.verdicts.verdict_phrases import name_model
+from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases
 from polars_prcurve.view.words.value_names import mark_names
 

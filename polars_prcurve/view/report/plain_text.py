@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.ground.terminal_text import (
     cut_text,
     fill_lines,
@@ -17,12 +17,12 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_width,
     pad_text,
 )
-from polars_prcurve.core.judging.cases import Candidate, Case
-from polars_prcurve.view.report import decision_document as document
+from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.verdicts.case_places import say_place
 from polars_prcurve.view.verdicts.case_summary import say_short, say_status
-from polars_prcurve.view.verdicts.findings import Findings, list_all_names
-from polars_prcurve.view.verdicts.verdict_phrases import (
+from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
+from polars_prcurve.view.verdicts.value_phrases import (
     join_within,
     name_model,
     name_precision,

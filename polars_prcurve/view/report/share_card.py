@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polars_prcurve.core.ground.message_text import shorten_name
-from polars_prcurve.view.report.decision_document import (
-    choose_drawable,
-    describe_question,
-    describe_test,
-    isolate_names,
-)
+from polars_prcurve.core.ground.safe_text import shorten_name
 from polars_prcurve.view.report.decision_drawings import (
     are_drawn,
     describe_doubt,
@@ -18,6 +12,12 @@ from polars_prcurve.view.report.decision_drawings import (
     list_icons,
     number_models,
     place_icons,
+)
+from polars_prcurve.view.report.decision_html import (
+    choose_drawable,
+    describe_question,
+    describe_test,
+    isolate_names,
 )
 from polars_prcurve.view.report.html_and_svg import (
     FONT,
@@ -28,8 +28,8 @@ from polars_prcurve.view.report.html_and_svg import (
     paint,
 )
 from polars_prcurve.view.verdicts.case_places import say_place
-from polars_prcurve.view.verdicts.findings import Findings
-from polars_prcurve.view.verdicts.verdict_phrases import (
+from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.value_phrases import (
     is_rarely_right,
     name_model,
     say_precision,

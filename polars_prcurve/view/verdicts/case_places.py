@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.judging.cases import Case
+from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.words.number_words import say_eta, say_where
 from polars_prcurve.view.words.value_names import name_group
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.judging.cases import Case, JudgedCase
-from polars_prcurve.core.judging.judged_table import JudgedTable, are_alike, find_least_known
-from polars_prcurve.core.judging.statuses import GroupStanding
+from polars_prcurve.core.judging.case_status import Case, JudgedCase
+from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
+from polars_prcurve.core.judging.status_names import GroupStanding
 from polars_prcurve.view.verdicts.case_places import say_place, say_places
 from polars_prcurve.view.verdicts.need_sentences import say_group_need
+from polars_prcurve.view.verdicts.value_phrases import list_names, name_outcome, start_sentence
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_phrases import list_names, name_outcome, start_sentence
 from polars_prcurve.view.words.number_words import glue_numbers
 from polars_prcurve.view.words.value_names import join_words
 

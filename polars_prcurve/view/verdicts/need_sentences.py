@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.message_text import format_count
-from polars_prcurve.core.judging.cases import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
+from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import (
     RELEVANT_GAP,
     WELL_KNOWN,
@@ -17,7 +17,7 @@ from polars_prcurve.core.judging.sample_needs import (
     measure_half_width,
     rests_on_eta,
 )
-from polars_prcurve.view.verdicts.verdict_phrases import (
+from polars_prcurve.view.verdicts.value_phrases import (
     is_rarely_right,
     say_about,
     say_alerts_right,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from polars_prcurve.core.judging.statuses import Status
+from polars_prcurve.core.judging.status_names import Status
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.message_text import format_count
-from polars_prcurve.core.judging.cases import Candidate, Case, JudgedCase
+from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import find_open_range, find_scarce_class
-from polars_prcurve.core.judging.statuses import Status
+from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.view.verdicts.need_sentences import say_need
-from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_phrases import (
+from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     NO_THRESHOLD,
     describe_limit,
@@ -24,6 +23,7 @@ from polars_prcurve.view.verdicts.verdict_phrases import (
     say_two_digits,
     start_sentence,
 )
+from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     glue_numbers,

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import check_confidence
-from polars_prcurve.core.ground.message_text import format_count, shorten_name
+from polars_prcurve.core.ground.safe_text import format_count, shorten_name
 from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_threshold
 from polars_prcurve.view.words.value_names import (
     is_bare_number,

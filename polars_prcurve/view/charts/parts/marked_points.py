@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts.chart_titles import find_known_half, say_point, say_values
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits

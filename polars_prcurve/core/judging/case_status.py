@@ -16,7 +16,7 @@ from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.judging.statuses import GroupStanding, Outcome, Status
+from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least

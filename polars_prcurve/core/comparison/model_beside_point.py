@@ -25,9 +25,9 @@ from polars_prcurve.core.comparison.model_pairs import list_compare_columns
 from polars_prcurve.core.confidence.intervals import find_wilson_ends, tell_doubts, z_value
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
-from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import CELLS

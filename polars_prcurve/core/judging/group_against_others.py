@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence
-from polars_prcurve.core.judging.statuses import GroupStanding
+from polars_prcurve.core.judging.status_names import GroupStanding
 
 _LEAST_GROUPS = 3  # of two groups each is all the others of the other one: `compare` tests that
 _MOST_ROWS = 10_000_000

@@ -9,7 +9,7 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import (
+from polars_prcurve.core.confidence.interval_inputs import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -34,25 +34,25 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names
-from polars_prcurve.core.ground.group_keys import join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, count_check, run_query, stop_if_broken
+from polars_prcurve.core.ground.group_joins import join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
     check_group_names,
     missing_row_check,
     read_group_keys,
 )
+from polars_prcurve.core.inputs.input_tables import InputTable, RateTable
 from polars_prcurve.core.inputs.row_columns import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable
-from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from polars_prcurve.core.prevalence.fields import ClassMix, Field
+    from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 
 
 @dataclass(frozen=True)

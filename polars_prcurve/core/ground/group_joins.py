@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
 Span: TypeAlias = tuple[int, int]
 """The least and the greatest physical value of a column."""

@@ -13,11 +13,11 @@ import polars as pl
 
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import EvidenceColumn
-from polars_prcurve.core.judging.judged_table import JudgedTable, judge_table
+from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
 from polars_prcurve.view.verdicts.case_summary import WordedCase, sum_up
+from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
 from polars_prcurve.view.words.value_names import name_group
 

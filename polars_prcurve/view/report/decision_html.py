@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.ground import message_text
-from polars_prcurve.core.judging.cases import LEAST_OF_CLASS, Candidate, Case, JudgedCase
-from polars_prcurve.core.judging.judged_table import find_least_known
+from polars_prcurve.core.ground import safe_text
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.overall_status import find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_drawings as drawings
@@ -37,12 +37,12 @@ from polars_prcurve.view.report.html_and_svg import (
     show_value,
     write_document,
 )
-from polars_prcurve.view.verdicts import verdict_phrases
+from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import say_place, say_places
 from polars_prcurve.view.verdicts.case_summary import say_status
-from polars_prcurve.view.verdicts.findings import Findings, build_table, list_all_names
+from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
+from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_phrases import name_outcome
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, name_value
 
@@ -69,7 +69,7 @@ def _write_body(
         case = findings.cases[0]
         if len(findings.cases) > 1 and not is_picture:
             yield write_cases(findings)
-            yield f"<h2>{escape(verdict_phrases.start_sentence(say_place(case)))}</h2>"
+            yield f"<h2>{escape(value_phrases.start_sentence(say_place(case)))}</h2>"
         if is_picture:
             yield from write_groups(findings)
         else:
@@ -108,10 +108,10 @@ def describe_question(findings: Findings) -> str:
     if len(places) > 1:
         shared_etas = [eta for eta in etas if len(etas) == 1 and eta is not None]
         place = ", ".join([say_places(cases), *map(number_words.say_where, shared_etas)])
-    question = f"{place}, {verdict_phrases.describe_goal(findings.goal)}".strip(", ")
+    question = f"{place}, {value_phrases.describe_goal(findings.goal)}".strip(", ")
     if findings.goal.guarantee is not None:
         question += f", promised with {number_words.format_level(findings.goal.guarantee)}"
-    return number_words.glue_numbers(verdict_phrases.start_sentence(question))
+    return number_words.glue_numbers(value_phrases.start_sentence(question))
 
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
@@ -177,7 +177,7 @@ def _write_card(card: ModelCard) -> str:
     """Return the icons and the values of a model."""
     candidate, heading = card.candidate, card.heading
     if not heading and candidate.model is not None:
-        heading = verdict_phrases.name_model(candidate)
+        heading = value_phrases.name_model(candidate)
     head = f"<h3>{isolate(heading)}</h3>" if heading else ""
     values = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
@@ -192,18 +192,18 @@ def _write_card(card: ModelCard) -> str:
 
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
-    value, ends = verdict_phrases.say_precision(case, candidate.precision)
-    name = verdict_phrases.name_precision(case)
+    value, ends = value_phrases.say_precision(case, candidate.precision)
+    name = value_phrases.name_precision(case)
     yield name + (", half of the positives found" if case.goal.is_of_curve else ""), value, ends
     if case.goal.is_of_curve:
-        yield name_metric(case.goal.merit), *verdict_phrases.say_merit(candidate)
+        yield name_metric(case.goal.merit), *value_phrases.say_merit(candidate)
         return
-    yield f"alerts {number_words.say_cases(case.per)}", *verdict_phrases.say_alerts(candidate)
-    value, span = verdict_phrases.say_found(candidate)
+    yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.say_alerts(candidate)
+    value, span = value_phrases.say_found(candidate)
     score = say_score(candidate)
     yield "positives found", value, ", ".join(filter(None, [span, f"at score {score}" if score else ""]))
     if case.goal.maximized is not None:
-        yield f"best {name_metric(case.goal.merit)}", *verdict_phrases.say_merit(candidate)
+        yield f"best {name_metric(case.goal.merit)}", *value_phrases.say_merit(candidate)
 
 
 def say_score(candidate: Candidate) -> str:
@@ -293,7 +293,7 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
         color = colors[candidate.model] if candidate.model in colored_models else None
-        name = "" if candidate.model is None else verdict_phrases.name_model(candidate)
+        name = "" if candidate.model is None else value_phrases.name_model(candidate)
         curves.append(drawings.Curve(name, color, rows[candidate.model], point))
     if not curves:
         return
@@ -328,16 +328,16 @@ def _write_need(findings: Findings) -> Iterator[str]:
         need = count_examples_needed(case, findings.evidence.test_level)
         if findings.group_tests is None and need is not None and not need.is_met:
             share = max(100 * need.n_tested / need.number, 0.7)
-            n_tested = message_text.format_count(need.n_tested)
+            n_tested = safe_text.format_count(need.n_tested)
             yield (
                 f'<div class="bar"><p><b>{n_tested} {need.class_name} tested</b>'
-                f"<span>about {verdict_phrases.say_about(need.number)} needed</span></p>"
+                f"<span>about {value_phrases.say_about(need.number)} needed</span></p>"
                 f'<div><i style="width:{share:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons
     if reasons:
         items = "".join(
-            f"<li>{escape(verdict_phrases.start_sentence(reason))}.</li>" for reason in reasons
+            f"<li>{escape(value_phrases.start_sentence(reason))}.</li>" for reason in reasons
         )
         yield f'<ul class="reasons">{items}</ul>'
 
@@ -355,7 +355,7 @@ def describe_difference(case: Case) -> str:
     gap, low, high = (row.get(f"behind{end}") for end in ("", "_low", "_high"))
     if gap is None or low is None or high is None:
         return ""
-    names = [isolate(verdict_phrases.name_model(candidate)) for candidate in (first, second)]
+    names = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
     pair = " minus ".join(names)
     units = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}
     unit = units.get(case.goal.merit, "")
@@ -371,9 +371,7 @@ def describe_test(findings: Findings, date: str | None) -> str:
     facts = [] if date is None else [date]
     sizes = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
     if sizes:
-        n_pos, n_neg = (
-            message_text.format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True)
-        )
+        n_pos, n_neg = (safe_text.format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True))
         size = f"tested on {n_pos} positives and {n_neg} negatives"
         facts.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
     if findings.dropped_rows is not None:
@@ -383,7 +381,7 @@ def describe_test(findings: Findings, date: str | None) -> str:
     frames = (findings.evidence.curves, findings.evidence.areas)
     text = "".join(frame.with_columns(plain_columns).write_csv() for frame in frames)
     facts.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
-    return number_words.glue_numbers(verdict_phrases.start_sentence(" · ".join(facts)))
+    return number_words.glue_numbers(value_phrases.start_sentence(" · ".join(facts)))
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -418,22 +416,22 @@ def write_value(value: str, ends: str) -> str:
 def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     goal, status = case.goal, case.status
-    heads = [verdict_phrases.name_precision(case) if goal.is_of_rate else name_metric(goal.merit)]
+    heads = [value_phrases.name_precision(case) if goal.is_of_rate else name_metric(goal.merit)]
     if not goal.is_of_curve:
         heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
     if set(goal.targets) == {"recall"}:
         heads.pop()
     rows = []
     for candidate in case.candidates[:_MOST_ROWS]:
-        name = isolate(verdict_phrases.name_model(candidate))
+        name = isolate(value_phrases.name_model(candidate))
         if not candidate.meets_targets:
-            rows.append([name, *("–" for _ in heads), verdict_phrases.NO_THRESHOLD])
+            rows.append([name, *("–" for _ in heads), value_phrases.NO_THRESHOLD])
             continue
-        values = [verdict_phrases.say_merit(candidate)]
+        values = [value_phrases.say_merit(candidate)]
         if goal.is_of_rate:
-            values = [verdict_phrases.say_precision(case, candidate.precision)]
+            values = [value_phrases.say_precision(case, candidate.precision)]
         if not goal.is_of_curve:
-            values += [verdict_phrases.say_alerts(candidate), verdict_phrases.say_found(candidate)]
+            values += [value_phrases.say_alerts(candidate), value_phrases.say_found(candidate)]
         standing = "" if candidate.may_be_best else "behind"
         if candidate.may_be_chance:
             standing = "may be chance"
@@ -476,7 +474,7 @@ def write_shares(case: Case) -> str:
             value, low, high = shifted
             cells.append(write_value(*number_words.say_estimate(value, low, high)))
         rows.append([escape(number_words.say_eta(other)), *cells])
-    names = ["" if model.model is None else verdict_phrases.name_model(model) for model in models]
+    names = ["" if model.model is None else value_phrases.name_model(model) for model in models]
     heads = ["positive", *(name or "alerts right" for name in names)]
     return write_table(heads, rows) + '<p class="note">At the scores of this decision.</p>'
 

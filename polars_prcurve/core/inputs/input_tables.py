@@ -16,10 +16,10 @@ from typing import TypeGuard
 
 import polars as pl
 
-from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import (
     IN_PARTS,
@@ -244,7 +244,7 @@ class ScoreTable(InputTable):
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
             null = self.unscored is None or not self.unscored.in_rows
-            query_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
+            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
         sums = {_LEN: pl.len().cast(pl.Int64), Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum()}
         sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}

@@ -27,9 +27,9 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.errors import PrcError, describe_value
-from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import SYMBOLS, VISIBLE
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.safe_text import SYMBOLS, VISIBLE
 
 _SIGNATURE = "\n(a check of polars_prcurve)"
 """The end of a sentence in an error of Polars, by which `translate_errors` knows it."""
@@ -181,7 +181,7 @@ _DTYPE_NAMES = {
 
 # Frame methods and expressions raise the same sentences. The number of rows that are wrong comes from a
 # parameter `count`: an expression sums in its context, and a frame method reads a sum from the table of
-# groups (see `score_and_rate_tables`).
+# groups (see `input_tables`).
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""

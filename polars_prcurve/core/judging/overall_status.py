@@ -1,8 +1,8 @@
 """What is decided of a whole table: its cases one by one, and one status above them.
 
 request -> evidence      what the methods of the table say, see `evidence`
-        -> cases         groups at prevalences, see `cases`
-        -> judged cases  a status each, and how groups of one model stand, see `group_tests`
+        -> cases         groups at prevalences, see `case_status`
+        -> judged cases  a status each, and how groups of one model stand, see `group_against_others`
         -> status        the one above them
 """
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from polars_prcurve.core.inputs.table_reader import DroppedRows
-from polars_prcurve.core.judging.cases import JudgedCase, list_cases
+from polars_prcurve.core.judging.case_status import JudgedCase, list_cases
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.judging.group_tests import GroupTests, test_groups
-from polars_prcurve.core.judging.statuses import Status, find_first_status
+from polars_prcurve.core.judging.group_against_others import GroupTests, test_groups
+from polars_prcurve.core.judging.status_names import Status, find_first_status
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_columns import (
+from polars_prcurve.core.confidence.interval_inputs import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -32,25 +32,25 @@ from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.group_keys import aggregate_by, group_number, join_groups
-from polars_prcurve.core.ground.internal_names import RESERVED
-from polars_prcurve.core.ground.query_checks import Check, count_check, stop_if_broken
+from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, join_groups
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,
     show_first,
 )
-from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import (
+from polars_prcurve.core.inputs.input_tables import (
     FieldParts,
     InputTable,
     ScoreTable,
     Tallies,
     class_amounts,
 )
-from polars_prcurve.core.prevalence import eta_argument
-from polars_prcurve.core.prevalence.pair_columns import Pair, Part
+from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.prevalence import eta_grid
+from polars_prcurve.core.prevalence.group_eta_columns import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
@@ -279,7 +279,7 @@ def _read_frame(
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, key_names)
+    uncertain = may_be_uncertain and eta_grid.has_uncertain_eta(schema, key_names)
     known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups(
         "eta", (column for column in schema if column not in known_names), table_schema
@@ -287,7 +287,7 @@ def _read_frame(
     frame = eta.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
     troubles: list[tuple[pl.Expr, str]] = []
     if uncertain:
-        frame, troubles = eta_argument.add_uncertain_eta(frame, schema, confidence)
+        frame, troubles = eta_grid.add_uncertain_eta(frame, schema, confidence)
     value, part, nothing = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
     outside = value.is_nan() | ~value.is_between(0, 1)
     no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
