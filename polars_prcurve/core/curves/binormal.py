@@ -56,11 +56,11 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
-    frame = groups.join(fit_binormal(table, sweep, ddof=ddof), on=Group.NUMBER, how="left")
-    frame = check_at_end(table, frame.sort(Group.NUMBER))
-    fit = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
-    frame = frame.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **fit)
-    return frame.select(*table.by, *BINORMAL_COLUMNS)
+    result = groups.join(fit_binormal(table, sweep, ddof=ddof), on=Group.NUMBER, how="left")
+    result = check_at_end(table, result.sort(Group.NUMBER))
+    moment_columns = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
+    result = result.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **moment_columns)
+    return result.select(*table.by, *BINORMAL_COLUMNS)
 
 
 # The fit --------------------------------------------------------------------------------------
@@ -76,84 +76,96 @@ _AMOUNT, _TOTAL, _LOW, _HIGH, _SHARE, _PLACE, _MEAN, _SPREAD, _FACTOR = (
 
 def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
     """Return mean and standard deviation of both classes per NUMBER, null without a fit and n > ddof."""
-    half = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
-    sums = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
+    half_score = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
+    sum_columns = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
     # Without a cache each use below would sort again.
-    rows, fit = (
-        sweep.rows.select(Group.NUMBER, half, *sums[0], *sums[1]).cache(),
+    score_rows, fits_per_group = (
+        sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).cache(),
         sweep.groups.select(Group.NUMBER),
     )
     # Weights count as their effective size.
-    of_weights = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
-    sizes = of_weights if table.has_squares else class_counts(table)
-    names = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
-    for (cum, above), size, (mu_name, sigma_name) in zip(sums, sizes, names, strict=True):
-        amount = (pl.col(cum) - pl.col(above)).alias(_AMOUNT)
-        moments = _measure_places(rows.select(Group.NUMBER, _HALF_SCORE, amount))
-        low, high, spread = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
+    effective_sizes = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
+    sizes = effective_sizes if table.has_squares else class_counts(table)
+    moment_names = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
+    for (sum_column, column_above), size, (mu_name, sigma_name) in zip(
+        sum_columns, sizes, moment_names, strict=True
+    ):
+        amount = (pl.col(sum_column) - pl.col(column_above)).alias(_AMOUNT)
+        group_moments = _measure_places(score_rows.select(Group.NUMBER, _HALF_SCORE, amount))
+        low_half, high_half, variance = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
         if ddof:
             n = size.cast(pl.Float64)
             factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
-            moments = moments.join(sweep.groups.select(Group.NUMBER, factor), on=Group.NUMBER)
-            spread = spread * pl.col(_FACTOR)
-        mu = (low + (high - low) * pl.col(_MEAN)) * 2  # the ends are half scores
-        sigma = (high - low) * spread.sqrt() * 2
-        fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
-        fitted = {
-            name: pl.when(fits).then(moment) for name, moment in ((mu_name, mu), (sigma_name, sigma))
+            group_moments = group_moments.join(
+                sweep.groups.select(Group.NUMBER, factor), on=Group.NUMBER
+            )
+            variance = variance * pl.col(_FACTOR)
+        mu = (low_half + (high_half - low_half) * pl.col(_MEAN)) * 2  # the ends are half scores
+        sigma = (high_half - low_half) * variance.sqrt() * 2
+        has_fit = (low_half < high_half) & (variance > 0) & mu.is_finite() & sigma.is_finite()
+        fitted_columns = {
+            name: pl.when(has_fit).then(moment) for name, moment in ((mu_name, mu), (sigma_name, sigma))
         }
-        fit = fit.join(moments.select(Group.NUMBER, **fitted), on=Group.NUMBER, how="left")
-    return fit
+        fits_per_group = fits_per_group.join(
+            group_moments.select(Group.NUMBER, **fitted_columns), on=Group.NUMBER, how="left"
+        )
+    return fits_per_group
 
 
-def _measure_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+def _measure_places(score_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return the ends of the scores of a class per NUMBER, and the mean and variance of their places."""
     # A class with a single distinct score, for one, fits no normal distribution. Scores are measured
     # from the lowest score of their class, in units of the range of the class: places from 0 to 1. So
     # neither squares overflow nor does a large common offset cost digits.
-    amount, half = pl.col(_AMOUNT), pl.col(_HALF_SCORE)
-    rows = rows.filter(amount > 0)
-    ends = rows.group_by(Group.NUMBER).agg(
-        amount.sum().alias(_TOTAL), half.min().alias(_LOW), half.max().alias(_HIGH)
+    amount, half_score = pl.col(_AMOUNT), pl.col(_HALF_SCORE)
+    score_rows = score_rows.filter(amount > 0)
+    group_ends = score_rows.group_by(Group.NUMBER).agg(
+        amount.sum().alias(_TOTAL), half_score.min().alias(_LOW), half_score.max().alias(_HIGH)
     )
     # Both divisors are written as sums of columns: with a single group Polars may hold the joined total
     # as one number, and would multiply by its reciprocal.
     share = amount.cast(pl.Float64) / (pl.col(_TOTAL) - amount + amount).cast(pl.Float64)
-    below, above = half - pl.col(_LOW), pl.col(_HIGH) - half
-    place = (below / (below + above)).alias(_PLACE)
-    rows = rows.join(ends, on=Group.NUMBER).select(Group.NUMBER, share.alias(_SHARE), place)
-    mean = sum_shares(to_whole_shares(pl.col(_SHARE) * pl.col(_PLACE)))
-    means = rows.group_by(Group.NUMBER).agg(mean.alias(_MEAN))
+    from_low, to_high = half_score - pl.col(_LOW), pl.col(_HIGH) - half_score
+    place = (from_low / (from_low + to_high)).alias(_PLACE)
+    score_rows = score_rows.join(group_ends, on=Group.NUMBER).select(
+        Group.NUMBER, share.alias(_SHARE), place
+    )
+    mean_place = sum_shares(to_whole_shares(pl.col(_SHARE) * pl.col(_PLACE)))
+    group_means = score_rows.group_by(Group.NUMBER).agg(mean_place.alias(_MEAN))
     # A second pass over the rows: mean squares less the squared mean would cancel.
-    off = pl.col(_PLACE) - pl.col(_MEAN)
-    spread = sum_shares(to_whole_shares(pl.col(_SHARE) * off**2))
-    spreads = rows.join(means, on=Group.NUMBER).group_by(Group.NUMBER).agg(spread.alias(_SPREAD))
-    return ends.join(means, on=Group.NUMBER).join(spreads, on=Group.NUMBER)
+    deviation = pl.col(_PLACE) - pl.col(_MEAN)
+    variance = sum_shares(to_whole_shares(pl.col(_SHARE) * deviation**2))
+    group_variances = (
+        score_rows.join(group_means, on=Group.NUMBER).group_by(Group.NUMBER).agg(variance.alias(_SPREAD))
+    )
+    return group_ends.join(group_means, on=Group.NUMBER).join(group_variances, on=Group.NUMBER)
 
 
 def _binormal_auc() -> pl.Expr:
     """Return the area under the ROC curve, null without a fit of both classes."""
     # Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2))
     # Divide by the larger sigma first: the squares themselves could overflow.
-    large = pl.max_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
-    small = pl.min_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
-    apart = (
-        (pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG)) / large / (1 + (small / large) ** 2).sqrt()
+    larger_sigma = pl.max_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
+    smaller_sigma = pl.min_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
+    separation = (
+        (pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG))
+        / larger_sigma
+        / (1 + (smaller_sigma / larger_sigma) ** 2).sqrt()
     )
-    return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(normal_cdf(apart))
+    return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(normal_cdf(separation))
 
 
 # The curve ------------------------------------------------------------------------------------
 
 
-def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def replace_by_binormal_rates(points: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Replace both rates of a sweep at each eta by those of the fitted model, and counts by null."""
-    fit = fit_binormal(table, build_sweep(table))
+    fits_per_group = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
     sigmas = pl.col(NormalFit.SIGMA_POS), pl.col(NormalFit.SIGMA_NEG)
     sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(Sweep.CUM_POS)) for sigma in sigmas)
-    return frame.join(fit, on=Group.NUMBER, how="left", maintain_order="left").with_columns(
-        *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in CELLS),
+    return points.join(fits_per_group, on=Group.NUMBER, how="left", maintain_order="left").with_columns(
+        *(pl.lit(None, dtype=table.count_dtype).alias(cell) for cell in CELLS),
         normal_cdf((pl.col(NormalFit.MU_POS) - threshold) / sigma_pos).alias("recall"),
         normal_cdf((pl.col(NormalFit.MU_NEG) - threshold) / sigma_neg).alias("fpr"),
     )
@@ -183,34 +195,36 @@ _MIN_SCALE = 2.0**-46  # of s, so that the number of nodes is limited whatever r
 _LEAST_FPR = 1e-200  # a smaller fpr counts as 0: divided by it, terms could overflow
 
 
-def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
+def build_nodes(fits_per_group: pl.LazyFrame) -> pl.LazyFrame:
     """Return the nodes of each NUMBER, over which areas are summed: recall, fpr, the weight as RISE."""
     # BinormalModel.AUC and so on stand at one node of each group, for metrics that need only these.
-    last = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
+    last_number = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
     u = pl.col(_NODE_NUMBER) * (1 / _STEPS_PER_UNIT)
-    steps = pl.LazyFrame({_NODE_NUMBER: range(-last, last + 1)}).with_columns(u.sinh().alias(_SINH))
+    node_numbers = pl.LazyFrame({_NODE_NUMBER: range(-last_number, last_number + 1)}).with_columns(
+        u.sinh().alias(_SINH)
+    )
     s, centre, slope = pl.col(_NODE_SCALE), pl.col(_NODE_CENTRE), pl.col(BinormalModel.SLOPE)
     # The centre is c if s is small, and 0, the mean of the positives, if s is 1.
     z = centre * (1 - s * s) + s * pl.col(_SINH)
-    frame = _build_shapes(fit).join(steps, how="cross").with_columns(z.alias(_Z))
-    frame = frame.filter(pl.col(_Z).abs() <= _MAX_Z)
+    nodes = _build_shapes(fits_per_group).join(node_numbers, how="cross").with_columns(z.alias(_Z))
+    nodes = nodes.filter(pl.col(_Z).abs() <= _MAX_Z)
     # x = r (z - c), without forming z - c: its digits would be lost if r is large.
     x = slope * s * (pl.col(_SINH) - s * centre) + slope * (centre - pl.col(_NEG_CENTRE))
     density = (pl.col(_Z) ** 2 * -0.5).exp() * (1 / (_STEPS_PER_UNIT * math.sqrt(2 * math.pi)))
-    frame = frame.with_columns(
+    nodes = nodes.with_columns(
         normal_cdf(-pl.col(_Z)).alias("recall"),
         normal_cdf(-x).alias(_NODE_FPR),
         (u.cosh() * s * density).alias(Segment.RISE),
         *(
-            pl.when(pl.col(_NODE_NUMBER) == 0).then(name).alias(name)
-            for name in (BinormalModel.AUC, BinormalModel.SLOPE, BinormalModel.SHIFT)
+            pl.when(pl.col(_NODE_NUMBER) == 0).then(column).alias(column)
+            for column in (BinormalModel.AUC, BinormalModel.SLOPE, BinormalModel.SHIFT)
         ),
     )
     fpr = pl.col(_NODE_FPR)
     # A model has no fpr of 0. Clipped to the smallest float, it makes precision 0 at eta = 0, where an
     # fpr of 0 would leave it undefined.
-    ratio = fpr.clip(lower_bound=5e-324) / pl.col("recall")
-    return frame.select(
+    fpr_recall_ratio = fpr.clip(lower_bound=5e-324) / pl.col("recall")
+    return nodes.select(
         Group.NUMBER,
         "recall",
         Segment.RISE,
@@ -219,27 +233,27 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
         BinormalModel.SHIFT,
         # Means over prevalences divide by fpr, which may overflow; where fpr is 0, they take the limit.
         pl.when(fpr > _LEAST_FPR).then(fpr).otherwise(0.0).alias(Segment.FPR_OR_ZERO),
-        ratio.alias(Segment.FPR_RECALL_RATIO),
+        fpr_recall_ratio.alias(Segment.FPR_RECALL_RATIO),
     )
 
 
-def _build_shapes(fit: pl.LazyFrame) -> pl.LazyFrame:
+def _build_shapes(fits_per_group: pl.LazyFrame) -> pl.LazyFrame:
     """Return area, slope, shift, and centre and scale of the nodes, for each group that has a model."""
     largest_ratio = 1e300  # an infinite ratio would make 0 * inf at the nodes
-    apart = pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG)
+    mean_gap = pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG)
     slope = (pl.col(NormalFit.SIGMA_POS) / pl.col(NormalFit.SIGMA_NEG)).clip(
         1 / largest_ratio, largest_ratio
     )
-    shapes = fit.drop_nulls(_MOMENT_COLUMNS).select(
+    group_shapes = fits_per_group.drop_nulls(_MOMENT_COLUMNS).select(
         Group.NUMBER,
         _binormal_auc().alias(BinormalModel.AUC),
         slope.alias(BinormalModel.SLOPE),
-        (apart / pl.col(NormalFit.SIGMA_NEG))
+        (mean_gap / pl.col(NormalFit.SIGMA_NEG))
         .clip(-largest_ratio, largest_ratio)
         .alias(BinormalModel.SHIFT),
-        (-apart / pl.col(NormalFit.SIGMA_POS)).clip(-largest_ratio, largest_ratio).alias(_NEG_CENTRE),
+        (-mean_gap / pl.col(NormalFit.SIGMA_POS)).clip(-largest_ratio, largest_ratio).alias(_NEG_CENTRE),
     )
-    return shapes.with_columns(
+    return group_shapes.with_columns(
         (1 / pl.col(BinormalModel.SLOPE)).clip(_MIN_SCALE, 1.0).alias(_NODE_SCALE),
         pl.col(_NEG_CENTRE).clip(-_MAX_CENTRE, _MAX_CENTRE).alias(_NODE_CENTRE),
     )
@@ -258,10 +272,10 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     averages, finish = metric.recipe.averages, metric.recipe.finish
     if averages is not None:
         averages = averages._replace(metric=to_binormal_metric(averages.metric))
-    promises = {
+    recipe_changes = {
         **metric.recipe.fitted._asdict(),
         # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
         "finish": lambda value, facts: finish(value.clip(upper_bound=1.0), facts),
         "averages": averages,
     }
-    return metric.change_recipe(**{**PROMISES, **promises, "needs": "rises"})
+    return metric.change_recipe(**{**PROMISES, **recipe_changes, "needs": "rises"})

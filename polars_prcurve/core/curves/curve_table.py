@@ -42,8 +42,9 @@ def list_curve_columns(
     in_field: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
-    last = FIELD_COLUMNS if in_field else ()
-    columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
+    field_columns = FIELD_COLUMNS if in_field else ()
+    metric_columns = list_metric_columns(metrics, long=long, bands=bands)
+    columns = ("eta", *SWEEP_COLUMNS, *metric_columns, *field_columns)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -51,12 +52,12 @@ def list_curve_columns(
 def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
     """Raise if a metric would bear the name of another column of the result, or none."""
     # The metrics recall and fpr may be requested: their columns are in the result already.
-    named = list(columns)
+    names = list(columns)
     for metric in metrics:
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
         if not metric.name:
             raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
-        if named.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
+        if names.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
                 f"a metric is called {metric.name!r}, as another column of the result is; "
                 "rename the metric with .alias(...)"
@@ -70,8 +71,8 @@ def list_metric_columns(
     kinds = [] if bands is None else bands.list_kinds()
     if read_flag("long=", long):
         return ["metric", "value", *kinds]
-    ends = ["", *(f"_{kind}" for kind in kinds)]
-    names = (f"{metric.name}{end}" for metric in metrics for end in ends)
+    suffixes = ["", *(f"_{kind}" for kind in kinds)]
+    names = (f"{metric.name}{suffix}" for metric in metrics for suffix in suffixes)
     return [name for name in names if name not in SWEEP_COLUMNS]
 
 
@@ -86,19 +87,21 @@ def build_curve_table(
     long: bool = False,
 ) -> pl.LazyFrame:
     """Return the result of `curve`: `by`, eta, what the eta frame carries, and the other columns."""
-    eta, *other_columns = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
-    check_result_columns(table, grid, [eta, *other_columns])
+    eta_column, *other_columns = list_curve_columns(
+        metrics, long=long, bands=bands, in_field=is_field(table)
+    )
+    check_result_columns(table, grid, [eta_column, *other_columns])
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
         grid = replace(grid, copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
-    frame = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
+    points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
     if smooth and isinstance(table, ScoreTable):
-        frame = replace_by_binormal_rates(frame, table)
-    frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
-    return frame.select(*table.by, eta, *grid.carried, *other_columns)
+        points = replace_by_binormal_rates(points, table)
+    points = add_metrics(points, metrics, table, bands, from_counts=not smooth, long=long)
+    return points.select(*table.by, eta_column, *grid.carried, *other_columns)
 
 
 def fit_bands(
@@ -109,12 +112,12 @@ def fit_bands(
     bands = bands.mark_uncertain_eta() if grid.uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands
-    are_all, is_known = not grid.holds_others, grid.holds_own is not None
-    return bands.mark_own_eta(metrics, are_all=are_all, is_known=is_known)
+    has_own_alone, is_known = not grid.holds_others, grid.holds_own is not None
+    return bands.mark_own_eta(metrics, are_all=has_own_alone, is_known=is_known)
 
 
 def add_metrics(
-    frame: pl.LazyFrame,
+    points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     table: InputTable,
     bands: BandOptions | None,
@@ -126,20 +129,24 @@ def add_metrics(
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
-        metrics = [replace(metric, name=f"{RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
+        metrics = [
+            replace(metric, name=f"{RESERVED}metric_{number}") for number, metric in enumerate(metrics)
+        ]
     values = metric_values(metrics, table if from_counts else None)
     if bands is None:
-        return frame.with_columns(long_columns({"value": values}, names) if long else values)
-    frame = frame.with_columns(values)
+        return points.with_columns(long_columns({"value": values}, names) if long else values)
+    points = points.with_columns(values)
     if is_field(table):
-        frame = add_field_bands(frame, metrics, bands, table)
+        points = add_field_bands(points, metrics, bands, table)
     else:
-        frame = add_bands(frame, metrics, bands, table)
+        points = add_bands(points, metrics, bands, table)
     if not long:
-        return frame
-    ends = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
-    columns = {kind: [pl.col(m.name + end) for m in metrics] for kind, end in ends.items()}
-    return frame.with_columns(long_columns(columns, names))
+        return points
+    suffixes = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
+    columns = {
+        kind: [pl.col(metric.name + suffix) for metric in metrics] for kind, suffix in suffixes.items()
+    }
+    return points.with_columns(long_columns(columns, names))
 
 
 def metric_values(
@@ -181,13 +188,13 @@ def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str])
     return [metric, *(pick_by_number(Pair.COPY, values).alias(name) for name, values in columns.items())]
 
 
-def pick_by_number(
-    number_column: str, values: Iterable[Any], otherwise: pl.Expr | None = None
-) -> pl.Expr:
-    """Return value i where `number_column` is i, or `otherwise` where value i is None or missing."""
-    picked = pl.lit(None) if otherwise is None else otherwise
+def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
+    """Return value i where `number_column` is i, or `default` where value i is None or missing."""
+    value_of_number = pl.lit(None) if default is None else default
     for number, value in enumerate(values):
         if value is not None:
-            then = value if isinstance(value, pl.Expr) else pl.lit(value)
-            picked = pl.when(pl.col(number_column) == number).then(then).otherwise(picked)
-    return picked
+            branch = value if isinstance(value, pl.Expr) else pl.lit(value)
+            value_of_number = (
+                pl.when(pl.col(number_column) == number).then(branch).otherwise(value_of_number)
+            )
+    return value_of_number

@@ -81,17 +81,19 @@ class Candidate:
             return True
         # A few high scores may tell what all scores together do not: their alerts are surely right more
         # often than by lot if the interval of the log odds, 1.7 times as wide, is above those of eta.
-        value, low = _find_log_odds(self.precision.value), _find_log_odds(self.precision.low)
-        return not value - _SURELY * (value - low) > _find_log_odds(self.row["eta"])
+        log_odds, low_log_odds = _find_log_odds(self.precision.value), _find_log_odds(self.precision.low)
+        return not log_odds - _SURELY * (log_odds - low_log_odds) > _find_log_odds(self.row["eta"])
 
     def is_surely_below(self, other: Candidate) -> bool:
         """Whether fewer of its alerts are right than of another model's, where half is found."""
         estimate, other_estimate = self.precision_at_half, other.precision_at_half
         if estimate.span is None or other_estimate.span is None:
             return False
-        value, other_value = float(estimate.value), float(other_estimate.value)
+        own_precision, other_precision = float(estimate.value), float(other_estimate.value)
         # Distances add up in quadrature, as of models that were tested apart (Zou and Donner 2008).
-        return other_value - value > math.hypot(other_value - other_estimate.low, estimate.high - value)
+        return other_precision - own_precision > math.hypot(
+            other_precision - other_estimate.low, estimate.high - own_precision
+        )
 
     @property
     def is_reversed(self) -> bool:
@@ -116,8 +118,7 @@ class Candidate:
     @property
     def vaguest(self) -> Estimate:
         """What is known worst: the value by which the model is judged, or how many alerts are right."""
-        pair = (self.merit, self.precision)
-        estimates = [estimate for estimate in pair if estimate.span is not None]
+        estimates = [estimate for estimate in (self.merit, self.precision) if estimate.span is not None]
         return max(estimates, key=lambda estimate: estimate.high - estimate.low, default=self.merit)
 
     def read(self, name: str) -> Estimate:
@@ -141,8 +142,8 @@ class Case:
     @property
     def groups(self) -> dict[str, Any]:
         """The values of its group by their columns, without `eta` and what comes with it."""
-        names = [*self.key]
-        return {name: self.key[name] for name in names[: names.index("eta")]}
+        columns = [*self.key]
+        return {column: self.key[column] for column in columns[: columns.index("eta")]}
 
     @property
     def eta(self) -> float | None:
@@ -164,11 +165,16 @@ class Case:
         """The models that miss the targets in this test, and may be the best nevertheless."""
         # Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
         # the targets by itself has no place in a ranking: its alerts at half of the positives tell.
-        misses = [model for model in self.candidates if not model.meets_targets and model.may_be_best]
+        unqualified = [
+            candidate
+            for candidate in self.candidates
+            if not candidate.meets_targets and candidate.may_be_best
+        ]
         return [
-            model
-            for model in (misses if self.qualifiers else [])
-            if model.row.get("may_be_best") is not None or not model.is_surely_below(self.qualifiers[0])
+            candidate
+            for candidate in (unqualified if self.qualifiers else [])
+            if candidate.row.get("may_be_best") is not None
+            or not candidate.is_surely_below(self.qualifiers[0])
         ]
 
     @property
@@ -190,14 +196,17 @@ class Case:
         if all(candidate.may_be_chance for candidate in self.candidates):
             # More data cannot help if, by all intervals at half, alerts are right less than twice as
             # often as by lot.
-            ends = [candidate.precision_at_half.high for candidate in self.candidates]
-            useful = USEFUL_LIFT * (self.eta or 0.0)
-            rules_out_use = all(end is not None and end < useful for end in ends)
+            highest_precisions = [candidate.precision_at_half.high for candidate in self.candidates]
+            useful_precision = USEFUL_LIFT * (self.eta or 0.0)
+            rules_out_use = all(
+                precision_high is not None and precision_high < useful_precision
+                for precision_high in highest_precisions
+            )
             return "no better than chance" if rules_out_use else "too little data", []
         if not self.qualifiers:
             return "not met", []
-        first, *other_rivals = self.rivals
-        has_no_rival = not other_rivals and not self.near_misses and not first.may_be_chance
+        best_candidate, *other_rivals = self.rivals
+        has_no_rival = not other_rivals and not self.near_misses and not best_candidate.may_be_chance
         # A model is settled if no other one may be best, even where its interval is not reliable: a
         # test of the difference has a rule of its own, and a model without a false alert never has a
         # reliable interval.
@@ -237,9 +246,11 @@ class JudgedCase(Case):
     @property
     def clear_misses(self) -> list[Candidate]:
         """The models without a threshold within the targets, where others have one, and no rivals."""
-        rivals = self.near_misses if self.status == "not told apart" else []
-        misses = [candidate for candidate in self.candidates if not candidate.meets_targets]
-        return [candidate for candidate in misses if candidate not in rivals] if self.qualifiers else []
+        rival_misses = self.near_misses if self.status == "not told apart" else []
+        unqualified = [candidate for candidate in self.candidates if not candidate.meets_targets]
+        if not self.qualifiers:
+            return []
+        return [candidate for candidate in unqualified if candidate not in rival_misses]
 
     @property
     def chance_suspects(self) -> list[Candidate]:
@@ -259,31 +270,32 @@ class JudgedCase(Case):
     @property
     def interval_doubts(self) -> list[str]:
         """Why intervals of the models that may be best may be too narrow, in the words of `why`."""
-        return sorted({str(model.row["why"]) for model in self.rivals if model.row["why"]})
+        return sorted({str(rival.row["why"]) for rival in self.rivals if rival.row["why"]})
 
 
 def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
-    goal, model, keys = request.goal, request.model, evidence.keys
-    n_groups = keys.index("eta")
-    sizes: dict[tuple[Any, ...], tuple[float, float]] = {}  # of models with a sample each, the fewest
+    goal, model_column, keys = request.goal, request.model, evidence.keys
+    n_group_columns = keys.index("eta")
+    # The numbers of positives and negatives; of models with a sample each, the fewest
+    size_by_group: dict[tuple[Any, ...], tuple[float, float]] = {}
     for row in evidence.sizes.iter_rows(named=True):
-        group = tuple(row[name] for name in keys[:n_groups])
-        size = row["n_pos"] or 0, row["n_neg"] or 0
-        n_pos, n_neg = sizes.get(group, size)
-        sizes[group] = min(n_pos, size[0]), min(n_neg, size[1])
+        group_key = tuple(row[name] for name in keys[:n_group_columns])
+        model_size = row["n_pos"] or 0, row["n_neg"] or 0
+        n_pos, n_neg = size_by_group.get(group_key, model_size)
+        size_by_group[group_key] = min(n_pos, model_size[0]), min(n_neg, model_size[1])
     candidates_by_key: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
-        candidate = Candidate(None if model is None else row[model], row, goal)
+        candidate = Candidate(None if model_column is None else row[model_column], row, goal)
         candidates_by_key.setdefault(tuple(row[name] for name in keys), []).append(candidate)
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
-    places = {eta: place for place, eta in enumerate(etas)}
+    place_of_eta = {eta: place for place, eta in enumerate(etas)}
     cases = []
-    for key, candidates in candidates_by_key.items():
-        n_pos, n_neg = sizes.get(key[:n_groups], (0, 0))
+    for case_key, candidates in candidates_by_key.items():
+        n_pos, n_neg = size_by_group.get(case_key[:n_group_columns], (0, 0))
         cases.append(
             Case(
-                key=dict(zip(keys, key, strict=True)),
+                key=dict(zip(keys, case_key, strict=True)),
                 goal=goal,
                 candidates=sorted(candidates, key=_rank_candidate),
                 n_pos=n_pos,
@@ -292,7 +304,7 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
                 compares_intervals=request.compares_intervals,
             )
         )
-    return sorted(cases, key=lambda case: places.get(case.eta, 0))
+    return sorted(cases, key=lambda case: place_of_eta.get(case.eta, 0))
 
 
 def _rank_candidate(candidate: Candidate) -> tuple[int, float]:

@@ -49,16 +49,16 @@ class DecisionRequest:
 
 def count_rows_left_out(question: Question) -> DroppedRows | None:
     """Return how many rows are left out because a value is missing; None if none is."""
-    columns = question.columns
-    if columns.missing != "drop":
+    column_arguments = question.columns
+    if column_arguments.missing != "drop":
         return None
-    dropped = count_dropped_rows(question.frame, columns)
-    if question.is_wide and columns.model is not None:  # a row goes for all models
+    dropped_rows = count_dropped_rows(question.frame, column_arguments)
+    if question.is_wide and column_arguments.model is not None:  # a row goes for all models
         n_models = len(question.wide_scores)
-        dropped = DroppedRows(dropped.n // n_models, dropped.total // n_models)
+        dropped_rows = DroppedRows(dropped_rows.n // n_models, dropped_rows.total // n_models)
     elif question.is_wide:  # each class leaves out rows of its own
-        dropped = dropped._replace(what="scores")
-    return dropped if dropped.n else None
+        dropped_rows = dropped_rows._replace(what="scores")
+    return dropped_rows if dropped_rows.n else None
 
 
 def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFrame) -> DecisionRequest:
@@ -67,20 +67,20 @@ def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFram
     `frame` tells its parts.
     """
     table: Any = request.table
-    field: Field = request.eta
-    exact_field = replace(field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
+    eta_field: Field = request.eta
+    exact_field = replace(eta_field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
     summary = table.summary(exact_field, metrics="roc_auc")
-    groups = summary.columns[: summary.columns.index("eta")]
-    groups = [name for name in groups if name != request.model]
-    etas = summary.select(*groups, "eta").unique(maintain_order=True)
-    eta: Any = etas if groups else etas["eta"].to_list()
-    weight = "weight"
-    while weight in table._frame.columns:
-        weight += " of the field"
-    words = {**table._words, "by": question.columns.by, "weight": weight}
+    group_columns = summary.columns[: summary.columns.index("eta")]
+    group_columns = [name for name in group_columns if name != request.model]
+    eta_rows = summary.select(*group_columns, "eta").unique(maintain_order=True)
+    eta: Any = eta_rows if group_columns else eta_rows["eta"].to_list()
+    weight_column = "weight"
+    while weight_column in table._frame.columns:
+        weight_column += " of the field"
+    arguments = {**table._words, "by": question.columns.by, "weight": weight_column}
     if request.model is not None and not question.is_wide:
-        words["model"] = request.model
-    weighted_table = type(table)(table.reweight(eta=exact_field, name=weight), words)
+        arguments["model"] = request.model
+    weighted_table = type(table)(table.reweight(eta=exact_field, name=weight_column), arguments)
     request = replace(request, unweighted_table=table(by=question.columns.by))
     # Without a promise, and at exact prevalences, that table is asked for everything.
     if request.goal.guarantee is None and exact_field.frame.columns == frame.columns:

@@ -65,38 +65,39 @@ class Evidence:
 
 def collect_evidence(request: DecisionRequest) -> Evidence:
     """Return what the methods of the table say; each is asked once, and ranking once per target."""
-    goal, model = request.goal, request.model
+    goal, model_column = request.goal, request.model
     table, eta = request.whole_table
-    area = goal.merit if goal.is_of_curve else "average_precision"
-    metrics = [area, "roc_auc", precision_at_recall(0.5)]
+    area_name = goal.merit if goal.is_of_curve else "average_precision"
+    metrics = [area_name, "roc_auc", precision_at_recall(0.5)]
     areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=request.confidence)
     per = _choose_per(areas) if goal.per is None else goal.per
     if goal.is_of_curve:
-        names = {"value": area, "low": f"{area}_low", "high": f"{area}_high"}
-        rows = areas.filter(metric=area).rename(names).drop("metric", "standard_error")
+        new_names = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}
+        case_rows = areas.filter(metric=area_name).rename(new_names).drop("metric", "standard_error")
         keys = areas.columns[: areas.columns.index("metric")]
     else:
-        rows = _collect_points(request, per)
-        keys = rows.columns[: rows.columns.index("criterion")]
-    keys = [name for name in keys if name not in (model, "n_pos", "n_neg")]
-    models, groups = [] if model is None else [model], keys[: keys.index("eta")]
-    if groups:
-        request = replace(request, n_groups=max(1, areas.select(groups).n_unique()))
+        case_rows = _collect_points(request, per)
+        keys = case_rows.columns[: case_rows.columns.index("criterion")]
+    keys = [name for name in keys if name not in (model_column, "n_pos", "n_neg")]
+    group_columns = keys[: keys.index("eta")]
+    model_columns = [] if model_column is None else [model_column]
+    if group_columns:
+        request = replace(request, n_groups=max(1, areas.select(group_columns).n_unique()))
     if request.n_groups > 1:
-        rows = _replace_chance_tests(request, rows, [*groups, *models])
-    rows = _add_whole_curves(rows, areas, [*keys, *models])
-    rows = _add_leads(request, rows, keys, per)
-    curves = request.table.curve(
+        case_rows = _replace_chance_tests(request, case_rows, [*group_columns, *model_columns])
+    case_rows = _add_whole_curves(case_rows, areas, [*keys, *model_columns])
+    case_rows = _add_leads(request, case_rows, keys, per)
+    curve_points = request.table.curve(
         request.eta, metrics=_RATES, confidence=request.confidence, thresholds=_CURVE_STEPS
     )
     plain_table = request.unweighted_table
     return Evidence(
-        rows=rows,
+        rows=case_rows,
         keys=keys,
         areas=areas,
         sizes=areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc"),
-        curves=curves,
-        points=_collect_rates(request, rows, curves, [*groups, *models]),
+        curves=curve_points,
+        points=_collect_rates(request, case_rows, curve_points, [*group_columns, *model_columns]),
         per=per,
         test_level=request.test_level,
     )
@@ -104,78 +105,87 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
 
 def _choose_per(areas: pl.DataFrame) -> float:
     """Return a round number of cases in which to count alerts: with 100 positives or more, about."""
-    least = areas["eta"].drop_nulls().min()
-    per, least_eta = 1_000.0, 0.5 if least is None else float(str(least))
-    while per * least_eta < _LEAST_TRUE_CASES and per < _MOST_CASES:
-        per *= 10
-    return per
+    known_least = areas["eta"].drop_nulls().min()
+    n_events, least_eta = 1_000.0, 0.5 if known_least is None else float(str(known_least))
+    while n_events * least_eta < _LEAST_TRUE_CASES and n_events < _MOST_CASES:
+        n_events *= 10
+    return n_events
 
 
 def _replace_chance_tests(
-    request: DecisionRequest, rows: pl.DataFrame, keys: Sequence[str]
+    request: DecisionRequest, case_rows: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
     """Return the rows with tests against chance that err together, over all groups, as one may."""
-    tests = request.whole_table[0].summary(0.5, metrics="roc_auc", confidence=request.test_level)
-    tests = tests.select(*keys, "above_chance").unique()
-    return _join(rows.drop("above_chance"), tests, keys).select(rows.columns)
+    chance_tests = request.whole_table[0].summary(0.5, metrics="roc_auc", confidence=request.test_level)
+    chance_tests = chance_tests.select(*keys, "above_chance").unique()
+    return _join(case_rows.drop("above_chance"), chance_tests, keys).select(case_rows.columns)
 
 
-def _add_whole_curves(rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _add_whole_curves(case_rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Add what is of the whole curve of a model: AT_HALF with its interval, and IS_REVERSED."""
     keys = [name for name in keys if name in areas.columns]  # a field has no limits of eta
-    half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
+    half_precisions, auc_tests = (
+        areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc")
+    )
     name = EvidenceColumn.AT_HALF
-    columns = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
-    half = half.select(*keys, **columns)
-    auc = auc.select(*keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED))
-    return _join(_join(rows, half, keys), auc, keys)
+    half_columns = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
+    half_precisions = half_precisions.select(*keys, **half_columns)
+    auc_tests = auc_tests.select(*keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED))
+    return _join(_join(case_rows, half_precisions, keys), auc_tests, keys)
 
 
-def _join(rows: pl.DataFrame, columns: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _join(case_rows: pl.DataFrame, added_columns: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return the rows with further columns, in their order; null is a group, too."""
-    return rows.join(columns, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return case_rows.join(added_columns, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 # Points -----------------------------------------------------------------------------------------
 
 
-def _collect_points(request: DecisionRequest, per: float) -> pl.DataFrame:
+def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     """Return what each model does where all targets hold; its thresholds are null if none does."""
     goal = request.goal
     metric = goal.maximized if goal.maximized is not None else goal.merit
-    options = {
+    arguments = {
         "metrics": ["precision"] if metric in ("precision", "recall") else ["precision", metric],
         "confidence": request.confidence,
         **goal.build_arguments(),
-        "per": per,
+        "per": n_events,
         "guarantee": goal.guarantee,
     }
-    points: pl.DataFrame = request.table.operating_points(request.eta, together=goal.is_joint, **options)
+    points: pl.DataFrame = request.table.operating_points(
+        request.eta, together=goal.is_joint, **arguments
+    )
     if not goal.is_joint or goal.guarantee is not None:  # the interval is of the promised threshold
         return points
-    points_of_targets = request.table.operating_points(request.eta, **options)
+    points_of_targets = request.table.operating_points(request.eta, **arguments)
     return _carry_binding_intervals(
         points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps))
     )
 
 
 def _collect_rates(
-    request: DecisionRequest, rows: pl.DataFrame, curves: pl.DataFrame, keys: Sequence[str]
+    request: DecisionRequest, case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
     """Return the points at the thresholds of these rows, if the curves lack any of them."""
-    if "threshold" not in rows.columns:
-        return curves.clear()
-    thresholds = rows.select(*keys, "threshold").drop_nulls("threshold")
-    if thresholds.join(curves, on=[*keys, "threshold"], how="anti", nulls_equal=True).is_empty():
-        return curves.clear()
+    if "threshold" not in case_rows.columns:
+        return curve_points.clear()
+    threshold_rows = case_rows.select(*keys, "threshold").drop_nulls("threshold")
+    point_keys = [*keys, "threshold"]
+    if threshold_rows.join(curve_points, on=point_keys, how="anti", nulls_equal=True).is_empty():
+        return curve_points.clear()
     # Each model has to have a threshold, those too that keep no target.
-    spares = curves.drop_nulls("threshold").unique([*keys, "eta"], keep="first", maintain_order=True)
-    spares = spares.select(thresholds.columns)
-    thresholds = pl.concat([thresholds, spares], how="vertical_relaxed").unique(maintain_order=True)
-    points: pl.DataFrame = request.table.operating_points(
-        request.eta, threshold=thresholds, metrics=_RATES, confidence=request.confidence
+    spare_rows = curve_points.drop_nulls("threshold").unique(
+        [*keys, "eta"], keep="first", maintain_order=True
     )
-    return points
+    spare_rows = spare_rows.select(threshold_rows.columns)
+    threshold_rows = pl.concat([threshold_rows, spare_rows], how="vertical_relaxed").unique(
+        maintain_order=True
+    )
+    rate_points: pl.DataFrame = request.table.operating_points(
+        request.eta, threshold=threshold_rows, metrics=_RATES, confidence=request.confidence
+    )
+    return rate_points
 
 
 def _carry_binding_intervals(joint_points: pl.DataFrame, single_points: pl.DataFrame) -> pl.DataFrame:
@@ -185,125 +195,138 @@ def _carry_binding_intervals(joint_points: pl.DataFrame, single_points: pl.DataF
     for point in single_points.iter_rows(named=True):
         if point["threshold"] is not None:
             points_by_case.setdefault(tuple(point[key] for key in keys), []).append(point)
-    limits = [n for n in joint_points.columns if n.endswith(("_low", "_high")) and n not in keys]
-    rows = []
-    for row in joint_points.iter_rows(named=True):
+    limit_columns = [
+        column
+        for column in joint_points.columns
+        if column.endswith(("_low", "_high")) and column not in keys
+    ]
+    merged_points = []
+    for joint_point in joint_points.iter_rows(named=True):
         points: list[dict[str, Any]] = []
-        if row["threshold"] is not None:
-            points = points_by_case.get(tuple(row[key] for key in keys), [])
+        if joint_point["threshold"] is not None:
+            points = points_by_case.get(tuple(joint_point[key] for key in keys), [])
         # At the target that binds, a model finds least. Another one may bind in another sample if, by
         # its interval, it may be found that little there.
-        same_points = [point for point in points if point["threshold"] == row["threshold"]]
-        highs = (read_estimate(point, "recall").high or 1.0 for point in same_points)
-        most = max(highs, default=row["recall"])
-        binding = [p for p in points if (read_estimate(p, "recall").low or 0.0) <= most]
-        for name in limits if binding else ():
-            value, _, side = name.rpartition("_")
-            numbers = [*(point[name] for point in binding), row[value]]
-            known_numbers = [number for number in numbers if number is not None]
-            row[name] = (min if side == "low" else max)(known_numbers, default=None)
-        if binding:
-            row["interval_of"] = "model"
-        rows.append({**row, EvidenceColumn.BINDING: [point["criterion"] for point in binding]})
-    return pl.DataFrame(rows, schema=joint_points.schema | {EvidenceColumn.BINDING: pl.List(pl.String)})
+        points_there = [point for point in points if point["threshold"] == joint_point["threshold"]]
+        recall_highs = (read_estimate(point, "recall").high or 1.0 for point in points_there)
+        highest_recall = max(recall_highs, default=joint_point["recall"])
+        binding_points = [p for p in points if (read_estimate(p, "recall").low or 0.0) <= highest_recall]
+        for limit_column in limit_columns if binding_points else ():
+            value_column, _, side = limit_column.rpartition("_")
+            limits = [*(point[limit_column] for point in binding_points), joint_point[value_column]]
+            known_limits = [limit for limit in limits if limit is not None]
+            joint_point[limit_column] = (min if side == "low" else max)(known_limits, default=None)
+        if binding_points:
+            joint_point["interval_of"] = "model"
+        merged_points.append(
+            {**joint_point, EvidenceColumn.BINDING: [point["criterion"] for point in binding_points]}
+        )
+    return pl.DataFrame(
+        merged_points, schema=joint_points.schema | {EvidenceColumn.BINDING: pl.List(pl.String)}
+    )
 
 
 # Leads ------------------------------------------------------------------------------------------
 
 
 def _add_leads(
-    request: DecisionRequest, rows: pl.DataFrame, keys: list[str], per: float
+    request: DecisionRequest, case_rows: pl.DataFrame, keys: list[str], n_events: float
 ) -> pl.DataFrame:
     """Add how far each model is behind the best other one, with both ends, and if it may be the best."""
-    model = request.model
-    if model is None or rows[model].n_unique() < 2:
-        return rows
+    model_column = request.model
+    if model_column is None or case_rows[model_column].n_unique() < 2:
+        return case_rows
     if request.compares_intervals:
-        return _add_leads_by_intervals(request, rows, keys, per)
-    groups = keys[: keys.index("eta")]
+        return _add_leads_by_intervals(request, case_rows, keys, n_events)
+    group_columns = keys[: keys.index("eta")]
     # Models are compared at all targets, but where several have to hold together at those that may bind.
     goal = request.goal
     words: list[str | None] = [None] if goal.is_of_curve else list(goal.targets)
     if goal.is_joint:
-        column = EvidenceColumn.BINDING
-        binding = set(rows[column].explode()) if column in rows.columns else set()
-        words = [word for word in goal.caps if word in binding] or list(goal.caps)
-    columns: list[Any] = [
-        *groups,
+        binding_column = EvidenceColumn.BINDING
+        has_binding = binding_column in case_rows.columns
+        binding_words = set(case_rows[binding_column].explode()) if has_binding else set()
+        words = [word for word in goal.caps if word in binding_words] or list(goal.caps)
+    ranking_columns: list[Any] = [
+        *group_columns,
         "eta",
-        pl.col("model").alias(model),
+        pl.col("model").alias(model_column),
         "behind",
         "low",
         "high",
         "may_be_best",
     ]
     rankings = [
-        ranking.select(columns)
+        ranking.select(ranking_columns)
         for word in words
-        for ranking in _rank_models(request, rows, groups, word)
+        for ranking in _rank_models(request, case_rows, group_columns, word)
     ]
-    ranking_keys = [*groups, "eta", model]
+    ranking_keys = [*group_columns, "eta", model_column]
     # All rankings have to rule out a model, and its limits are the widest.
-    leads = pl.concat(rankings, how="vertical_relaxed").group_by(ranking_keys)
-    leads_of_models = leads.agg(
+    grouped_rankings = pl.concat(rankings, how="vertical_relaxed").group_by(ranking_keys)
+    leads_of_models = grouped_rankings.agg(
         pl.col("behind").first(),
         pl.col("low").min().alias("behind_low"),
         pl.col("high").max().alias("behind_high"),
         pl.col("may_be_best").any(),
     )
-    return _join(rows, leads_of_models, ranking_keys)
+    return _join(case_rows, leads_of_models, ranking_keys)
 
 
 def _rank_models(
-    request: DecisionRequest, rows: pl.DataFrame, groups: Sequence[str], word: str | None
+    request: DecisionRequest, case_rows: pl.DataFrame, group_columns: Sequence[str], word: str | None
 ) -> Iterator[pl.DataFrame]:
     """Yield the rankings at a target: one, or if eta is an estimate, one at it and at either end."""
     goal = request.goal
-    target = {} if word is None else goal.build_arguments(word)
-    arguments: dict[str, Any] = {"metric": goal.merit, "confidence": request.test_level, **target}
-    (table, eta), (low, high, _) = request.whole_table, UNCERTAIN_ETA_COLUMNS
-    if low not in rows.columns or request.weighted_field is not None:
+    target_arguments = {} if word is None else goal.build_arguments(word)
+    arguments: dict[str, Any] = {"metric": goal.merit, "confidence": request.test_level}
+    arguments |= target_arguments
+    (table, eta), (low_column, high_column, _) = request.whole_table, UNCERTAIN_ETA_COLUMNS
+    if low_column not in case_rows.columns or request.weighted_field is not None:
         yield table.ranking(eta, **arguments)
         return
-    limits = rows.select(*groups, "eta", pl.col(low, high).fill_null(pl.col("eta")))
-    limits = limits.unique(maintain_order=True)
-    least = pl.max_horizontal(low, pl.col("eta") * 0.01)  # at 0 nothing differs
-    for end in (pl.col("eta"), least, pl.col(high)):
-        etas = limits.select(*groups, end.alias("eta"), estimate="eta")
+    eta_limits = case_rows.select(
+        *group_columns, "eta", pl.col(low_column, high_column).fill_null(pl.col("eta"))
+    )
+    eta_limits = eta_limits.unique(maintain_order=True)
+    least_eta = pl.max_horizontal(low_column, pl.col("eta") * 0.01)  # at 0 nothing differs
+    for eta_end in (pl.col("eta"), least_eta, pl.col(high_column)):
+        etas = eta_limits.select(*group_columns, eta_end.alias("eta"), estimate="eta")
         yield table.ranking(etas, **arguments).with_columns(eta="estimate")
 
 
 def _add_leads_by_intervals(
-    request: DecisionRequest, rows: pl.DataFrame, keys: list[str], per: float
+    request: DecisionRequest, case_rows: pl.DataFrame, keys: list[str], n_events: float
 ) -> pl.DataFrame:
     """Add the columns of leads from the intervals of the models, each of which is of one model."""
-    model, name, sign = str(request.model), request.goal.merit, request.goal.sign
+    model_column, merit_column, sign = str(request.model), request.goal.merit, request.goal.sign
     # Each pair has the level that all of them take (Bonferroni).
-    level = 1 - (1 - request.test_level) / math.comb(rows[model].n_unique(), 2)
-    points = rows
+    level = 1 - (1 - request.test_level) / math.comb(case_rows[model_column].n_unique(), 2)
+    points = case_rows
     if level != request.confidence:
-        points = _collect_points(replace(request, confidence=level), per)
+        points = _collect_points(replace(request, confidence=level), n_events)
     # Best values are those without optimism.
-    value = f"{name}_corrected" if f"{name}_corrected" in points.columns else name
-    limits = [pl.col(f"{name}_{end}") * sign for end in ("low", "high")]
-    low, high = limits if sign > 0 else limits[::-1]
-    point_keys = [*keys, model]
-    values = points.select(
-        *point_keys, (pl.col(value) * sign).alias("v"), low.alias("l"), high.alias("h")
+    corrected_column = f"{merit_column}_corrected"
+    value_column = corrected_column if corrected_column in points.columns else merit_column
+    signed_limits = [pl.col(f"{merit_column}_{end}") * sign for end in ("low", "high")]
+    low, high = signed_limits if sign > 0 else signed_limits[::-1]
+    point_keys = [*keys, model_column]
+    merits = points.select(
+        *point_keys, (pl.col(value_column) * sign).alias("v"), low.alias("l"), high.alias("h")
     )
-    other_values = values.rename({"v": "v2", "l": "l2", "h": "h2", model: RESERVED})
-    pairs = values.join(other_values, on=keys, nulls_equal=True)
-    pairs = pairs.filter(pl.col(model) != pl.col(RESERVED))
+    other_merits = merits.rename({"v": "v2", "l": "l2", "h": "h2", model_column: RESERVED})
+    merit_pairs = merits.join(other_merits, on=keys, nulls_equal=True)
+    merit_pairs = merit_pairs.filter(pl.col(model_column) != pl.col(RESERVED))
     # The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
     # tested apart: the difference v2 - v has the ends gap -+ sqrt((v2 - l2)^2 + (h - v)^2), and the like
     # with l and h exchanged. What models of one test share makes the difference surer than that.
     gap = pl.col("v2") - pl.col("v")
-    least = gap - ((pl.col("v2") - pl.col("l2")) ** 2 + (pl.col("h") - pl.col("v")) ** 2).sqrt()
-    most = gap + ((pl.col("h2") - pl.col("v2")) ** 2 + (pl.col("v") - pl.col("l")) ** 2).sqrt()
-    leads = pairs.group_by(point_keys).agg(
+    least_gap = gap - ((pl.col("v2") - pl.col("l2")) ** 2 + (pl.col("h") - pl.col("v")) ** 2).sqrt()
+    greatest_gap = gap + ((pl.col("h2") - pl.col("v2")) ** 2 + (pl.col("v") - pl.col("l")) ** 2).sqrt()
+    leads = merit_pairs.group_by(point_keys).agg(
         gap.max().alias("behind"),
-        least.max().alias("behind_low"),
-        most.max().alias("behind_high"),
-        ~(least > 0).any().alias("may_be_best"),
+        least_gap.max().alias("behind_low"),
+        greatest_gap.max().alias("behind_high"),
+        ~(least_gap > 0).any().alias("may_be_best"),
     )
-    return _join(rows, leads, point_keys)
+    return _join(case_rows, leads, point_keys)

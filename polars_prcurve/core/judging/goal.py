@@ -69,39 +69,41 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     """Return what is wanted; raise if targets make no sense together."""
     targets = question.targets
     words = (word for word, value in targets.items() if value is not None and word != "per")
-    limits = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
+    value_of_word = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
     per = None if targets.get("per") is None else read_events(targets["per"])
-    for word, value in limits.items():
+    for word, value in value_of_word.items():
         if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
             raise PrcError(
                 f"decide() takes one number for each target, and all have to hold together; got "
                 f"{word}= as {describe_value(value)}; call once for each"
             )
-    for chooser in ("threshold", "maximize"):
-        if chooser in limits and len(limits) > 1:
-            other = next(word for word in limits if word != chooser)
-            raise PrcError(f"{chooser}= chooses a threshold by itself; leave out {other}=")
-    level = None
-    if not limits and per is not None:
+    for choosing_word in ("threshold", "maximize"):
+        if choosing_word in value_of_word and len(value_of_word) > 1:
+            other_word = next(word for word in value_of_word if word != choosing_word)
+            raise PrcError(f"{choosing_word}= chooses a threshold by itself; leave out {other_word}=")
+    promise_level = None
+    if not value_of_word and per is not None:
         raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
     if guarantee is not None:
-        if not limits:
+        if not value_of_word:
             raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
-        level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
-    if "maximize" in limits:
-        [metric] = find_metrics(limits["maximize"], PointMetric)
-        return Goal(limits, metric.name, per=per, guarantee=level, maximized=metric)
-    if limits and "threshold" not in limits:
-        read_targets(None, **limits, per=per)  # raises for what is no value of a target
-    if len(limits) > 1 and set(limits) <= set(FLOORS):
-        raise PrcError(
-            f"{'= and '.join(limits)}= both limit how many positives are missed; pass one of them, or "
-            "add what limits the alerts, such as precision=0.2"
+        promise_level = read_number(
+            "guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1
         )
-    merit = "recall" if any(word in CAPS for word in limits) else "precision"
-    if not limits:
-        merit = default_curve_metric(question.columns.points)
-    return Goal(limits, merit, per=per, guarantee=level)
+    if "maximize" in value_of_word:
+        [metric] = find_metrics(value_of_word["maximize"], PointMetric)
+        return Goal(value_of_word, metric.name, per=per, guarantee=promise_level, maximized=metric)
+    if value_of_word and "threshold" not in value_of_word:
+        read_targets(None, **value_of_word, per=per)  # raises for what is no value of a target
+    if len(value_of_word) > 1 and set(value_of_word) <= set(FLOORS):
+        raise PrcError(
+            f"{'= and '.join(value_of_word)}= both limit how many positives are missed; pass one of "
+            "them, or add what limits the alerts, such as precision=0.2"
+        )
+    merit_column = "recall" if any(word in CAPS for word in value_of_word) else "precision"
+    if not value_of_word:
+        merit_column = default_curve_metric(question.columns.points)
+    return Goal(value_of_word, merit_column, per=per, guarantee=promise_level)
 
 
 def check_groups(table: Any) -> None:

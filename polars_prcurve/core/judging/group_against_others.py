@@ -36,54 +36,62 @@ class GroupTests:
 
 def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | None:
     """Return how groups of one model stand; None if they cannot be tested."""
-    groups, goal = evidence.group_columns, request.goal
+    group_columns, goal = evidence.group_columns, request.goal
     if not _are_testable(request, evidence):
         return None
-    counts: pl.DataFrame = request.table.counts()
+    score_counts: pl.DataFrame = request.table.counts()
     if request.model is not None:
-        if counts[request.model].n_unique() > 1:
+        if score_counts[request.model].n_unique() > 1:
             return None
-        counts = counts.drop(request.model)
-    cases = evidence.rows.select(*groups, "eta")
-    numbered_groups = cases.select(groups).with_row_index(_GROUP)
-    counts = counts.join(numbered_groups, on=groups, nulls_equal=True).drop(groups)
-    if counts.height * cases.height > _MOST_ROWS:
+        score_counts = score_counts.drop(request.model)
+    case_rows = evidence.rows.select(*group_columns, "eta")
+    numbered_groups = case_rows.select(group_columns).with_row_index(_GROUP)
+    score_counts = score_counts.join(numbered_groups, on=group_columns, nulls_equal=True).drop(
+        group_columns
+    )
+    if score_counts.height * case_rows.height > _MOST_ROWS:
         return None
-    eta, target = cases["eta"][0], goal.build_arguments()
-    table = request.open_table(counts)(counts=_COUNTS)
-    if target:
-        value = table.operating_points(eta, metrics=["precision"], **target)[goal.merit][0]
+    eta, target_arguments = case_rows["eta"][0], goal.build_arguments()
+    pooled_table = request.open_table(score_counts)(counts=_COUNTS)
+    if target_arguments:
+        point = pooled_table.operating_points(eta, metrics=["precision"], **target_arguments)
+        overall_value = point[goal.merit][0]
     else:
-        value = table.summary(eta, metrics=goal.merit)["value"][0]
-    arguments = {"eta": eta, "metrics": goal.merit, "paired": False, **target}
-    gaps = _find_gaps(request, counts, range(cases.height), arguments)
-    standings: list[GroupStanding] = ["open"] * cases.height
-    for cell, gap in gaps.items():
+        overall_value = pooled_table.summary(eta, metrics=goal.merit)["value"][0]
+    arguments = {"eta": eta, "metrics": goal.merit, "paired": False, **target_arguments}
+    gap_of_cell = _find_gaps(request, score_counts, range(case_rows.height), arguments)
+    standings: list[GroupStanding] = ["open"] * case_rows.height
+    for cell, gap in gap_of_cell.items():
         standings[cell] = "better" if gap > 0 else "worse"
-    return GroupTests(tuple(standings), value)
+    return GroupTests(tuple(standings), overall_value)
 
 
 def _are_testable(request: DecisionRequest, evidence: Evidence) -> bool:
     """Return whether cases are groups at one prevalence, with examples that count alike."""
-    groups, goal = evidence.group_columns, request.goal
+    group_columns, goal = evidence.group_columns, request.goal
     is_weighted = request.unweighted_table is not None or request.weighted_field is not None
     if is_weighted or request.compares_intervals or request.is_published:
         return False
     if goal.is_joint or goal.maximized is not None:
         return False
-    cases = evidence.rows.select(*groups, "eta")
-    if len(evidence.keys) > len(groups) + 1 or cases.height < _LEAST_GROUPS or request.eta is None:
+    case_rows = evidence.rows.select(*group_columns, "eta")
+    has_other_keys = len(evidence.keys) > len(group_columns) + 1
+    if has_other_keys or case_rows.height < _LEAST_GROUPS or request.eta is None:
         return False  # prevalences have to be numbers: groups with their own ones differ by these alone
-    return cases.select(groups).n_unique() == cases.height and cases["eta"].n_unique() <= 1
+    n_groups = case_rows.select(group_columns).n_unique()
+    return n_groups == case_rows.height and case_rows["eta"].n_unique() <= 1
 
 
 def _find_gaps(
-    request: DecisionRequest, counts: pl.DataFrame, cells: Iterable[int], arguments: Mapping[str, Any]
+    request: DecisionRequest,
+    score_counts: pl.DataFrame,
+    cell_numbers: Iterable[int],
+    arguments: Mapping[str, Any],
 ) -> dict[int, float]:
     """Return how far groups are ahead of all others, of those groups that are told apart from them."""
-    gaps: dict[int, float] = {}
-    open_cells = [*cells]
-    side = (
+    gap_of_cell: dict[int, float] = {}
+    open_cells = [*cell_numbers]
+    side_of_row = (
         pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
     )
     while open_cells:
@@ -91,13 +99,17 @@ def _find_gaps(
         level = 1 - (1 - request.confidence) / len(open_cells)
         tested_cells = pl.DataFrame({_CELL: open_cells}, schema={_CELL: pl.Int64})
         # The counts once for each group, which is one model, and all others are another one.
-        stacked_counts = counts.join(tested_cells, how="cross").with_columns(side.alias(_SIDE))
-        table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
-        differences: pl.DataFrame = table.compare(**arguments, confidence=level)
+        stacked_counts = score_counts.join(tested_cells, how="cross").with_columns(
+            side_of_row.alias(_SIDE)
+        )
+        stacked_table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
+        differences: pl.DataFrame = stacked_table.compare(**arguments, confidence=level)
         differences = differences.filter(pl.col("resolved"))
-        gaps |= dict(zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True))
-        remaining_cells = [cell for cell in open_cells if cell not in gaps]
+        gap_of_cell |= dict(
+            zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True)
+        )
+        remaining_cells = [cell_number for cell_number in open_cells if cell_number not in gap_of_cell]
         if len(remaining_cells) == len(open_cells):
             break
         open_cells = remaining_cells
-    return gaps
+    return gap_of_cell

@@ -61,8 +61,8 @@ class JudgedTable:
 def judge_table(request: DecisionRequest) -> JudgedTable:
     """Return what is decided of the table that is asked."""
     evidence = collect_evidence(request)
-    cases, tests = list_cases(evidence, request), test_groups(request, evidence)
-    standings = [None] * len(cases) if tests is None else tests.standings
+    cases, tests_of_groups = list_cases(evidence, request), test_groups(request, evidence)
+    standings = [None] * len(cases) if tests_of_groups is None else tests_of_groups.standings
     judged_cases = []
     for case, standing in zip(cases, standings, strict=True):
         status, candidates = case.judge()
@@ -70,7 +70,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
             JudgedCase(**vars(case), status=status, named_candidates=candidates, standing=standing)
         )
     status, models = _judge_cases(judged_cases)
-    if tests is not None:
+    if tests_of_groups is not None:
         status = find_first_status(_judge_group(case) for case in judged_cases)
     return JudgedTable(
         status=status,
@@ -81,7 +81,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
         confidence=request.confidence,
         model=request.model,
         dropped_rows=request.dropped_rows,
-        group_tests=tests,
+        group_tests=tests_of_groups,
     )
 
 

@@ -46,48 +46,52 @@ def count_examples_needed(case: JudgedCase, test_level: float) -> SampleNeed | N
     if case.status not in ("settled", "too little data") or rests_on_eta(case):
         return None
     if case.status == "settled":
-        half = measure_half_width(case.rivals[:1])
-        return None if half is None else _scale(case, half / WELL_KNOWN)
+        half_width = measure_half_width(case.rivals[:1])
+        return None if half_width is None else _scale(case, half_width / WELL_KNOWN)
     spans = [candidate.vaguest.span for candidate in case.qualifiers or case.candidates]
-    half = max(((span[1] - span[0]) / 2 for span in spans if span is not None), default=0.0)
-    if half <= RELEVANT_GAP or min(case.n_pos, case.n_neg) == 0:
+    half_width = max(((span[1] - span[0]) / 2 for span in spans if span is not None), default=0.0)
+    if half_width <= RELEVANT_GAP or min(case.n_pos, case.n_neg) == 0:
         return None
-    need = _scale(case, half / RELEVANT_GAP)
-    return need._replace(number=float(max(need.number, LEAST_OF_CLASS)))
+    sample_need = _scale(case, half_width / RELEVANT_GAP)
+    return sample_need._replace(number=float(max(sample_need.number, LEAST_OF_CLASS)))
 
 
 def _count_to_tell_apart(case: JudgedCase, test_level: float) -> SampleNeed | None:
     """Return how many positives find a gap that matters between the first two models."""
-    row, z = case.rivals[min(1, len(case.rivals) - 1)].row, z_value(test_level)
-    low, high = row.get("behind_low"), row.get("behind_high")
-    if low is None or high is None:
+    second_row, z = case.rivals[min(1, len(case.rivals) - 1)].row, z_value(test_level)
+    gap_low, gap_high = second_row.get("behind_low"), second_row.get("behind_high")
+    if gap_low is None or gap_high is None:
         return None
     # The gap of the second model has the standard error (high - low) / 2z, and errors shrink with the
     # root of n: n * ((z + 0.84) * error / d)**2 examples find a gap of d.
-    error = float(high - low) / 2 / z
-    return SampleNeed(case.n_pos * ((z + _POWER_MARGIN) * error / RELEVANT_GAP) ** 2, case.n_pos)
+    gap_error = float(gap_high - gap_low) / 2 / z
+    return SampleNeed(case.n_pos * ((z + _POWER_MARGIN) * gap_error / RELEVANT_GAP) ** 2, case.n_pos)
 
 
 def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> SampleNeed | None:
     """Return how many positives tell a group apart: the group in the middle of those that are not."""
     open_cases = [case for case in cases if case.standing == "open"]
-    halves = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
-    known_halves = sorted((n_pos, half) for n_pos, half in halves if half is not None)
-    if not known_halves or not cases[0].goal.is_of_rate:
+    half_widths = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
+    known_widths = sorted(
+        (n_pos, half_width) for n_pos, half_width in half_widths if half_width is not None
+    )
+    if not known_widths or not cases[0].goal.is_of_rate:
         return None
-    n_pos, half = known_halves[len(known_halves) // 2]
+    n_pos, half_width = known_widths[len(known_widths) // 2]
     z = z_value(confidence)
-    return SampleNeed(n_pos * ((z + _POWER_MARGIN) / z * half / RELEVANT_GAP) ** 2, n_pos)
+    return SampleNeed(n_pos * ((z + _POWER_MARGIN) / z * half_width / RELEVANT_GAP) ** 2, n_pos)
 
 
 def find_promise_need(case: Case) -> SampleNeed | None:
     """Return how many examples perfect scores take to promise the targets; infinite if none suffice."""
-    sizes: list[tuple[ClassName, float]] = [("positives", case.n_pos), ("negatives", case.n_neg)]
-    for class_name, size in sizes:
-        numbers = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
-        least = min((number for number in numbers if number is not None), default=None)
-        if least is not None:
-            return SampleNeed(least, size, class_name)
+    n_of_classes: list[tuple[ClassName, float]] = [("positives", case.n_pos), ("negatives", case.n_neg)]
+    for class_name, n_tested in n_of_classes:
+        n_needed = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
+        least_needed = min(
+            (n_of_candidate for n_of_candidate in n_needed if n_of_candidate is not None), default=None
+        )
+        if least_needed is not None:
+            return SampleNeed(least_needed, n_tested, class_name)
     return None
 
 
@@ -96,14 +100,14 @@ def _scale(case: Case, factor: float) -> SampleNeed:
     # Intervals get narrower with the root of the number of examples, if both classes grow: it takes
     # factor**2 as many. If errors of negatives are the greater part, more of these alone may do: the
     # variance (pos + neg) / factor**2, less that of the positives, is left to the negatives.
-    positives = SampleNeed(case.n_pos * factor**2, case.n_pos)
+    positive_need = SampleNeed(case.n_pos * factor**2, case.n_pos)
     if (variances := find_log_variances(case)) is None:
-        return positives
+        return positive_need
     pos_variance, neg_variance = variances
-    neg_share = (pos_variance + neg_variance) / factor**2 - pos_variance
-    if neg_variance <= pos_variance or neg_share <= 0:
-        return positives
-    return SampleNeed(case.n_neg * neg_variance / neg_share, case.n_neg, "negatives")
+    neg_room = (pos_variance + neg_variance) / factor**2 - pos_variance
+    if neg_variance <= pos_variance or neg_room <= 0:
+        return positive_need
+    return SampleNeed(case.n_neg * neg_variance / neg_room, case.n_neg, "negatives")
 
 
 # What an interval rests on -------------------------------------------------------------------------
@@ -112,35 +116,40 @@ def _scale(case: Case, factor: float) -> SampleNeed:
 def find_log_variances(case: Case) -> tuple[float, float] | None:
     """Return the variances of the log of recall and of fpr, from the counts of the best model."""
     candidates = case.qualifiers or case.candidates
-    row = candidates[0].row if candidates else {}
-    cells = [row.get(name) for name in ("tp", "fn", "fp", "tn")]
-    if any(cell is None for cell in cells) or min(case.n_pos, case.n_neg) == 0:
+    best_row = candidates[0].row if candidates else {}
+    cell_counts = [best_row.get(cell) for cell in ("tp", "fn", "fp", "tn")]
+    if any(count is None for count in cell_counts) or min(case.n_pos, case.n_neg) == 0:
         return None
     # The variance of log(k/n) is (1 - p) / p / n, with p = (k + 1/2) / (n + 1), so that k may be 0.
-    tp, fn, fp, tn = (float(cell) for cell in cells if cell is not None)
+    tp, fn, fp, tn = (float(count) for count in cell_counts if count is not None)
     return (fn + 0.5) / (tp + 0.5) / case.n_pos, (tn + 0.5) / (fp + 0.5) / case.n_neg
 
 
 def rests_on_eta(case: Case) -> bool:
     """Return whether most of the doubt about precision is that of a prevalence that is an estimate."""
-    low, high = case.key.get("eta_low"), case.key.get("eta_high")
+    eta_low, eta_high = case.key.get("eta_low"), case.key.get("eta_high")
     rivals = case.rivals or case.candidates
-    if low is None or high is None or not rivals or case.goal.merit != "precision":
+    if eta_low is None or eta_high is None or not rivals or case.goal.merit != "precision":
         return False
-    row, half = rivals[0].row, measure_half_width(rivals[:1])
-    recall, fpr = row.get("recall"), row.get("fpr")
-    if not recall or fpr is None or half is None:
+    best_row, half_width = rivals[0].row, measure_half_width(rivals[:1])
+    recall, fpr = best_row.get("recall"), best_row.get("fpr")
+    if not recall or fpr is None or half_width is None:
         return False
-    etas = (max(low, _LEAST_ETA), high)
-    least, most = (recall * eta / (recall * eta + fpr * (1 - eta)) for eta in etas)
+    eta_ends = (max(eta_low, _LEAST_ETA), eta_high)
+    least_precision, greatest_precision = (
+        recall * eta / (recall * eta + fpr * (1 - eta)) for eta in eta_ends
+    )
     # Variances add up, so more than half of that of precision is of eta.
-    return bool((most - least) / 2 > half * 0.5**0.5)
+    return bool((greatest_precision - least_precision) / 2 > half_width * 0.5**0.5)
 
 
 def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
     """Return half the width of the widest interval of what models are judged by."""
     merits = [candidate.merit for candidate in candidates]
-    return max(((m.high - m.low) / 2 for m in merits if m.span is not None), default=None)
+    return max(
+        ((estimate.high - estimate.low) / 2 for estimate in merits if estimate.span is not None),
+        default=None,
+    )
 
 
 # What too little data leaves open ------------------------------------------------------------------
@@ -148,12 +157,12 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 
 def find_scarce_class(case: Case) -> tuple[float, ClassName]:
     """Return the number of examples of the class that says least, and its name."""
-    sizes: list[tuple[float, ClassName]] = [(case.n_pos, "positives"), (case.n_neg, "negatives")]
-    size, class_name = min(sizes, key=lambda pair: pair[0])
+    n_of_classes: list[tuple[float, ClassName]] = [(case.n_pos, "positives"), (case.n_neg, "negatives")]
+    n_of_class, class_name = min(n_of_classes, key=lambda n_and_class: n_and_class[0])
     variances = find_log_variances(case)
-    if size >= LEAST_OF_CLASS and variances is not None and variances[0] < variances[1]:
+    if n_of_class >= LEAST_OF_CLASS and variances is not None and variances[0] < variances[1]:
         return case.n_neg, "negatives"
-    return size, class_name
+    return n_of_class, class_name
 
 
 class OpenRange(NamedTuple):
@@ -166,14 +175,17 @@ class OpenRange(NamedTuple):
 
 def find_open_range(case: Case) -> OpenRange | None:
     """Return what intervals leave open of what models are judged by, or of how many alerts are right."""
-    candidates, metric = case.qualifiers or case.candidates, case.goal.merit
+    candidates, metric_name = case.qualifiers or case.candidates, case.goal.merit
     merits = [candidate.merit for candidate in candidates if candidate.merit.span is not None]
     if not merits:
         return None
-    low, high = min(merit.low for merit in merits), max(merit.high for merit in merits)
-    if metric == "recall" and high - low <= WIDE and low > 0:  # how many alerts are right is not known
-        precisions = [model.precision for model in candidates if model.precision.span is not None]
-        low = min(precision.low for precision in precisions)
-        high = max(precision.high for precision in precisions)
-        metric = "precision"
-    return OpenRange(metric, low, high)
+    lowest_end, highest_end = min(merit.low for merit in merits), max(merit.high for merit in merits)
+    has_narrow_range = highest_end - lowest_end <= WIDE and lowest_end > 0
+    if metric_name == "recall" and has_narrow_range:  # how many alerts are right is not known
+        precisions = [
+            candidate.precision for candidate in candidates if candidate.precision.span is not None
+        ]
+        lowest_end = min(precision.low for precision in precisions)
+        highest_end = max(precision.high for precision in precisions)
+        metric_name = "precision"
+    return OpenRange(metric_name, lowest_end, highest_end)
