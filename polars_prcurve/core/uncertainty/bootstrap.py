@@ -56,7 +56,9 @@ from polars_prcurve.core.sweep.sweep_table import (
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS
 
 # Numbers of a curve among those of a block, of a replicate, and of a sample.
-_CURVE, _REPLICATE, _SAMPLE = (f"{RESERVED}{name}" for name in ("curve", "replicate", "sample"))
+_CURVE_NUMBER, _REPLICATE_NUMBER, _SAMPLE_NUMBER = (
+    f"{RESERVED}{name}" for name in ("curve", "replicate", "sample")
+)
 _MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
@@ -79,175 +81,211 @@ class Bootstrap(NamedTuple):
         """Run a query half way; raise for a LazyFrame."""
         return self.table.collect(query, 'method="bootstrap"')
 
-    def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
-        """Yield one sample per item of `groups`, which lists the groups that are the sample's curves."""
+    def build_samples(
+        self, sweep: SweepTables, groups_of_samples: Sequence[Sequence[int]]
+    ) -> Iterator[Sample]:
+        """Yield one sample per item of `groups_of_samples`: the groups that are the sample's curves."""
         # By cell, or by unit if rows have weights, clusters or a part in several curves.
         sample = self.table.sample
-        by_unit = self.table.weighted or sample.joins_rows or Row.EXAMPLE in self.table.columns
-        sums = (Sweep.CUM_POS, Sweep.CUM_NEG)
-        if by_unit:
+        is_by_unit = self.table.weighted or sample.joins_rows or Row.EXAMPLE in self.table.columns
+        sum_columns = (Sweep.CUM_POS, Sweep.CUM_NEG)
+        if is_by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
-            order = [Group.NUMBER, Row.SCORE, Row.POS, Row.NEG]
-            rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
+            sort_columns = [Group.NUMBER, Row.SCORE, Row.POS, Row.NEG]
+            rows = rows.sort(sort_columns, descending=[False, True, True, True], maintain_order=True)
         else:
-            is_whole = any(metric.recipe.needs == "all" for metric in self.metrics)
-            frame = sweep.rows if is_whole else drop_inner_negatives(sweep.rows)
+            needs_inner_rows = any(metric.recipe.needs == "all" for metric in self.metrics)
+            sweep_rows = sweep.rows if needs_inner_rows else drop_inner_negatives(sweep.rows)
             # Running sums go on from group to group, so differences to the row before are right.
-            cells = frame.select(
-                Group.NUMBER, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums)
+            cell_rows = sweep_rows.select(
+                Group.NUMBER,
+                *(pl.col(column) - pl.col(column).shift(1, fill_value=0) for column in sum_columns),
             )
-            rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
+            rows = self.collect_query(cell_rows.cast(dict.fromkeys(sum_columns, pl.Int64)))
         # Rows and samples stand by rising Group.NUMBER; a sample may have no rows.
-        ends = np.searchsorted(
-            rows[Group.NUMBER].to_numpy(), [numbers[-1] for numbers in groups], side="right"
+        row_ends = np.searchsorted(
+            rows[Group.NUMBER].to_numpy(),
+            [group_numbers[-1] for group_numbers in groups_of_samples],
+            side="right",
         )
-        for (start, end), numbers in zip(pairwise([0, *ends.tolist()]), groups, strict=True):
-            part = rows[start:end]
-            if by_unit:
-                yield UnitSample.read(part, numbers, sample)
+        for (row_start, row_end), group_numbers in zip(
+            pairwise([0, *row_ends.tolist()]), groups_of_samples, strict=True
+        ):
+            sample_rows = rows[row_start:row_end]
+            if is_by_unit:
+                yield UnitSample.read(sample_rows, group_numbers, sample)
             else:
-                yield CellSample(*(part[name].to_numpy() for name in sums))
+                yield CellSample(*(sample_rows[name].to_numpy() for name in sum_columns))
 
     def measure(
         self,
         sweep: SweepTables,
-        values: pl.LazyFrame,
-        key: str,
-        reader: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
+        pair_values: pl.LazyFrame,
+        key_column: str,
+        read_block: Callable[
+            [pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]
+        ],
     ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
-        """Return the values, errors of what the `reader` makes of them, and sizes of samples by key."""
-        pairs = self.collect_query(values)
-        numbers = pairs.select(Group.NUMBER, pl.col(key).alias(_SAMPLE)).unique().sort(Group.NUMBER)
-        groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(Group.NUMBER)
-        samples = list(self.build_samples(sweep, groups[Group.NUMBER].to_list()))
-        errors = self.estimate_errors(reader(*block) for block in self._compute_blocks(samples, pairs))
-        schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
-        sizes = pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
-        return pairs, errors, sizes.with_columns(groups[_SAMPLE].alias(key)).lazy()
+        """Return the values, errors of what `read_block` makes of them, and sizes of samples by key."""
+        pairs = self.collect_query(pair_values)
+        group_rows = (
+            pairs.select(Group.NUMBER, pl.col(key_column).alias(_SAMPLE_NUMBER))
+            .unique()
+            .sort(Group.NUMBER)
+        )
+        groups_of_samples = group_rows.group_by(_SAMPLE_NUMBER, maintain_order=True).agg(Group.NUMBER)
+        samples = list(self.build_samples(sweep, groups_of_samples[Group.NUMBER].to_list()))
+        error_rows = self.estimate_errors(
+            read_block(*block) for block in self._compute_blocks(samples, pairs)
+        )
+        dtypes = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
+        size_rows = pl.DataFrame([sample.sizes for sample in samples], schema=dtypes, orient="row")
+        size_rows = size_rows.with_columns(groups_of_samples[_SAMPLE_NUMBER].alias(key_column))
+        return pairs, error_rows, size_rows.lazy()
 
     def _compute_blocks(
         self, samples: Sequence[Sample], pairs: pl.DataFrame
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
         """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
         # The curves of pairs, by rising Group.NUMBER, are those of the samples in their order.
-        n, first = self.certainty.resamples, 0
+        n_replicates, first_curve = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
-        curve = pl.col(Group.NUMBER).rank("dense") - 1
-        pairs = pairs.with_columns(curve.alias(_CURVE))
+        curve_number = pl.col(Group.NUMBER).rank("dense") - 1
+        pairs = pairs.with_columns(curve_number.alias(_CURVE_NUMBER))
         if not samples:  # an empty block, from which the errors get their columns
-            nothing = np.empty((n, 0, len(self.metrics)))
-            yield pairs, ReplicateValues(nothing[0], nothing, np.empty(0))
-        with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
-            for block in _batch_samples(samples, n):
-                lengths = [length for sample in block for length in sample.lengths]
-                streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
-                last = first + len(lengths) - 1
-                block_pairs = pairs.filter(pl.col(_CURVE).is_between(first, last))
-                block_pairs = block_pairs.with_columns(pl.col(_CURVE) - first)
-                values = []
-                for size in split_replicates(n, sum(lengths)):
-                    counts = [s.draw(random, size) for s, random in zip(block, streams, strict=True)]
-                    pos, neg = (np.concatenate(side, axis=1) for side in zip(*counts, strict=True))
+            no_values = np.empty((n_replicates, 0, len(self.metrics)))
+            yield pairs, ReplicateValues(no_values[0], no_values, np.empty(0))
+        n_cells = n_replicates * sum(sum(sample.lengths) for sample in samples)
+        with show_share("bootstrap", n_cells) as advance:
+            for sample_block in _batch_samples(samples, n_replicates):
+                lengths = [length for sample in sample_block for length in sample.lengths]
+                streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in sample_block]
+                last_curve = first_curve + len(lengths) - 1
+                block_pairs = pairs.filter(pl.col(_CURVE_NUMBER).is_between(first_curve, last_curve))
+                block_pairs = block_pairs.with_columns(pl.col(_CURVE_NUMBER) - first_curve)
+                value_arrays = []
+                for n_drawn in split_replicates(n_replicates, sum(lengths)):
+                    drawn_counts = [
+                        sample.draw(generators, n_drawn)
+                        for sample, generators in zip(sample_block, streams, strict=True)
+                    ]
+                    pos, neg = (np.concatenate(c, axis=1) for c in zip(*drawn_counts, strict=True))
                     curves = self._build_curves(pos, neg, lengths)
-                    values.append(self._compute_values(curves, block_pairs, size, len(lengths)))
-                    advance(size * sum(lengths))
+                    value_arrays.append(self._compute_values(curves, block_pairs, n_drawn, len(lengths)))
+                    advance(n_drawn * sum(lengths))
                 estimates = (
                     block_pairs.select(*number_metrics(self.metrics)).fill_null(float("nan")).to_numpy()
                 )
-                smaller = np.repeat([min(s.sizes) for s in block], [len(s.lengths) for s in block])
-                sizes = smaller[block_pairs[_CURVE].to_numpy()]
-                yield block_pairs, ReplicateValues(estimates, np.concatenate(values), sizes)
-                first = last + 1
+                n_curves = [len(sample.lengths) for sample in sample_block]
+                smaller_sizes = np.repeat([min(sample.sizes) for sample in sample_block], n_curves)
+                sizes_of_pairs = smaller_sizes[block_pairs[_CURVE_NUMBER].to_numpy()]
+                replicates = np.concatenate(value_arrays)
+                yield block_pairs, ReplicateValues(estimates, replicates, sizes_of_pairs)
+                first_curve = last_curve + 1
 
     def _build_curves(
         self, pos: NDArray[np.float64], neg: NDArray[np.float64], lengths: Sequence[int]
     ) -> CurveSegments:
         """Return the curves of replicates: curve i of r is group number `r * len(lengths) + i`."""
-        ends = np.cumsum([0, *lengths])
+        cell_ends = np.cumsum([0, *lengths])
         curve_of_cell = np.repeat(np.arange(len(lengths)), lengths)
         rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
         is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
-        replicate, cell = np.nonzero(is_row)
-        group = replicate * len(lengths) + curve_of_cell[cell]
-        points: dict[str, NDArray[Any]] = {Group.NUMBER: group.astype(np.uint32)}
-        totals: dict[str, NDArray[Any]] = {
+        replicate_numbers, cell_numbers = np.nonzero(is_row)
+        group_numbers = replicate_numbers * len(lengths) + curve_of_cell[cell_numbers]
+        point_columns: dict[str, NDArray[Any]] = {Group.NUMBER: group_numbers.astype(np.uint32)}
+        total_columns: dict[str, NDArray[Any]] = {
             Group.NUMBER: np.arange(len(pos) * len(lengths), dtype=np.uint32)
         }
-        for amounts, rate, before, total in (
+        for amounts, rate_column, before_column, total_column in (
             (pos, "recall", Segment.RECALL_BEFORE, Group.N_POS),
             (neg, "fpr", Segment.FPR_BEFORE, Group.N_NEG),
         ):
-            sums, n = np.empty_like(amounts), np.zeros((len(pos), len(lengths)), amounts.dtype)
-            for curve, (start, end) in enumerate(pairwise(ends)):
-                if end > start:
-                    np.cumsum(amounts[:, start:end], axis=1, out=sums[:, start:end])
-                    n[:, curve] = sums[:, end - 1]
-            class_size = n.ravel()[group]
+            running_sums = np.empty_like(amounts)
+            curve_totals = np.zeros((len(pos), len(lengths)), amounts.dtype)
+            for curve_number, (cell_start, cell_end) in enumerate(pairwise(cell_ends)):
+                if cell_end > cell_start:
+                    cells = slice(cell_start, cell_end)
+                    np.cumsum(amounts[:, cells], axis=1, out=running_sums[:, cells])
+                    curve_totals[:, curve_number] = running_sums[:, cell_end - 1]
+            sizes_of_points = curve_totals.ravel()[group_numbers]
             with np.errstate(invalid="ignore"):  # 0 / 0 where the replicate has none of the class
-                rates = sums[is_row] / class_size, (sums - amounts)[is_row] / class_size
-            points |= dict(zip((rate, before), rates, strict=True))
-            totals[total] = np.where(n > 0, n, np.nan).ravel()
-        rows = add_extents(pl.LazyFrame(points).fill_nan(None), self.metrics)
-        sizes = pl.col(Group.N_POS), pl.col(Group.N_NEG)
-        has_pos, has_neg = (size.is_not_null() for size in sizes)
+                point_columns[rate_column] = running_sums[is_row] / sizes_of_points
+                point_columns[before_column] = (running_sums - amounts)[is_row] / sizes_of_points
+            total_columns[total_column] = np.where(curve_totals > 0, curve_totals, np.nan).ravel()
+        segment_rows = add_extents(pl.LazyFrame(point_columns).fill_nan(None), self.metrics)
+        size_columns = pl.col(Group.N_POS), pl.col(Group.N_NEG)
+        has_pos, has_neg = (size.is_not_null() for size in size_columns)
         return CurveSegments(
-            pl.LazyFrame(totals).fill_nan(None),
-            build_hulls(self.table, rows, self.metrics),
-            sizes,
-            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(Segment.LEAST_FPR), *sizes),
+            pl.LazyFrame(total_columns).fill_nan(None),
+            build_hulls(self.table, segment_rows, self.metrics),
+            size_columns,
+            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(Segment.LEAST_FPR), *size_columns),
             partial(build_metric_rows, None),
         )
 
     def _compute_values(
-        self, curves: CurveSegments, pairs: pl.DataFrame, replicates: int, n_curves: int
+        self, curves: CurveSegments, pairs: pl.DataFrame, n_replicates: int, n_curves: int
     ) -> NDArray[np.float64]:
         """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
-        named = number_metrics(self.metrics)
+        metrics_by_name = number_metrics(self.metrics)
         # Point metrics of replicates read rates alone; the factors are here because pairs have them.
         curve_pairs = pairs.lazy().select(
-            pl.col(_CURVE), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR
+            pl.col(_CURVE_NUMBER), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR
         )
-        numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
-        group = (pl.col(_REPLICATE) * n_curves + pl.col(_CURVE)).cast(pl.UInt32).alias(Group.NUMBER)
-        all_pairs = numbers.join(curve_pairs, how="cross", maintain_order="left_right").with_row_index(
-            Pair.NUMBER
+        replicate_rows = pl.LazyFrame(
+            {_REPLICATE_NUMBER: range(n_replicates)}, schema={_REPLICATE_NUMBER: pl.UInt32}
         )
-        all_pairs = all_pairs.with_columns(group).join(curves.groups, on=Group.NUMBER, how="left")
-        values = self.collect_query(
-            curves.compute_values(all_pairs, named).sort(Pair.NUMBER).select(*named)
+        curve_group = (
+            (pl.col(_REPLICATE_NUMBER) * n_curves + pl.col(_CURVE_NUMBER))
+            .cast(pl.UInt32)
+            .alias(Group.NUMBER)
         )
-        return values.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
+        all_pairs = replicate_rows.join(
+            curve_pairs, how="cross", maintain_order="left_right"
+        ).with_row_index(Pair.NUMBER)
+        all_pairs = all_pairs.with_columns(curve_group).join(curves.groups, on=Group.NUMBER, how="left")
+        collected_values = self.collect_query(
+            curves.compute_values(all_pairs, metrics_by_name).sort(Pair.NUMBER).select(*metrics_by_name)
+        )
+        return (
+            collected_values.fill_null(float("nan"))
+            .to_numpy()
+            .reshape(n_replicates, len(pairs), len(metrics_by_name))
+        )
 
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
         """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
-        n, tables, n_dropped = self.certainty.resamples, [], 0
-        for keys, rows in blocks:
+        n_replicates, error_frames, n_dropped = self.certainty.resamples, [], 0
+        for key_columns, block_values in blocks:
             # One example does not tell how much examples differ.
-            estimates = np.where(rows.smaller_class_sizes[:, None] < 2 - 1e-9, np.nan, rows.estimates)
-            replicates = rows.replicates
+            estimates = np.where(
+                block_values.smaller_class_sizes[:, None] < 2 - 1e-9, np.nan, block_values.estimates
+            )
+            replicates = block_values.replicates
             n_undefined = np.isnan(replicates).sum(axis=0)
-            has_errors = ~np.isnan(estimates) & (n_undefined < n)
+            has_errors = ~np.isnan(estimates) & (n_undefined < n_replicates)
             n_dropped = max(n_dropped, int(n_undefined[has_errors].max(initial=0)))
             with warnings.catch_warnings(), np.errstate(invalid="ignore"):
                 warnings.simplefilter("ignore", RuntimeWarning)  # NaN if no replicate is defined
-                spread = np.nanstd(replicates, axis=0, ddof=1)
+                deviations = np.nanstd(replicates, axis=0, ddof=1)
                 # The mean of equal values may be rounded, which would leave a tiny deviation.
-                spread[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
-            low, high, p_value = _correct_percentiles(rows, self.certainty.level)
-            p_value[spread == 0] = np.nan  # without spread there is no test
-            errors = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
-            columns = {
-                f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, numbers)[:, i]
-                for kind, numbers in errors.items()
-                for i, name in enumerate(number_metrics(self.metrics))
+                deviations[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
+            low, high, p_value = _correct_percentiles(block_values, self.certainty.level)
+            p_value[deviations == 0] = np.nan  # without spread there is no test
+            arrays_by_kind = {"standard_error": deviations, "low": low, "high": high, "p_value": p_value}
+            error_columns = {
+                f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, array)[:, metric_number]
+                for kind, array in arrays_by_kind.items()
+                for metric_number, name in enumerate(number_metrics(self.metrics))
             }
-            tables.append(pl.DataFrame(keys | columns, nan_to_null=True))
-        warn_of_dropped(n_dropped, n)
-        return pl.concat(tables).lazy()
+            error_frames.append(pl.DataFrame(key_columns | error_columns, nan_to_null=True))
+        warn_of_dropped(n_dropped, n_replicates)
+        return pl.concat(error_frames).lazy()
 
 
 def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
@@ -261,7 +299,7 @@ def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
 
 
 def _correct_percentiles(
-    rows: ReplicateValues, confidence: float
+    block_values: ReplicateValues, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981)."""
     # A replicate holds some positives twice, and both copies stand above the same negatives. So
@@ -269,59 +307,62 @@ def _correct_percentiles(
     # normal quantile of the share of replicates below the estimate, and Phi the normal distribution
     # function. The ends are the replicates at the levels Phi(2 z0 - f z) and Phi(2 z0 + f z), where z
     # belongs to the confidence, and f widens the interval of few examples.
-    estimates, replicates, sizes = rows
+    estimates, replicates, smaller_sizes = block_values
     normal = NormalDist()
-    n_known = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
+    n_defined = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
 
-    def find_quantile(limit: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        ties = (replicates == limit).sum(axis=0) / 2  # each counts half
-        share = ((replicates < limit).sum(axis=0) + ties) / n_known
-        inside = share.clip(0.5 / n_known, 1 - 0.5 / n_known)  # quantiles of 0 and 1 are infinite
-        return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inside))
+    def find_quantile(bound: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        half_ties = (replicates == bound).sum(axis=0) / 2  # each counts half
+        share_below = ((replicates < bound).sum(axis=0) + half_ties) / n_defined
+        # Quantiles of 0 and 1 are infinite.
+        inner_share = share_below.clip(0.5 / n_defined, 1 - 0.5 / n_defined)
+        return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inner_share))
 
-    cdf = np.vectorize(normal.cdf, otypes=[float])
+    find_levels = np.vectorize(normal.cdf, otypes=[float])
     z0, z = find_quantile(estimates), z_value(confidence)
     # Percentiles are too narrow for few examples: they are further out in Student's distribution than in
     # the normal one, and the variance among replicates has the divisor n, not n - 1 (Hesterberg 2015).
     # Student's quantile over the normal one, at confidence 0.95, is a series in 1 / (n - 1) (Fisher and
     # Cornish 1960), which is poor below 6 examples.
-    n, z95 = np.maximum(sizes, 6.0), z_value(0.95)
-    first, second = (z95**2 + 1) / 4, (5 * z95**4 + 16 * z95**2 + 3) / 96
-    factor = ((1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1)))[:, None]
-    rising = np.sort(replicates, axis=0)  # NaN last
-    ends = []
-    for level in (cdf(2 * z0 - z * factor), cdf(2 * z0 + z * factor)):
+    n, z95 = np.maximum(smaller_sizes, 6.0), z_value(0.95)
+    first_term, second_term = (z95**2 + 1) / 4, (5 * z95**4 + 16 * z95**2 + 3) / 96
+    factor = ((1 + first_term / (n - 1) + second_term / (n - 1) ** 2) * np.sqrt(n / (n - 1)))[:, None]
+    sorted_replicates = np.sort(replicates, axis=0)  # NaN last
+    interval_ends = []
+    for levels in (find_levels(2 * z0 - z * factor), find_levels(2 * z0 + z * factor)):
         # Number (n + 1) * level of n, counted here from 0 (Davison and Hinkley 1997, section 5.2).
-        place = (level * (n_known + 1) - 1).clip(0, n_known - 1)
-        below = np.floor(place).astype(np.int64)
-        nearest = (np.minimum(number, n_known - 1)[None] for number in (below, below + 1))
-        start, end = (np.take_along_axis(rising, number, axis=0)[0] for number in nearest)
-        ends.append(start + (place - below) * (end - start))
+        places = (levels * (n_defined + 1) - 1).clip(0, n_defined - 1)
+        lower_places = np.floor(places).astype(np.int64)
+        neighbours = (np.minimum(lower_places + i, n_defined - 1)[None] for i in (0, 1))
+        lower_values, upper_values = (
+            np.take_along_axis(sorted_replicates, neighbour, axis=0)[0] for neighbour in neighbours
+        )
+        interval_ends.append(lower_values + (places - lower_places) * (upper_values - lower_values))
     # The p-value is 1 - confidence of the interval that ends at 0: solve the levels above for z.
-    one_side = cdf((find_quantile(0.0) - 2 * z0) / factor)
-    low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
-    return low, high, 2 * np.minimum(one_side, 1 - one_side)
+    one_sided_p = find_levels((find_quantile(0.0) - 2 * z0) / factor)
+    low, high = np.minimum(interval_ends[0], estimates), np.maximum(interval_ends[1], estimates)
+    return low, high, 2 * np.minimum(one_sided_p, 1 - one_sided_p)
 
 
 def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> list[list[Sample]]:
     """Return the samples in blocks of at most _MAX_CELLS cells in all replicates, or of one sample."""
     blocks: list[list[Sample]] = []
-    room = 0
+    n_cells_left = 0
     for sample in samples:
-        size = sum(sample.lengths) * n_replicates
-        if size > room or not blocks:
+        n_cells = sum(sample.lengths) * n_replicates
+        if n_cells > n_cells_left or not blocks:
             blocks.append([])
-            room = _MAX_CELLS
+            n_cells_left = _MAX_CELLS
         blocks[-1].append(sample)
-        room -= size
+        n_cells_left -= n_cells
     return blocks
 
 
 def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     """Return how many replicates to draw at a time, for at most _MAX_CELLS cells or one replicate."""
-    step = max(1, _MAX_CELLS // max(1, n_cells))
-    remainder = n_replicates % step
-    return [step] * (n_replicates // step) + [remainder] * (remainder > 0)
+    n_at_once = max(1, _MAX_CELLS // max(1, n_cells))
+    n_remaining = n_replicates % n_at_once
+    return [n_at_once] * (n_replicates // n_at_once) + [n_remaining] * (n_remaining > 0)
 
 
 # Resampling -------------------------------------------------------------------------------------
@@ -357,64 +398,81 @@ class CellSample(NamedTuple):
         """The positives and negatives of the sample itself, as one row."""
         return self.pos[None], self.neg[None]
 
-    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
-        """Draw from where the streams stand."""
-        pos, neg = (_draw_counts(s, n, replicates) for s, n in zip(streams, self[:2], strict=True))
+    def draw(self, generators: Sequence[np.random.Generator], n_replicates: int) -> DrawnCounts:
+        """Draw from where the generators stand."""
+        pos, neg = (
+            _draw_counts(generator, counts, n_replicates)
+            for generator, counts in zip(generators, self[:2], strict=True)
+        )
         return pos, neg
 
 
 class UnitSample(NamedTuple):
     """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
 
-    strata: Sequence[NDArray[np.int64]]  # numbers of units; one is replaced by units of its stratum only
-    unit: NDArray[np.int64]  # of each row; then its cell, and what it adds to both classes there
-    cell: NDArray[np.int64]
+    # Numbers of units; one is replaced by units of its stratum only.
+    units_of_strata: Sequence[NDArray[np.int64]]
+    unit_numbers: NDArray[np.int64]  # of each row; then its cell, and what it adds to both classes there
+    cell_numbers: NDArray[np.int64]
     pos: NDArray[np.float64]
     neg: NDArray[np.float64]
     lengths: Sequence[int]
 
     @classmethod
-    def read(cls, rows: pl.DataFrame, groups: Sequence[int], sample: SampleKind) -> UnitSample:
+    def read(cls, rows: pl.DataFrame, group_numbers: Sequence[int], sample: SampleKind) -> UnitSample:
         """Return the sample of some rows, which come by group and falling score."""
-        cell = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
-        unit_columns = [*sample.unit_columns, Row.EXAMPLE]
-        by = next((name for name in unit_columns if name in rows.columns), None)
-        number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
-        rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
-        cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
-        lengths = [rows.filter(pl.col(Group.NUMBER) == group)["cell"].n_unique() for group in groups]
-        pos, neg = (rows[side].to_numpy() for side in (Row.POS, Row.NEG))
+        cell_number = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
+        possible_columns = [*sample.unit_columns, Row.EXAMPLE]
+        unit_column = next((name for name in possible_columns if name in rows.columns), None)
+        unit_number = (
+            pl.int_range(pl.len()) if unit_column is None else pl.col(unit_column).rank("dense") - 1
+        )
+        rows = rows.with_columns(cell_number, unit_number.cast(pl.Int64).alias("unit"))
+        cell_numbers, unit_numbers = (
+            rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit")
+        )
+        lengths = [
+            rows.filter(pl.col(Group.NUMBER) == group)["cell"].n_unique() for group in group_numbers
+        ]
+        pos, neg = (rows[column].to_numpy() for column in (Row.POS, Row.NEG))
         # Classes keep their sizes, except in units of joined rows, which may hold both classes.
-        classes = [np.ones(len(rows), dtype=bool)] if sample.joins_rows else [pos > 0, neg > 0]
-        strata = [np.unique(units[members]) for members in classes]
-        return cls(strata, units, cells, pos, neg, lengths)
+        class_masks = [np.ones(len(rows), dtype=bool)] if sample.joins_rows else [pos > 0, neg > 0]
+        units_of_strata = [np.unique(unit_numbers[mask]) for mask in class_masks]
+        return cls(units_of_strata, unit_numbers, cell_numbers, pos, neg, lengths)
 
     @property
     def sizes(self) -> tuple[float, float]:
         sizes = []
-        for of_class in (self.pos, self.neg):
+        for row_amounts in (self.pos, self.neg):
             # As many equal amounts have a mean that varies as much: sum(w)**2 / sum(w**2).
-            amounts = np.bincount(self.unit, of_class)
-            shares = amounts / (amounts.max(initial=0.0) or 1.0)  # squares neither vanish nor overflow
+            unit_amounts = np.bincount(self.unit_numbers, row_amounts)
+            # Squares neither vanish nor overflow.
+            shares = unit_amounts / (unit_amounts.max(initial=0.0) or 1.0)
             sizes.append(float(shares.sum() ** 2 / ((shares * shares).sum() or 1.0)))
         return sizes[0], sizes[1]
 
     @property
     def counts(self) -> DrawnCounts:
         n_cells = sum(self.lengths)
-        pos, neg = (np.bincount(self.cell, side, n_cells)[None] for side in (self.pos, self.neg))
+        pos, neg = (
+            np.bincount(self.cell_numbers, amounts, n_cells)[None] for amounts in (self.pos, self.neg)
+        )
         return pos, neg
 
-    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
+    def draw(self, generators: Sequence[np.random.Generator], n_replicates: int) -> DrawnCounts:
         n_cells = sum(self.lengths)
-        counts = np.zeros((2, replicates, n_cells))
-        for replicate in range(replicates):
-            times = np.zeros(sum(map(len, self.strata)), dtype=np.int64)
-            for units, random in zip(self.strata, streams, strict=False):  # clusters: one stratum
-                times[units] = _draw_counts(random, np.ones(len(units), dtype=np.int64), 1)[0]
-            row_times = times[self.unit]
-            for side, amounts in enumerate((self.pos, self.neg)):
-                counts[side, replicate] = np.bincount(self.cell, row_times * amounts, n_cells)
+        counts = np.zeros((2, n_replicates, n_cells))
+        for replicate_number in range(n_replicates):
+            unit_draws = np.zeros(sum(map(len, self.units_of_strata)), dtype=np.int64)
+            # Clusters are one stratum.
+            for units, generator in zip(self.units_of_strata, generators, strict=False):
+                once_each = np.ones(len(units), dtype=np.int64)
+                unit_draws[units] = _draw_counts(generator, once_each, 1)[0]
+            row_draws = unit_draws[self.unit_numbers]
+            for class_number, amounts in enumerate((self.pos, self.neg)):
+                counts[class_number, replicate_number] = np.bincount(
+                    self.cell_numbers, row_draws * amounts, n_cells
+                )
         return counts[0], counts[1]
 
 
@@ -423,18 +481,18 @@ Sample: TypeAlias = CellSample | UnitSample
 
 
 def _draw_counts(
-    random: np.random.Generator, cells: NDArray[np.int64], replicates: int
+    generator: np.random.Generator, cell_counts: NDArray[np.int64], n_replicates: int
 ) -> NDArray[np.int64]:
     """Draw as many examples as the cells hold, with replacement; return their counts per replicate."""
-    total = int(cells.sum())
-    if total > 3 * len(cells):  # faster than single examples where cells hold many
-        return random.multinomial(total, cells / total, replicates)
-    counts = np.zeros((replicates, len(cells)), dtype=np.int64)
-    if total > 0:
-        cell_of_example = np.repeat(np.arange(len(cells)), cells)
-        for replicate in range(replicates):
-            drawn_cells = cell_of_example[random.integers(0, total, total)]
-            counts[replicate] = np.bincount(drawn_cells, minlength=len(cells))
+    n_examples = int(cell_counts.sum())
+    if n_examples > 3 * len(cell_counts):  # faster than single examples where cells hold many
+        return generator.multinomial(n_examples, cell_counts / n_examples, n_replicates)
+    counts = np.zeros((n_replicates, len(cell_counts)), dtype=np.int64)
+    if n_examples > 0:
+        cell_of_example = np.repeat(np.arange(len(cell_counts)), cell_counts)
+        for replicate_number in range(n_replicates):
+            drawn_cells = cell_of_example[generator.integers(0, n_examples, n_examples)]
+            counts[replicate_number] = np.bincount(drawn_cells, minlength=len(cell_counts))
     return counts
 
 
@@ -447,7 +505,7 @@ def _draw_counts(
 # is compared with that of the same threshold in the sample. The mean of these differences is the
 # optimism, and the value less its optimism is the corrected one.
 
-_ARRAYS = 16
+_N_ARRAYS = 16
 """Arrays of all cells and replicates that a metric takes: fewer replicates at once keep them small."""
 
 
@@ -459,76 +517,82 @@ def build_optimism_table(
     certainty: Intervals,
 ) -> pl.LazyFrame:
     """Return TargetRow.IS_MAXIMIZED and the OPTIMISM of each metric, by NUMBER and TARGET_NUMBER."""
-    maximized = {
+    maximized_metrics = {
         number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
     }
-    if not maximized:
+    if not maximized_metrics:
         raise PrcError(
             'method="bootstrap" corrects what was maximized; pass maximize=, or leave method= out'
         )
     grid = grid.require_exact('method="bootstrap"')
     check_result_columns(table, grid, ["eta", *SWEEP_COLUMNS])  # before anything is drawn
-    scores = cast("ScoreTable", table.require_example_counts())
-    replicates = Bootstrap(scores, [best(m) for m in maximized.values()], certainty)
+    score_table = cast("ScoreTable", table.require_example_counts())
+    bootstrap = Bootstrap(
+        score_table, [best(metric) for metric in maximized_metrics.values()], certainty
+    )
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
     pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *late_checks(table, grid))
-    collected_pairs = replicates.collect_query(pairs.select(Group.NUMBER, Pair.NUMBER, "eta"))
-    groups = collected_pairs[Group.NUMBER].unique().sort()
-    samples = list(replicates.build_samples(sweep, [[group] for group in groups]))
-    rows = _measure_samples(samples, collected_pairs, maximized, metrics, certainty)
-    names = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
-    schema: dict[str, Any] = {Pair.NUMBER: collected_pairs.schema[Pair.NUMBER], TARGET_NUMBER: pl.Int64}
-    optimism = pl.LazyFrame(rows, schema | dict.fromkeys(names, pl.Float64), orient="row")
+    collected_pairs = bootstrap.collect_query(pairs.select(Group.NUMBER, Pair.NUMBER, "eta"))
+    group_numbers = collected_pairs[Group.NUMBER].unique().sort()
+    samples = list(bootstrap.build_samples(sweep, [[group] for group in group_numbers]))
+    optimism_rows = _measure_samples(samples, collected_pairs, maximized_metrics, metrics, certainty)
+    optimism_columns = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
+    dtypes: dict[str, Any] = {Pair.NUMBER: collected_pairs.schema[Pair.NUMBER], TARGET_NUMBER: pl.Int64}
+    optimism = pl.LazyFrame(
+        optimism_rows, dtypes | dict.fromkeys(optimism_columns, pl.Float64), orient="row"
+    )
     return optimism.with_columns(
-        pl.lit(True).alias(TargetRow.IS_MAXIMIZED), pl.col(names).fill_nan(None)
+        pl.lit(True).alias(TargetRow.IS_MAXIMIZED), pl.col(optimism_columns).fill_nan(None)
     )
 
 
 def _measure_samples(
     samples: Sequence[Sample],
     pairs: pl.DataFrame,
-    maximized: Mapping[int, PointMetric],
+    maximized_metrics: Mapping[int, PointMetric],
     metrics: Sequence[PointMetric],
     certainty: Intervals,
 ) -> list[list[float]]:
     """Return rows of Pair.NUMBER, number of a target, and optimism of each metric; NaN if unknown."""
-    n, rows, n_dropped = certainty.resamples, [], 0
+    n_replicates, optimism_rows, n_dropped = certainty.resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
-    parts = pairs.partition_by(Group.NUMBER, maintain_order=True)
-    with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
-        for sample, seed, part in zip(samples, seeds, parts, strict=True):
-            etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
-            differences, of_sample = [], find_rates(sample.counts)
-            for size in split_replicates(n, _ARRAYS * sum(sample.lengths)):
-                drawn_rates = find_rates(sample.draw(streams, size))
-                questions = product(etas, maximized.values())
-                block_differences = [
-                    compare_with_sample(drawn_rates, of_sample, *question, metrics)
-                    for question in questions
+    pairs_of_samples = pairs.partition_by(Group.NUMBER, maintain_order=True)
+    n_cells = n_replicates * sum(sum(sample.lengths) for sample in samples)
+    with show_share("bootstrap", n_cells) as advance:
+        for sample, seed, sample_pairs in zip(samples, seeds, pairs_of_samples, strict=True):
+            etas = sample_pairs["eta"].to_list()
+            generators = list(map(np.random.default_rng, seed.spawn(2)))
+            gap_blocks, sample_rates = [], find_rates(sample.counts)
+            for n_drawn in split_replicates(n_replicates, _N_ARRAYS * sum(sample.lengths)):
+                drawn_rates = find_rates(sample.draw(generators, n_drawn))
+                block_gaps = [
+                    compare_with_sample(drawn_rates, sample_rates, eta, metric, metrics)
+                    for eta, metric in product(etas, maximized_metrics.values())
                 ]
-                differences.append(block_differences)
-                advance(size * sum(sample.lengths))
-            gaps = np.concatenate(differences, axis=1)  # axes: pair and target, replicate, metric
-            undefined = np.isnan(gaps)
-            n_defined = (~undefined).sum(axis=1)
+                gap_blocks.append(block_gaps)
+                advance(n_drawn * sum(sample.lengths))
+            gaps = np.concatenate(gap_blocks, axis=1)  # axes: pair and target, replicate, metric
+            is_undefined = np.isnan(gaps)
+            n_defined = (~is_undefined).sum(axis=1)
             with np.errstate(invalid="ignore"):
-                means = np.where(undefined, 0, gaps).sum(axis=1) / n_defined
+                mean_gaps = np.where(is_undefined, 0, gaps).sum(axis=1) / n_defined
             if min(sample.sizes) < 2 - 1e-9:  # one example does not tell how much examples differ
-                means[:] = np.nan
-            n_dropped = max(n_dropped, int((n - n_defined)[~np.isnan(means)].max(initial=0)))
-            keys = [[pair, number] for pair in part[Pair.NUMBER] for number in maximized]
-            rows += [[*key, *mean] for key, mean in zip(keys, means.tolist(), strict=True)]
-    warn_of_dropped(n_dropped, n)
-    return rows
+                mean_gaps[:] = np.nan
+            n_undefined = (n_replicates - n_defined)[~np.isnan(mean_gaps)]
+            n_dropped = max(n_dropped, int(n_undefined.max(initial=0)))
+            keys = product(sample_pairs[Pair.NUMBER], maximized_metrics)
+            optimism_rows += [[*key, *gap] for key, gap in zip(keys, mean_gaps.tolist(), strict=True)]
+    warn_of_dropped(n_dropped, n_replicates)
+    return optimism_rows
 
 
 def find_rates(counts: DrawnCounts) -> DrawnCounts:
     """Return recall and fpr by row of each replicate, from the positives and negatives by row."""
     with np.errstate(all="ignore"):
-        sums = [side.cumsum(axis=1, dtype=float) for side in counts]
-        recall, fpr = (side / side[:, -1:] for side in sums)
+        running_sums = [amounts.cumsum(axis=1, dtype=float) for amounts in counts]
+        recall, fpr = (amounts / amounts[:, -1:] for amounts in running_sums)
     return recall, fpr
 
 
@@ -536,7 +600,7 @@ def compare_with_sample(
     drawn_rates: DrawnCounts,
     sample_rates: DrawnCounts,
     eta: float | None,
-    maximized: PointMetric,
+    maximized_metric: PointMetric,
     metrics: Sequence[PointMetric],
 ) -> NDArray[np.float64]:
     """Return each metric at the best row of each replicate, less its value at that row of the sample."""
@@ -545,14 +609,14 @@ def compare_with_sample(
         prevalence = metric.choose_eta(np.nan if eta is None else eta)  # undefined in an empty group
         return np.asarray(metric.from_rates(tpr, fpr, np.float64(prevalence)))
 
-    sign = 1.0 if maximized.higher_is_better() else -1.0
+    sign = 1.0 if maximized_metric.higher_is_better() else -1.0
     with np.errstate(all="ignore"):
-        values = sign * evaluate(maximized, *drawn_rates)
-        best_row = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
-        replicate = np.arange(len(values))
-        best_points = [rate[replicate, best_row] for rate in drawn_rates]
-        sample_points = [rate[0, best_row] for rate in sample_rates]
+        values = sign * evaluate(maximized_metric, *drawn_rates)
+        best_rows = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
+        replicate_numbers = np.arange(len(values))
+        best_points = [rate[replicate_numbers, best_rows] for rate in drawn_rates]
+        sample_points = [rate[0, best_rows] for rate in sample_rates]
         gaps = [evaluate(metric, *best_points) - evaluate(metric, *sample_points) for metric in metrics]
-    differences = np.stack(gaps, axis=1)
-    differences[np.isnan(values).all(axis=1)] = np.nan
-    return differences
+    gap_array = np.stack(gaps, axis=1)
+    gap_array[np.isnan(values).all(axis=1)] = np.nan
+    return gap_array
