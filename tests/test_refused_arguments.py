@@ -121,7 +121,7 @@ def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
 
 def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:
     known = {argument for call in CALLS.values() for argument in call.arguments()}
-    assert {name for names in argument_checks.ARGUMENTS for name in names} <= known
+    assert {name for names in argument_checks.SYNONYMS_OF_ARGUMENTS for name in names} <= known
 
 
 def pairs_of_values(number: int, *, rest: bool = False) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:

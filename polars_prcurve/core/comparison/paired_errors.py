@@ -80,7 +80,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     by, unit_columns = table.group_columns, table.sample.unit_columns
     amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
     if table.has_squares and not unit_columns:
-        amount = square_integer(amount, scaled=table.float_sums)
+        amount = square_integer(amount, is_scaled=table.float_sums)
     kind = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
         amount.alias(_AMOUNT), (pl.col(PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
@@ -294,7 +294,7 @@ def count_discordant(
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
-        squares = exact_arithmetic.square_integer(squares, scaled=table.float_sums)
+        squares = exact_arithmetic.square_integer(squares, is_scaled=table.float_sums)
     totals = rows.group_by(Group.NUMBER).agg(
         _SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED)
     )

@@ -103,7 +103,7 @@ def _read_risks(probabilities: Sequence[float]) -> list[float]:
     expected = "probabilities in [0, 1), such as [0.1, 0.2]"
     risks = sorted(
         read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1)
-        for risk in read_list("probabilities=", probabilities, expected, single=Real)
+        for risk in read_list("probabilities=", probabilities, expected, single_type=Real)
     )
     if len(set(risks)) < len(risks):
         raise PrcError("probabilities= holds a number twice; pass each once")

@@ -330,7 +330,7 @@ class ScoredRows:
         if self.weight is not None:
             rows = rows.list.filter(pl.element().struct.field("weight") > 0)
         square_sums = (
-            exact_arithmetic.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg)
+            exact_arithmetic.square_integer(amount, is_scaled=True).cum_sum() for amount in (pos, neg)
         )
         running = pl.element().struct.eval(
             score,
@@ -395,8 +395,8 @@ def read_scored_rows(
     score = value_checks.SCORE_DTYPES.restrict(named["score"], score)
     labels = label_dtypes(pos_label).restrict(named["label"], labels)
     checks = [
-        *value_checks.missing_checks(count, named["score"], score, nan=True),
-        *value_checks.missing_checks(count, named["label"], labels, nan=False),
+        *value_checks.missing_checks(count, named["score"], score, refuses_nan=True),
+        *value_checks.missing_checks(count, named["label"], labels, refuses_nan=False),
     ]
     if pos_label is None:
         number = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
@@ -412,7 +412,7 @@ def read_scored_rows(
         weights = read_expression("weight=", weight)
         description = describe_expression("weight", weights)
         weights = value_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
-        checks += value_checks.missing_checks(count, description, weights, nan=True)
+        checks += value_checks.missing_checks(count, description, weights, refuses_nan=True)
         checks += value_checks.amount_checks(count, description, weights)
         amounts = weights * pos, weights * neg
         exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)

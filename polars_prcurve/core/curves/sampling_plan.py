@@ -233,7 +233,9 @@ def build_weighed_sample(
     )
     is_labelled = label.value.is_not_null()
     nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
-    checks = [*value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
+    checks = [
+        *value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, refuses_nan=nan)
+    ]
     where = f"{score.what} is in no stratum of the plan in ", beyond.sum()
     example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
     sentence = (*where, " row(s), such as ", show_value(example), remake)

@@ -34,20 +34,23 @@ Title: TypeAlias = str | Literal[False] | None
 """The title of a chart; False leaves out all words around it."""
 
 
-def refuse_kind(argument: str, expected: str, value: object) -> PrcError:
+def refuse_kind(argument_name: str, expected_words: str, value: object) -> PrcError:
     """Return the error for a value of the wrong kind."""
-    return PrcError(f"{argument} takes {expected}; got {describe_value(value)}")
+    return PrcError(f"{argument_name} takes {expected_words}; got {describe_value(value)}")
 
 
 def read_number(
-    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+    argument_name: str,
+    value: object,
+    expected_words: str,
+    accepts: Callable[[float], bool] | None = None,
 ) -> float:
-    """Return a number; raise unless it is one, for which `holds` is true."""
+    """Return a number; raise unless it is one, for which `accepts` is true."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise refuse_kind(argument, expected, value)
+        raise refuse_kind(argument_name, expected_words, value)
     number = round_to_float(value)
-    if holds is not None and not holds(number):
-        raise refuse_kind(argument, expected, value)
+    if accepts is not None and not accepts(number):
+        raise refuse_kind(argument_name, expected_words, value)
     return number
 
 
@@ -59,51 +62,56 @@ def round_to_float(number: Any) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def read_shares(function: str, shares: object) -> dict[Any, float]:
+def read_shares(function_name: str, shares: object) -> dict[Any, float]:
     """Return the share of each class, as a float; raise unless their sum is finite and above 0."""
     if not isinstance(shares, Mapping):
         raise PrcError(
-            f"{function} maps each class to its share in the field; got {describe_value(shares)}"
+            f"{function_name} maps each class to its share in the field; got {describe_value(shares)}"
         )
-    numbers: dict[Any, float] = {}
-    for value, share in shares.items():
+    share_of_class: dict[Any, float] = {}
+    for class_label, share in shares.items():
         is_number = isinstance(share, Real) and not isinstance(share, bool)
-        number = round_to_float(share) if is_number else -1.0
-        if not 0 <= number < math.inf:
+        share_number = round_to_float(share) if is_number else -1.0
+        if not 0 <= share_number < math.inf:
             raise PrcError(
-                f"{function} takes shares, numbers >= 0; got {describe_value(share)} for "
-                f"{describe_value(value)}"
+                f"{function_name} takes shares, numbers >= 0; got {describe_value(share)} for "
+                f"{describe_value(class_label)}"
             )
-        numbers[value] = number
-    if not 0 < math.fsum(numbers.values()) < math.inf:
+        share_of_class[class_label] = share_number
+    if not 0 < math.fsum(share_of_class.values()) < math.inf:
         raise PrcError(
-            f"the shares of {function} need a finite sum above 0; got {describe_value(dict(shares))}"
+            f"the shares of {function_name} need a finite sum above 0; "
+            f"got {describe_value(dict(shares))}"
         )
-    return numbers
+    return share_of_class
 
 
-def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDArray[np.float64]:
+def read_numbers(
+    argument_name: str, value: object, expected_words: str = "numbers"
+) -> NDArray[np.float64]:
     """Return a number, or a sequence or an array of numbers, as an array."""
     try:
         if is_truth_value(value) or not isinstance(value, pl.Series | np.ndarray | list | tuple | Real):
             raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        raise refuse_kind(argument, expected, value) from None
+        raise refuse_kind(argument_name, expected_words, value) from None
 
 
 def read_pair(
-    argument: str,
+    argument_name: str,
     value: object,
-    expected: str,
-    reader: Callable[[str, object, str], float] = read_number,
+    expected_words: str,
+    read_one_number: Callable[[str, object, str], float] = read_number,
 ) -> tuple[float, float]:
-    """Return two numbers, each by the function `reader`; raise unless there are exactly two."""
-    numbers = read_list(argument, value, expected)
+    """Return two numbers, each by `read_one_number`; raise unless there are exactly two."""
+    numbers = read_list(argument_name, value, expected_words)
     if len(numbers) != 2:
-        raise refuse_kind(argument, expected, value)
-    low, high = (reader(argument, number, expected) for number in numbers)
-    return low, high
+        raise refuse_kind(argument_name, expected_words, value)
+    low_number, high_number = (
+        read_one_number(argument_name, number, expected_words) for number in numbers
+    )
+    return low_number, high_number
 
 
 MOST_EXAMPLES = 2**53
@@ -112,16 +120,20 @@ MOST_REPEATS = 10**7
 """The greatest number of what is made one by one, such as draws: more would not fit into memory."""
 
 
-def read_whole_number(argument: str, value: Any, least: int, most: int | None = MOST_EXAMPLES) -> int:
+def read_whole_number(
+    argument_name: str, value: Any, least: int, most: int | None = MOST_EXAMPLES
+) -> int:
     """Return `value` as an int; raise unless it is a whole number from `least` to `most`."""
     try:
         number = operator.index(value)
     except TypeError:
         number = None
     if number is None or isinstance(value, bool) or number < least:
-        raise PrcError(f"{argument} is a whole number, at least {least}; got {describe_value(value)}")
+        raise PrcError(
+            f"{argument_name} is a whole number, at least {least}; got {describe_value(value)}"
+        )
     if most is not None and number > most:
-        raise PrcError(f"{argument} is a whole number, at most {most}; got {describe_value(value)}")
+        raise PrcError(f"{argument_name} is a whole number, at most {most}; got {describe_value(value)}")
     return number
 
 
@@ -130,20 +142,20 @@ def read_seed(value: Any) -> int | None:
     return None if value is None else read_whole_number("seed=", value, 0, most=None)
 
 
-def read_choice(argument: str, value: Any, choices: Iterable[str]) -> str:
+def read_choice(argument_name: str, value: Any, choices: Iterable[str]) -> str:
     """Return one of a few words; raise for any other value."""
-    words = list(choices)
-    if not isinstance(value, str) or value not in words:
-        *others, last = (f'"{word}"' for word in words)
-        alternatives = f"{', '.join(others)} or {last}" if others else last
-        raise PrcError(f"{argument} is {alternatives}; got {describe_value(value)}")
+    valid_words = list(choices)
+    if not isinstance(value, str) or value not in valid_words:
+        *other_words, last_word = (f'"{word}"' for word in valid_words)
+        alternatives_text = f"{', '.join(other_words)} or {last_word}" if other_words else last_word
+        raise PrcError(f"{argument_name} is {alternatives_text}; got {describe_value(value)}")
     return value
 
 
-def read_flag(argument: str, value: object) -> bool:
+def read_flag(argument_name: str, value: object) -> bool:
     """Return a truth value, also from NumPy's; raise for any other value."""
     if not is_truth_value(value):
-        raise refuse_kind(argument, "True or False", value)
+        raise refuse_kind(argument_name, "True or False", value)
     return bool(value)
 
 
@@ -158,26 +170,28 @@ def take_frame(value: object) -> Any:
     is_polars = isinstance(value, pl.DataFrame | pl.LazyFrame | pl.Series | pl.Expr)
     if is_polars or isinstance(value, type) or not hasattr(value, "columns"):
         return value
-    table: Any = value
-    return pl.DataFrame(table) if hasattr(value, "__arrow_c_stream__") else value
+    foreign_frame: Any = value
+    return pl.DataFrame(foreign_frame) if hasattr(value, "__arrow_c_stream__") else value
 
 
-def refuse_objects(owner: str, schema: Mapping[str, pl.DataType]) -> None:
-    """Raise if a column holds Python objects; `owner` has the columns, such as `the eta= frame`."""
-    for name, dtype in schema.items():
+def refuse_objects(owner_name: str, dtype_of_column: Mapping[str, pl.DataType]) -> None:
+    """Raise if a column holds Python objects; `owner_name` has the columns, such as `the eta= frame`."""
+    for column_name, dtype in dtype_of_column.items():
         if dtype == pl.Object:
             raise PrcError(
-                f"{owner} has a column {name!r} of dtype Object, and Polars cannot sort or compare "
-                "Python objects; cast it, such as to String"
+                f"{owner_name} has a column {column_name!r} of dtype Object, and Polars cannot sort or "
+                "compare Python objects; cast it, such as to String"
             )
 
 
-def read_name(argument: str, value: object) -> str:
+def read_name(argument_name: str, value: object) -> str:
     """Return the name of a column; raise unless it is a text that Polars can hold."""
     if not isinstance(value, str):
-        raise refuse_kind(argument, "text", value)
+        raise refuse_kind(argument_name, "text", value)
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise PrcError(f"{argument} is {value!r}, which holds half a character; no column has that name")
+        raise PrcError(
+            f"{argument_name} is {value!r}, which holds half a character; no column has that name"
+        )
     return value
 
 
@@ -193,9 +207,9 @@ def select_column(name: str) -> pl.Expr:
 
 def check_texts(**texts: object) -> None:
     """Raise unless every argument is a text, or None."""
-    for name, value in texts.items():
+    for argument_name, value in texts.items():
         if not (value is None or isinstance(value, str)):
-            raise refuse_kind(f"{name}=", "text", value)
+            raise refuse_kind(f"{argument_name}=", "text", value)
 
 
 def check_title(title: object) -> None:
@@ -205,33 +219,33 @@ def check_title(title: object) -> None:
 
 
 def read_list(
-    argument: str, value: object, expected: str, single: type | tuple[type, ...] = ()
+    argument_name: str, value: object, expected_words: str, single_type: type | tuple[type, ...] = ()
 ) -> list[Any]:
-    """Return a list of what a sequence holds, or of one value of the type `single`."""
-    if isinstance(value, single):
+    """Return a list of what a sequence holds, or of one value of the type `single_type`."""
+    if isinstance(value, single_type):
         return [value]
     # The values of a mapping or a set are in no order that the user chose.
-    unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
-    if unordered or isinstance(value, type) or not isinstance(value, Iterable):
-        raise refuse_kind(argument, expected, value)
+    is_unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
+    if is_unordered or isinstance(value, type) or not isinstance(value, Iterable):
+        raise refuse_kind(argument_name, expected_words, value)
     try:
         return list(value)
     except TypeError:  # such as an array of no dimension
-        raise refuse_kind(argument, expected, value) from None
+        raise refuse_kind(argument_name, expected_words, value) from None
 
 
 def find_repeats(values: Iterable[T]) -> list[T]:
     """Return the values that occur more than once, in order."""
-    return [value for value, number in Counter(values).items() if number > 1]
+    return [value for value, n_occurrences in Counter(values).items() if n_occurrences > 1]
 
 
 # What others call arguments and metrics, and hints at the names that they have here ---------------
 
-_OWNERS = ("self", "cls")
+_SELF_NAMES = ("self", "cls")
 """What a method takes that users do not write."""
 
 # What others call our metrics: of each metric its names in scikit-learn, TensorFlow, R and papers.
-_METRICS = {
+_SYNONYMS_OF_METRIC = {
     "precision": "ppv positive_predictive_value",
     "npv": "negative_predictive_value",
     "recall": "sensitivity tpr hit_rate true_positive_rate",
@@ -249,13 +263,13 @@ _METRICS = {
     "roc_auc": "auc auroc auc_roc roc_auc_score",
     "pr_auc": "auprc aupr auc_pr prauc",
 }
-METRICS_MEANT = {
-    synonym: metric for metric, synonyms in _METRICS.items() for synonym in synonyms.split()
+METRIC_OF_SYNONYM = {
+    synonym: metric for metric, synonyms in _SYNONYMS_OF_METRIC.items() for synonym in synonyms.split()
 }
 """The metrics that others call otherwise, by their names."""
 
 # What others call our arguments: the first of a tuple that a function has is the one that is meant.
-ARGUMENTS = {
+SYNONYMS_OF_ARGUMENTS = {
     ("eta", "eta_train"): "prevalence prevalences prior pi base_rate event_rate pos_rate",
     ("model",): "models classifier",
     ("scores",): "models model_columns",
@@ -285,89 +299,103 @@ ARGUMENTS = {
 
 def list_arguments_meant(name: str) -> list[str]:
     """Return the names that arguments have here which others call `name`, the likeliest first."""
-    names = [
-        argument
-        for arguments, synonyms in ARGUMENTS.items()
+    argument_names = [
+        argument_name
+        for same_arguments, synonyms in SYNONYMS_OF_ARGUMENTS.items()
         if name in synonyms.split()
-        for argument in arguments
+        for argument_name in same_arguments
     ]
-    return [*names, METRICS_MEANT[name]] if name in METRICS_MEANT else names
+    return [*argument_names, METRIC_OF_SYNONYM[name]] if name in METRIC_OF_SYNONYM else argument_names
 
 
 def tell_alternative(
-    name: str, arguments: Collection[str], weight_spelling: str, targets: Collection[str]
+    name: str, argument_names: Collection[str], weight_spelling: str, target_names: Collection[str]
 ) -> str:
     """Return what to do in place of an argument that only other functions have, or an empty text."""
 
-    def spell(argument: str) -> str:
-        return weight_spelling.replace("weight", argument)
+    def spell(argument_name: str) -> str:
+        return weight_spelling.replace("weight", argument_name)
 
-    if name in targets and {"threshold", "recall"} <= set(arguments):
+    if name in target_names and {"threshold", "recall"} <= set(argument_names):
         is_command = weight_spelling.startswith("-")
-        finder = "command operating-points" if is_command else "method operating_points"
-        return f"find the threshold by the {finder}, and pass it as {spell('threshold')}"
-    metric = METRICS_MEANT.get(name.lower(), name.lower())
-    if metric == "specificity" and {"threshold", "fpr"} <= set(arguments):
+        finder_words = "command operating-points" if is_command else "method operating_points"
+        return f"find the threshold by the {finder_words}, and pass it as {spell('threshold')}"
+    metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
+    if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):
         return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"
-    meanings = {name, *list_arguments_meant(name.lower())}
-    takes_examples = not {"score", "label"}.isdisjoint(arguments)
-    if "eta" in meanings and takes_examples and meanings.isdisjoint(arguments):
+    names_meant = {name, *list_arguments_meant(name.lower())}
+    takes_examples = not {"score", "label"}.isdisjoint(argument_names)
+    if "eta" in names_meant and takes_examples and names_meant.isdisjoint(argument_names):
         return f"a prevalence is {spell('eta')} of a call that reads it, such as curve and summary"
     return ""
 
 
 def suggest_arguments(
     name: str,
-    spellings: Mapping[str, str],
+    spelling_of_argument: Mapping[str, str],
     *,
     weight_spelling: str = "weight=",
     spelling: str | None = None,
-    targets: Collection[str] = (),
+    target_names: Collection[str] = (),
 ) -> str:
     """Return a hint at the argument that a wrong name stands for.
 
-    Users wrote the name as `spelling`. They write the arguments that there are as `spellings` says, and
-    one called "weight", whether there is one or not, as `weight_spelling`. Some functions that take a
-    threshold cannot find that of all `targets`.
+    Users wrote the name as `spelling`. They write each argument that there is as in
+    `spelling_of_argument`, and one called "weight", whether there is one or not, as `weight_spelling`.
+    Some functions that take a threshold cannot find that of all targets.
     """
-    if alternative := tell_alternative(name, spellings, weight_spelling, targets):
-        return alternative
-    for argument in list_arguments_meant(name.lower()):
-        if argument in spellings:
-            return f"did you mean {spellings[argument]!r}?"
-    return suggest_names(spelling or name, spellings.values())
+    if alternative_text := tell_alternative(name, spelling_of_argument, weight_spelling, target_names):
+        return alternative_text
+    for argument_name in list_arguments_meant(name.lower()):
+        if argument_name in spelling_of_argument:
+            return f"did you mean {spelling_of_argument[argument_name]!r}?"
+    return suggest_names(spelling or name, spelling_of_argument.values())
 
 
 def hint_at_arguments(
-    function: Callable[P, R], refused: Iterable[str] = (), targets: Collection[str] = ()
+    function: Callable[P, R], refused_names: Iterable[str] = (), target_names: Collection[str] = ()
 ) -> Callable[P, R]:
     """Return the function with a hint in its `TypeError` for an argument that it does not have.
 
-    Names that the function itself has refused pass: it knows better what to do instead. Of `targets`
+    Names that the function itself has refused pass: it knows better what to do instead. Of targets
     that it does not take, another method finds the threshold.
     """
-    parameters = inspect.signature(function).parameters
-    names = frozenset([*parameters, *refused])
-    names_by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    parameter_of_name = inspect.signature(function).parameters
+    valid_names = frozenset([*parameter_of_name, *refused_names])
+    names_by_place = [
+        name
+        for name, parameter in parameter_of_name.items()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
 
     @wraps(function)
     def check_and_call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not names.issuperset(kwargs):
-            refuse_name(next(name for name in kwargs if name not in names))
+        if not valid_names.issuperset(kwargs):
+            refuse_name(next(name for name in kwargs if name not in valid_names))
         if len(args) > len(names_by_place):
             refuse_place(args[len(names_by_place)])
         return function(*args, **kwargs)
 
     def refuse_name(name: str) -> NoReturn:
-        call = f"{check_and_call.__qualname__}()"
-        public = {parameter: parameter for parameter in parameters if parameter not in _OWNERS}
-        hint = suggest_arguments(name, public, targets=targets)
-        raise TypeError(make_visible(f"{call} got an unexpected keyword argument {name!r}; {hint}"))
+        call_text = f"{check_and_call.__qualname__}()"
+        spelling_of_argument = {
+            parameter_name: parameter_name
+            for parameter_name in parameter_of_name
+            if parameter_name not in _SELF_NAMES
+        }
+        hint_text = suggest_arguments(name, spelling_of_argument, target_names=target_names)
+        raise TypeError(
+            make_visible(f"{call_text} got an unexpected keyword argument {name!r}; {hint_text}")
+        )
 
     def refuse_place(value: object) -> NoReturn:
-        call = f"{check_and_call.__qualname__}()"
-        first = ", ".join(name for name in names_by_place if name not in _OWNERS)
-        only = f"only {first} without a name" if first else "each argument by its name (score=...)"
-        raise TypeError(f"{call} takes {only}; got {describe_value(value)} without one")
+        call_text = f"{check_and_call.__qualname__}()"
+        names_text = ", ".join(name for name in names_by_place if name not in _SELF_NAMES)
+        expected_words = (
+            f"only {names_text} without a name"
+            if names_text
+            else "each argument by its name (score=...)"
+        )
+        raise TypeError(f"{call_text} takes {expected_words}; got {describe_value(value)} without one")
 
     return check_and_call

@@ -14,7 +14,7 @@ from pathlib import Path
 from polars_prcurve.core.ground.argument_checks import refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 
-_OPEN_FILES = ("/proc", "/dev/fd")
+_OPEN_FILE_FOLDERS = ("/proc", "/dev/fd")
 """Folders whose names stand for files that are open already, such as standard output."""
 
 
@@ -38,7 +38,7 @@ def _names_open_file(path: Path) -> bool:
     """Return whether links lead to a file that a process holds open, such as /dev/stdout."""
     for _ in range(40):  # longer chains of links are refused by the system, too
         folder = Path(os.path.realpath(path.parent))
-        if any(folder.is_relative_to(special) for special in _OPEN_FILES):
+        if any(folder.is_relative_to(special_folder) for special_folder in _OPEN_FILE_FOLDERS):
             return True
         if not path.is_symlink():
             return False
@@ -55,25 +55,27 @@ def is_stream(target: Path) -> bool:
 def write_atomically(target: Path) -> Iterator[Path]:
     """Yield a draft to write to, which replaces `target` at the end; on an error, delete the draft."""
     if is_stream(target):  # which is never replaced: it gets the bytes of the draft
-        with tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder) / "draft"
+        with tempfile.TemporaryDirectory() as folder_name:
+            draft = Path(folder_name) / "draft"
             yield draft
-            descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)  # neither creates nor empties it
-            with draft.open("rb") as source, open(descriptor, "wb") as stream:
-                shutil.copyfileobj(source, stream, 1 << 20)
+            file_descriptor = os.open(
+                target, os.O_WRONLY | os.O_APPEND
+            )  # neither creates nor empties it
+            with draft.open("rb") as draft_stream, open(file_descriptor, "wb") as target_stream:
+                shutil.copyfileobj(draft_stream, target_stream, 1 << 20)
         return
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    permission_bits = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # The name of the draft is unique, since threads and other machines may write the same target,
     # and short, since the name of the target may be as long as names can be.
     draft = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         try:
             # A new file is as the umask says, and one to be replaced private until then.
-            permissions = 0o666 if mode is None else 0o600
-            os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions))
+            draft_permissions = 0o666 if permission_bits is None else 0o600
+            os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, draft_permissions))
             yield draft
-            if mode is not None:
-                draft.chmod(mode)
+            if permission_bits is not None:
+                draft.chmod(permission_bits)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 
-_PACKAGE = "polars_prcurve"  # by which frames of the package are told from those of the user
-_MAX_LETTERS = 1_000  # of a message: about ten lines of a terminal
-_MAX_NAMES = 30  # there are fewer metrics, which are all listed
-_FIRST_NAMES = 10  # of more names than that: about two lines
+_PACKAGE_NAME = "polars_prcurve"  # by which frames of the package are told from those of the user
+_MAX_MESSAGE_LETTERS = 1_000  # of a message: about ten lines of a terminal
+_MAX_LISTED_NAMES = 30  # there are fewer metrics, which are all listed
+_N_FIRST_NAMES = 10  # of more names than that: about two lines
 
 
 class PrcError(ValueError):
@@ -23,51 +23,55 @@ class PrcError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(shorten_name(make_visible(message), _MAX_LETTERS))
+        super().__init__(shorten_name(make_visible(message), _MAX_MESSAGE_LETTERS))
 
 
 class PrcWarning(UserWarning):
     """An answer that was computed as requested, but is worthless as it stands; the text says why."""
 
 
-for _public in (PrcError, PrcWarning):
-    _public.__module__ = _PACKAGE  # a traceback names what users catch: `polars_prcurve.PrcError`
+for _public_class in (PrcError, PrcWarning):
+    _public_class.__module__ = (
+        _PACKAGE_NAME  # a traceback names what users catch: `polars_prcurve.PrcError`
+    )
 
 
 def warn_caller(message: str) -> None:
     """Warn at the line of the user's that called the package."""
-    depth, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
-        depth, frame = depth + 1, frame.f_back
-    text = shorten_name(make_visible(message), _MAX_LETTERS)
-    warnings.warn(text, PrcWarning, stacklevel=depth)
+    stack_depth, stack_frame = 2, sys._getframe(1)
+    while stack_frame.f_back is not None and stack_frame.f_globals.get("__name__", "").startswith(
+        _PACKAGE_NAME
+    ):
+        stack_depth, stack_frame = stack_depth + 1, stack_frame.f_back
+    short_message = shorten_name(make_visible(message), _MAX_MESSAGE_LETTERS)
+    warnings.warn(short_message, PrcWarning, stacklevel=stack_depth)
 
 
-def suggest_names(name: str, valid_names: Iterable[str]) -> str:
+def suggest_names(wrong_name: str, valid_names: Iterable[str]) -> str:
     """Return a hint at the valid names nearest to a wrong one, or at all of them if none is near."""
-    choices = [shorten_name(choice) for choice in valid_names]
-    matches = [choice for choice in choices if choice.lower() == name.lower()]
+    short_names = [shorten_name(short_name) for short_name in valid_names]
+    near_names = [short_name for short_name in short_names if short_name.lower() == wrong_name.lower()]
     # The cutoff is that of difflib, at which a slip of one or two letters still finds its word.
-    if matches := matches or get_close_matches(name, choices, n=3, cutoff=0.6):
-        return f"did you mean {' or '.join(map(repr, matches))}?"
-    return f"there are: {list_names(choices)}"
+    if near_names := near_names or get_close_matches(wrong_name, short_names, n=3, cutoff=0.6):
+        return f"did you mean {' or '.join(map(repr, near_names))}?"
+    return f"there are: {list_names(short_names)}"
 
 
 def list_names(names: Iterable[str]) -> str:
     """Return names as one text: if they are many, the first ones, and how many more there are."""
     short_names = [shorten_name(name) for name in names]
-    if len(short_names) <= _MAX_NAMES:
+    if len(short_names) <= _MAX_LISTED_NAMES:
         return ", ".join(short_names)
-    return f"{', '.join(short_names[:_FIRST_NAMES])} and {len(short_names) - _FIRST_NAMES} more"
+    return f"{', '.join(short_names[:_N_FIRST_NAMES])} and {len(short_names) - _N_FIRST_NAMES} more"
 
 
 def describe_value(value: object) -> str:
     """Return a value for a message: its repr, or its type if that is long."""
     try:
-        text = repr(value)
+        value_text = repr(value)
     except Exception:  # an int of 5 000 digits has none, and an object of the user's may raise anything
-        text = "<"
-    if len(text) <= 80 and text.isprintable() and not text.startswith("<"):
-        return text
-    kind = type(value).__name__
-    return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
+        value_text = "<"
+    if len(value_text) <= 80 and value_text.isprintable() and not value_text.startswith("<"):
+        return value_text
+    type_name = type(value).__name__
+    return f"{'an' if type_name[0].lower() in 'aeiou' else 'a'} {type_name}"

@@ -21,80 +21,84 @@ import polars as pl
 SHARE_SCALE = 2.0**118
 """Shares are added as whole multiples of 1 / SHARE_SCALE."""
 
-BITS = 89
-"""The largest weight of a group becomes an integer between 2**BITS and 2**(BITS + 1)."""
-_SQUARE_BITS = 80
-"""The square of the largest weight becomes one between 2**_SQUARE_BITS and 2**(_SQUARE_BITS + 2)."""
-NEAR_ONE = 2.0**-BITS
+WEIGHT_BITS = 89
+"""The largest weight of a group becomes an integer between 2**WEIGHT_BITS and 2**(WEIGHT_BITS + 1)."""
+SQUARE_BITS = 80
+"""The square of the largest weight becomes one between 2**SQUARE_BITS and 2**(SQUARE_BITS + 2)."""
+NEAR_ONE = 2.0**-WEIGHT_BITS
 """The factor that brings the integers of weights to where the largest is near 1."""
-SQUARES_NEAR_ONE = 2.0**-_SQUARE_BITS
+SQUARES_NEAR_ONE = 2.0**-SQUARE_BITS
 """The same factor of the integers of their squares."""
-ROUNDING = 2.0**-50
+MAX_ROUNDING_ERROR = 2.0**-50
 """The greatest relative error of a metric by rounding that is expected: eight times that of one step."""
 
 
-def weight_exponent(largest: pl.Expr) -> pl.Expr:
-    """Return the exponent that `to_integer` needs in a group whose largest weight is `largest`."""
+def weight_exponent(largest_weight: pl.Expr) -> pl.Expr:
+    """Return the exponent that `to_integer` needs in a group with this largest weight."""
     # A float >= 0 holds its binary exponent, plus 1023, in the bits above the lowest 52. Reading these
     # bits is exact, where a logarithm could round to the wrong side of a power of two.
-    floor_log2 = largest.reinterpret(dtype=pl.Int64) // 2**52 - 1023
-    return BITS - floor_log2
+    floor_log2 = largest_weight.reinterpret(dtype=pl.Int64) // 2**52 - 1023
+    return WEIGHT_BITS - floor_log2
 
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the weight times 2**exponent, cut to a whole number, as an Int128."""
-    first, second = _split_power_of_two(exponent)
-    return to_whole(weight * first * second)  # infinite and NaN weights are refused by a check
+    first_factor, second_factor = _split_power_of_two(exponent)
+    return to_whole(
+        weight * first_factor * second_factor
+    )  # infinite and NaN weights are refused by a check
 
 
-def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def from_integer(integer_total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the Float64 nearest to a sum of integers that `to_integer` made."""
-    [nearest] = from_integers([total], exponent)
-    return nearest
+    [nearest_float] = from_integers([integer_total], exponent)
+    return nearest_float
 
 
-def from_integers(totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
+def from_integers(integer_totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
     """Return the Float64 nearest to each of the sums that have one exponent."""
-    first, second = _split_power_of_two(-exponent)
-    return [total.cast(pl.Float64) * first * second for total in totals]
+    first_factor, second_factor = _split_power_of_two(-exponent)
+    return [
+        integer_total.cast(pl.Float64) * first_factor * second_factor for integer_total in integer_totals
+    ]
 
 
-def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
+def square_integer(integer_weight: pl.Expr, *, is_scaled: bool) -> pl.Expr:
     """Return the square of an integer weight, maybe one that `to_integer` scaled, as an Int128."""
-    if not scaled:
-        return weight * weight
-    # In units of 2**-_SQUARE_BITS, where the largest weight is between 1 and 2.
-    share = weight.cast(pl.Float64) * NEAR_ONE
-    return to_whole(share * share * 2.0**_SQUARE_BITS)
+    if not is_scaled:
+        return integer_weight * integer_weight
+    # In units of 2**-SQUARE_BITS, where the largest weight is between 1 and 2.
+    weight_near_one = integer_weight.cast(pl.Float64) * NEAR_ONE
+    return to_whole(weight_near_one * weight_near_one * 2.0**SQUARE_BITS)
 
 
-def sum_to_square_integer(square: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def sum_to_square_integer(sum_of_squares: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights in the units of `square_integer`."""
-    power = _power_of_two(exponent - BITS)
-    return to_whole(square * power * power * 2.0**_SQUARE_BITS)
+    power_of_two = _power_of_two(exponent - WEIGHT_BITS)
+    return to_whole(sum_of_squares * power_of_two * power_of_two * 2.0**SQUARE_BITS)
 
 
-def square_from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def square_from_integer(integer_total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights, from integers that `square_integer` made of scaled weights."""
-    power = _power_of_two(BITS - exponent)
-    return total.cast(pl.Float64) * SQUARES_NEAR_ONE * power * power
+    power_of_two = _power_of_two(WEIGHT_BITS - exponent)
+    return integer_total.cast(pl.Float64) * SQUARES_NEAR_ONE * power_of_two * power_of_two
 
 
-def exponent_ratio(exponent: pl.Expr, other: pl.Expr) -> pl.Expr:
+def exponent_ratio(exponent: pl.Expr, other_exponent: pl.Expr) -> pl.Expr:
     """Return by how much weights near 1 of one class shrink in the unit of both classes."""
-    return _power_of_two((pl.min_horizontal(exponent, other) - exponent).clip(-500, 0))
+    return _power_of_two((pl.min_horizontal(exponent, other_exponent) - exponent).clip(-500, 0))
 
 
 def weight_unit(exponent: pl.Expr) -> pl.Expr:
     """Return the power of two that brings the weights of a group with this exponent near 1."""
     # Clipped, because exponent bits alone cannot write powers below 2**-1022.
-    return _power_of_two((exponent - BITS).clip(-1000, 1000))
+    return _power_of_two((exponent - WEIGHT_BITS).clip(-1000, 1000))
 
 
 def _split_power_of_two(exponent: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return two factors of 2**exponent, because an exponent may be 1112 and 2**1112 is no float."""
-    half = exponent // 2
-    return _power_of_two(half), _power_of_two(exponent - half)
+    half_exponent = exponent // 2
+    return _power_of_two(half_exponent), _power_of_two(exponent - half_exponent)
 
 
 def _power_of_two(exponent: pl.Expr) -> pl.Expr:
@@ -102,24 +106,24 @@ def _power_of_two(exponent: pl.Expr) -> pl.Expr:
     return ((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64)
 
 
-def to_whole_shares(terms: pl.Expr) -> pl.Expr:
+def to_whole_shares(share_terms: pl.Expr) -> pl.Expr:
     """Return terms that sum to at most 1 as whole multiples of 1 / SHARE_SCALE."""
-    return to_whole(terms * SHARE_SCALE)
+    return to_whole(share_terms * SHARE_SCALE)
 
 
-def to_whole(terms: pl.Expr) -> pl.Expr:
+def to_whole(floats: pl.Expr) -> pl.Expr:
     """Return floats cut to whole numbers."""
-    return terms.cast(pl.Int128, wrap_numerical=True)
+    return floats.cast(pl.Int128, wrap_numerical=True)
 
 
-def sum_shares(terms: pl.Expr) -> pl.Expr:
+def sum_shares(whole_shares: pl.Expr) -> pl.Expr:
     """Return the sum of whole shares as a Float64, rounded once, whatever the order of rows."""
-    return from_whole(terms.sum())
+    return from_whole(whole_shares.sum())
 
 
-def from_whole(total: pl.Expr) -> pl.Expr:
+def from_whole(whole_total: pl.Expr) -> pl.Expr:
     """Return the Float64 nearest to a sum of whole shares."""
-    return total.cast(pl.Float64) * (1 / SHARE_SCALE)
+    return whole_total.cast(pl.Float64) * (1 / SHARE_SCALE)
 
 
 def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
@@ -129,22 +133,22 @@ def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
     return ((value.reinterpret(dtype=pl.Int64) // 2**52 + 1) * 2**52).reinterpret(dtype=pl.Float64)
 
 
-def repeat_in_rows(number: pl.Expr, rows: pl.Expr) -> pl.Expr:
+def repeat_in_rows(number: pl.Expr, finite_column: pl.Expr) -> pl.Expr:
     """Return a number of each row, even if it is one and the same, so that division by it is exact.
 
-    `rows` is a column of finite numbers, null at most where the result may be.
+    `finite_column` holds finite numbers, null at most where the result may be.
     """
     # By a number that all rows share, Polars divides as it multiplies by the reciprocal, which rounds
     # once more; and one engine may know that it is shared where another does not.
-    return number + rows * 0.0
+    return number + finite_column * 0.0
 
 
 def is_at_least(value: Any, target: float) -> Any:
     """Whether a value, an expression or an array, reaches a target, or would if it were not rounded."""
     # Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.
-    return value >= target * (1 - ROUNDING)
+    return value >= target * (1 - MAX_ROUNDING_ERROR)
 
 
 def is_at_most(value: Any, target: float) -> Any:
     """Whether a value, an expression or an array, stays within a target, or would without rounding."""
-    return value <= target * (1 + ROUNDING)
+    return value <= target * (1 + MAX_ROUNDING_ERROR)

@@ -13,8 +13,8 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
 # The columns of `add_normal_quantile`, while it works
 _SHARE = f"{RESERVED}quantile_share"  # the share that is asked for
-_T = f"{RESERVED}quantile_t"  # sqrt(-2 ln(share)), of which the start is a function
-_OFF = f"{RESERVED}quantile_off"  # a Newton step, of which Halley's is made
+_ROOT_OF_LOG = f"{RESERVED}quantile_t"  # sqrt(-2 ln(share)), of which the start is a function
+_NEWTON_STEP = f"{RESERVED}quantile_off"  # a Newton step, of which Halley's is made
 
 
 def normal_cdf(x: pl.Expr) -> pl.Expr:
@@ -23,44 +23,48 @@ def normal_cdf(x: pl.Expr) -> pl.Expr:
     return (x * -math.sqrt(0.5)).erfc() * 0.5
 
 
-def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, name: str) -> pl.LazyFrame:
-    """Add, as `name`, the x below which a `share` of a standard normal distribution lies, below 1/2."""
-    # The start is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each is a
-    # column of its own, because one expression of all would hold the start hundreds of times.
-    t, quantile, newton_step = pl.col(_T), pl.col(name), pl.col(_OFF)
+def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, quantile_name: str) -> pl.LazyFrame:
+    """Add the x below which a `share` of a standard normal distribution lies, which is below 1/2."""
+    # The first guess is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each
+    # is a column of its own, because one expression of all would hold the guess hundreds of times.
+    t, quantile, newton_step = pl.col(_ROOT_OF_LOG), pl.col(quantile_name), pl.col(_NEWTON_STEP)
     frame = frame.with_columns(share.alias(_SHARE))
-    frame = frame.with_columns((pl.col(_SHARE).log() * -2).sqrt().alias(_T))
+    frame = frame.with_columns((pl.col(_SHARE).log() * -2).sqrt().alias(_ROOT_OF_LOG))
     numerator = 2.515517 + t * (0.802853 + t * 0.010328)
-    start = numerator / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
-    frame = frame.with_columns(start.alias(name))
+    first_guess = numerator / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
+    frame = frame.with_columns(first_guess.alias(quantile_name))
     for _ in range(2):
-        density = (quantile * quantile / -2).exp() * (1 / math.sqrt(2 * math.pi))
-        excess = normal_cdf(quantile) - pl.col(_SHARE)
-        frame = frame.with_columns((excess / density).alias(_OFF))
+        normal_density = (quantile * quantile / -2).exp() * (1 / math.sqrt(2 * math.pi))
+        excess_share = normal_cdf(quantile) - pl.col(_SHARE)
+        frame = frame.with_columns((excess_share / normal_density).alias(_NEWTON_STEP))
         halley_step = newton_step / (1 + quantile * newton_step / 2)
-        frame = frame.with_columns((quantile - halley_step).alias(name))
-    return frame.drop(_SHARE, _T, _OFF)
+        frame = frame.with_columns((quantile - halley_step).alias(quantile_name))
+    return frame.drop(_SHARE, _ROOT_OF_LOG, _NEWTON_STEP)
 
 
-def student_quantile(z: float | pl.Expr, freedom: pl.Expr) -> pl.Expr:
+def student_quantile(z: float | pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:
     """Return the deviate as far out in Student's distribution as z is in the normal one."""
     # The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1 %.
-    freedom = freedom.clip(lower_bound=1.0)
+    degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
     # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
-    scaled = z / _shrink_deviation(freedom)
-    return ((scaled * scaled / freedom).exp() - 1).sqrt() * freedom.sqrt()
+    scaled_deviate = z / _shrink_deviation(degrees_of_freedom)
+    return (
+        (scaled_deviate * scaled_deviate / degrees_of_freedom).exp() - 1
+    ).sqrt() * degrees_of_freedom.sqrt()
 
 
-def normal_from_student(t: pl.Expr, freedom: pl.Expr) -> pl.Expr:
+def normal_from_student(t: pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:
     """Return the normal deviate as far out as t is in Student's distribution (Wallace 1959)."""
-    freedom = freedom.clip(lower_bound=1.0)
+    degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
     # sqrt(f ln(1 + t**2 / f)) (8 f + 1) / (8 f + 3)
-    deviation = (freedom * (t * t / freedom).log1p()).sqrt() * _shrink_deviation(freedom)
-    return pl.when(t < 0).then(-deviation).otherwise(deviation)
+    normal_deviate = (
+        degrees_of_freedom * (t * t / degrees_of_freedom).log1p()
+    ).sqrt() * _shrink_deviation(degrees_of_freedom)
+    return pl.when(t < 0).then(-normal_deviate).otherwise(normal_deviate)
 
 
-def _shrink_deviation(freedom: pl.Expr) -> pl.Expr:
-    return (8 * freedom + 1) / (8 * freedom + 3)
+def _shrink_deviation(degrees_of_freedom: pl.Expr) -> pl.Expr:
+    return (8 * degrees_of_freedom + 1) / (8 * degrees_of_freedom + 3)
 
 
 @cache
@@ -72,19 +76,27 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     """
     # The quantile of the studentised range over the root of 2: exact up to 12 means, and from there on
     # linear in ln K between exact ones.
-    grid = np.linspace(-9.0, 9.0, 9001)
-    shares_below = np.array([math.erfc(-deviate / math.sqrt(2)) / 2 for deviate in grid])
-    nodes = grid[::25]
-    densities = np.exp(-nodes * nodes / 2) / math.sqrt(2 * math.pi) * (nodes[1] - nodes[0])
-    knots = np.array([*range(2, 13), 15, 20, 25, 30, 40, 50, 70, 100, 200, 500, 1000, 4000])
-    low, high = np.zeros(len(knots)), np.full(len(knots), 20.0)
+    deviates = np.linspace(-9.0, 9.0, 9001)
+    shares_below = np.array([math.erfc(-deviate / math.sqrt(2)) / 2 for deviate in deviates])
+    coarse_deviates = deviates[::25]
+    densities = (
+        np.exp(-coarse_deviates * coarse_deviates / 2)
+        / math.sqrt(2 * math.pi)
+        * (coarse_deviates[1] - coarse_deviates[0])
+    )
+    exact_numbers = np.array([*range(2, 13), 15, 20, 25, 30, 40, 50, 70, 100, 200, 500, 1000, 4000])
+    lows, highs = np.zeros(len(exact_numbers)), np.full(len(exact_numbers), 20.0)
     for _ in range(50):  # to within 2e-14
-        middle = (low + high) / 2
-        # The share of ranges up to `middle`, by the place of the greatest mean.
-        shares = shares_below[::25] - np.interp(nodes - middle[:, None], grid, shares_below)
-        is_enough = knots * (shares ** (knots[:, None] - 1) @ densities) >= confidence
-        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
-    numbers = np.arange(2, int(knots[-1]) + 1)
-    deviations = np.interp(np.log(numbers), np.log(knots), high / math.sqrt(2))
+        middles = (lows + highs) / 2
+        # The share of ranges up to `middles`, by the place of the greatest mean.
+        shares_of_ranges = shares_below[::25] - np.interp(
+            coarse_deviates - middles[:, None], deviates, shares_below
+        )
+        is_enough = (
+            exact_numbers * (shares_of_ranges ** (exact_numbers[:, None] - 1) @ densities) >= confidence
+        )
+        lows, highs = np.where(is_enough, lows, middles), np.where(is_enough, middles, highs)
+    numbers_of_means = np.arange(2, int(exact_numbers[-1]) + 1)
+    deviations = np.interp(np.log(numbers_of_means), np.log(exact_numbers), highs / math.sqrt(2))
     # Of two means there is one difference.
     return (0.0, 0.0, NormalDist().inv_cdf((1 + confidence) / 2), *deviations[1:].tolist())

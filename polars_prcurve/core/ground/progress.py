@@ -15,9 +15,9 @@ from typing import ClassVar
 
 from polars_prcurve.core.ground.terminal_text import cut_text, measure_width, pad_text
 
-_DELAY = 2.0
+_DELAY_SECONDS = 2.0
 """Seconds that pass before the line appears."""
-_LOCK = Lock()  # of what is written: `show_seconds` writes from a thread of its own
+_WRITE_LOCK = Lock()  # of what is written: `show_seconds` writes from a thread of its own
 
 
 def is_watched() -> bool:
@@ -25,11 +25,11 @@ def is_watched() -> bool:
     return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
-def print_beside(text: str, end: str = "\n") -> None:
+def print_beside(text: str, line_end: str = "\n") -> None:
     """Print on standard error; if that is closed or full, the work goes on without the text."""
     if sys.stderr is not None:  # `print` would take standard output in its place
         with suppress(OSError, ValueError):
-            print(text, end=end, file=sys.stderr, flush=True)
+            print(text, end=line_end, file=sys.stderr, flush=True)
 
 
 class _ProgressLine:
@@ -38,73 +38,73 @@ class _ProgressLine:
     open_lines: ClassVar[list[_ProgressLine]] = []
 
     def __init__(self) -> None:
-        self.start = monotonic()
-        self.length = 0
-        with _LOCK:
+        self.start_seconds = monotonic()
+        self.width = 0
+        with _WRITE_LOCK:
             self.open_lines.append(self)
 
     def write(self, text: str) -> None:
         """Write the text over what the line shows, if it is time, and if a person watches."""
-        with _LOCK:
-            is_due = monotonic() - self.start >= _DELAY and self.open_lines[-1] is self
+        with _WRITE_LOCK:
+            is_due = monotonic() - self.start_seconds >= _DELAY_SECONDS and self.open_lines[-1] is self
             if is_due and is_watched():
                 text = cut_text(text, get_terminal_size().columns - 1)  # a second line would stay
-                self.length = max(self.length, measure_width(text))
-                print_beside(f"\r{pad_text(text, self.length, right=False)}", end="")
+                self.width = max(self.width, measure_width(text))
+                print_beside(f"\r{pad_text(text, self.width, is_right=False)}", line_end="")
 
     def erase(self) -> None:
         """Erase what the line shows; the caller holds the lock."""
-        if self.length:
-            print_beside(f"\r{'':<{self.length}}\r", end="")
-            self.length = 0
+        if self.width:
+            print_beside(f"\r{'':<{self.width}}\r", line_end="")
+            self.width = 0
 
     def close(self) -> None:
         """Erase what the line shows, and let the line before it write."""
-        with _LOCK:
+        with _WRITE_LOCK:
             self.open_lines.remove(self)
             self.erase()
 
 
 def clear_line() -> None:
     """Erase the line of progress, so that other text can be written; the next step brings it back."""
-    with _LOCK:
-        for line in _ProgressLine.open_lines:
-            line.erase()
+    with _WRITE_LOCK:
+        for progress_line in _ProgressLine.open_lines:
+            progress_line.erase()
 
 
 @contextmanager
-def show_share(task: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show which share of `total` is complete; yield a function that takes how much has been added."""
-    line, progress = _ProgressLine(), 0
+def show_share(task_name: str, total_amount: int) -> Iterator[Callable[[int], None]]:
+    """Show which share of the total is complete; yield a function that takes how much was added."""
+    progress_line, progress = _ProgressLine(), 0
 
-    def advance(amount: int) -> None:
+    def advance(added_amount: int) -> None:
         nonlocal progress
-        progress += amount
-        line.write(f"{task}: {progress / total:4.0%}")
+        progress += added_amount
+        progress_line.write(f"{task_name}: {progress / total_amount:4.0%}")
 
     try:
         yield advance
     finally:
-        line.close()
+        progress_line.close()
 
 
 @contextmanager
-def show_seconds(task: str) -> Iterator[None]:
+def show_seconds(task_name: str) -> Iterator[None]:
     """Show for how many seconds the work goes on, from a thread of its own."""
     if not is_watched():
         yield
         return
-    line, end = _ProgressLine(), Event()
+    progress_line, end_event = _ProgressLine(), Event()
 
     def tick() -> None:
-        while not end.wait(min(1.0, _DELAY / 2)):
-            line.write(f"{task}: {monotonic() - line.start:.0f} s")
+        while not end_event.wait(min(1.0, _DELAY_SECONDS / 2)):
+            progress_line.write(f"{task_name}: {monotonic() - progress_line.start_seconds:.0f} s")
 
     thread = Thread(target=tick, daemon=True)
     thread.start()
     try:
         yield
     finally:
-        end.set()
+        end_event.set()
         thread.join()
-        line.close()
+        progress_line.close()

@@ -7,14 +7,14 @@ import unicodedata
 from polars_prcurve.core.ground.safe_text import make_visible
 
 # Marks that turn the direction of writing, or end a line, would move the cells beside them.
-_HARMFUL = dict.fromkeys(
+_REPLACEMENT_OF_HARMFUL = dict.fromkeys(
     [0x061C, *range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A)], "\ufffd"
 )
 
 
 def make_harmless(text: str) -> str:
     """Return a text on one line, in which no character commands a terminal or moves its neighbours."""
-    return make_visible(text).translate(_HARMFUL)
+    return make_visible(text).translate(_REPLACEMENT_OF_HARMFUL)
 
 
 def measure_width(text: str) -> int:
@@ -44,16 +44,16 @@ def cut_text(text: str, width: int) -> str:
     """Return the text in at most this width, with an ellipsis for what is left out."""
     if measure_width(text) <= width:
         return text
-    start, start_width = "", 1  # the ellipsis takes one column
+    first_characters, first_width = "", 1  # the ellipsis takes one column
     for character in text:
-        start_width += _measure_character(character)
-        if start_width > width:
+        first_width += _measure_character(character)
+        if first_width > width:
             break
-        start += character
-    return start + "…"
+        first_characters += character
+    return first_characters + "…"
 
 
-def pad_text(text: str, width: int, *, right: bool) -> str:
+def pad_text(text: str, width: int, *, is_right: bool) -> str:
     """Return the text with blanks up to a width, before it if it stands on the right."""
     blanks = " " * (width - measure_width(text))
-    return blanks + text if right else text + blanks
+    return blanks + text if is_right else text + blanks

@@ -29,30 +29,32 @@ from polars import selectors
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.safe_text import SYMBOLS, VISIBLE
+from polars_prcurve.core.ground.safe_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 
 _SIGNATURE = "\n(a check of polars_prcurve)"
 """The end of a sentence in an error of Polars, by which `translate_errors` knows it."""
 
 # What Polars writes before the value of a wrong argument; see `_fail_unless_passed`.
-_QUOTED = re.compile(rf"^Invalid argument - (.*?){re.escape(_SIGNATURE)}", re.S)
-_PASSED = "raise"  # a value of `ambiguous` that no date of the time zone GMT minds
+_QUOTED_SENTENCE = re.compile(rf"^Invalid argument - (.*?){re.escape(_SIGNATURE)}", re.S)
+_PASSED_REPORT = "raise"  # a value of `ambiguous` that no date of the time zone GMT minds
 
-_BROKEN_CHECK = f"{RESERVED}check"  # the sentence of a broken check, in a query that is about to stop
+_REPORT_COLUMN = f"{RESERVED}check"  # the sentence of a broken check, in a query that is about to stop
 
 
 class Check(NamedTuple):
     """A condition that must not occur, and the sentence that reports it."""
 
-    broken: pl.Expr
+    is_broken: pl.Expr
     """A Boolean scalar: the condition occurs."""
-    sentence: tuple[str | pl.Expr, ...]
+    sentence_parts: tuple[str | pl.Expr, ...]
     """Its parts: text, and scalars that are numbers or what `show_value` returns."""
 
 
 def show_value(value: pl.Expr) -> pl.Expr:
     """Return a value of the user's table as a String without control characters."""
-    return value.cast(pl.String).str.replace_many([*SYMBOLS], [*SYMBOLS.values()])
+    return value.cast(pl.String).str.replace_many(
+        [*SYMBOL_OF_CHARACTER], [*SYMBOL_OF_CHARACTER.values()]
+    )
 
 
 def guard(checks: Iterable[Check]) -> pl.Expr:
@@ -70,34 +72,36 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
     """
     # Polars prints the expression that failed. As a column of its own the report is left out of it.
     return (
-        frame.with_columns(_report(checks).alias(_BROKEN_CHECK)).filter(_HAS_PASSED).drop(_BROKEN_CHECK)
+        frame.with_columns(_report(checks).alias(_REPORT_COLUMN))
+        .filter(_HAS_PASSED_FILTER)
+        .drop(_REPORT_COLUMN)
     )
 
 
 def _report(checks: Iterable[Check]) -> pl.Expr:
-    """Return the sentence of the first broken check, or `_PASSED`."""
-    report: pl.Expr = pl.lit(_PASSED)
+    """Return the sentence of the first broken check, or `_PASSED_REPORT`."""
+    report_text: pl.Expr = pl.lit(_PASSED_REPORT)
     for check in reversed(list(checks)):
-        parts = (
-            pl.lit(part.translate(VISIBLE)) if isinstance(part, str) else part.cast(pl.String)
-            for part in check.sentence
+        part_columns = (
+            pl.lit(part.translate(SYMBOL_OF_CODE)) if isinstance(part, str) else part.cast(pl.String)
+            for part in check.sentence_parts
         )
         # A null part would make a null sentence, which no error quotes.
-        sentence = pl.concat_str(pl.lit("- "), *parts, pl.lit(_SIGNATURE), ignore_nulls=True)
-        report = pl.when(check.broken).then(sentence).otherwise(report)
-    return report
+        sentence = pl.concat_str(pl.lit("- "), *part_columns, pl.lit(_SIGNATURE), ignore_nulls=True)
+        report_text = pl.when(check.is_broken).then(sentence).otherwise(report_text)
+    return report_text
 
 
-def _fail_unless_passed(report: pl.Expr) -> pl.Expr:
-    """Return 0 where the report is `_PASSED`; any other report stops the query."""
+def _fail_unless_passed(report_text: pl.Expr) -> pl.Expr:
+    """Return 0 where the report is `_PASSED_REPORT`; any other report stops the query."""
     # Polars has no operation that raises a given text. Of all that fail and quote a value, this one
     # quotes it earliest: after the words "Invalid argument". A cast says 80 letters first.
-    epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report)
+    epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report_text)
     return epoch.cast(pl.Int64)
 
 
 # The filter of a table that carries a report; it is built once, since expressions cost time.
-_HAS_PASSED = _fail_unless_passed(pl.col(_BROKEN_CHECK).first()) == 0
+_HAS_PASSED_FILTER = _fail_unless_passed(pl.col(_REPORT_COLUMN).first()) == 0
 
 
 @contextmanager
@@ -111,7 +115,7 @@ def translate_errors() -> Iterator[None]:
 
 def _translate_error(error: Exception) -> Exception:
     """Return the error of a guard as a `PrcError`, and any other as it is."""
-    match = _QUOTED.search(str(error))
+    match = _QUOTED_SENTENCE.search(str(error))
     return error if match is None else PrcError(match.group(1))
 
 
@@ -134,7 +138,7 @@ _FEW_ROWS = 100_000
 # Dtypes ---------------------------------------------------------------------------------------
 
 
-_ALLOWED: dict[tuple[int, pl.DataType], tuple[bool, selectors.Selector]] = {}
+_ANSWERS_OF_SELECTORS: dict[tuple[int, pl.DataType], tuple[bool, selectors.Selector]] = {}
 """Whether a dtype is allowed by a rule, by the id of its selector, which is held here, too.
 
 Expanding a selector costs a millisecond."""
@@ -143,31 +147,38 @@ Expanding a selector costs a millisecond."""
 class DtypeRule(NamedTuple):
     """The dtypes that a column may have, and what to say of a column of another dtype."""
 
-    allowed: selectors.Selector
+    allowed_dtypes: selectors.Selector
     remedy: str
 
     def require(self, subject: str, dtype: pl.DataType) -> None:
         """Raise unless a column of this dtype passes; `subject` names the column in the error."""
-        key = id(self.allowed), dtype
-        if key not in _ALLOWED:  # the selector is held, so that no other one can get this id
-            _ALLOWED[key] = bool(selectors.expand_selector({"": dtype}, self.allowed)), self.allowed
-        if not _ALLOWED[key][0]:
-            column = pl.DataFrame(schema={"x": dtype})
-            dtype_name: str = column.select(pl.dtype_of("x").display()).item()
-            raise PrcError(f"{subject} is {_DTYPE_NAMES.get(dtype_name, dtype_name)}{self.remedy}")
+        selector_and_dtype = id(self.allowed_dtypes), dtype
+        if (
+            selector_and_dtype not in _ANSWERS_OF_SELECTORS
+        ):  # the selector is held, so that no other one can get this id
+            _ANSWERS_OF_SELECTORS[selector_and_dtype] = (
+                bool(selectors.expand_selector({"": dtype}, self.allowed_dtypes)),
+                self.allowed_dtypes,
+            )
+        if not _ANSWERS_OF_SELECTORS[selector_and_dtype][0]:
+            empty_frame = pl.DataFrame(schema={"x": dtype})
+            dtype_name: str = empty_frame.select(pl.dtype_of("x").display()).item()
+            raise PrcError(
+                f"{subject} is {_DTYPE_NAME_OF_SHORT_NAME.get(dtype_name, dtype_name)}{self.remedy}"
+            )
 
     def restrict(self, subject: str, value: pl.Expr) -> pl.Expr:
         """Return an expression as it is; the query stops if its dtype is not allowed."""
         dtype = pl.dtype_of(value)
-        dtype_name = dtype.display().replace(_DTYPE_NAMES)
-        is_allowed = dtype.matches(self.allowed)
+        dtype_name = dtype.display().replace(_DTYPE_NAME_OF_SHORT_NAME)
+        is_allowed = dtype.matches(self.allowed_dtypes)
         check = Check(~is_allowed, (f"{subject} is ", dtype_name, self.remedy))
         # Polars knows `is_allowed` once it knows the dtype. It then takes one branch and forgets the
         # other, so nothing is computed for the check.
         return pl.when(pl.when(is_allowed).then(True).otherwise(guard([check]) == 0)).then(value)
 
 
-_DTYPE_NAMES = {
+_DTYPE_NAME_OF_SHORT_NAME = {
     **{"str": "String", "cat": "Categorical", "enum": "Enum", "binary": "Binary", "bool": "Boolean"},
     **{"date": "Date", "time": "Time", "null": "Null", "object": "Object"},
     **{f"i{bits}": f"Int{bits}" for bits in (8, 16, 32, 64, 128)},
@@ -203,9 +214,9 @@ ETA_DTYPES = DtypeRule(selectors.numeric() | selectors.by_dtype(pl.Null), "; exp
 RATE_DTYPES = DtypeRule(selectors.numeric(), "; expected rates in [0, 1]")
 
 
-def count_check(n: pl.Expr, before: str, after: str) -> Check:
+def count_check(n_wrong: pl.Expr, text_before: str, text_after: str) -> Check:
     """Return the check that n is 0, with the number between the two halves of its sentence."""
-    return Check(n > 0, (before, n, after))
+    return Check(n_wrong > 0, (text_before, n_wrong, text_after))
 
 
 @dataclass(frozen=True)
@@ -214,11 +225,13 @@ class ValueRule:
 
     is_wrong: Callable[..., pl.Expr]
     trouble: str
-    todo: str
+    remedy: str
 
-    def __call__(self, count: RowCounter, subject: str, *values: pl.Expr) -> list[Check]:
-        n = count(self.is_wrong(*values))
-        return [Check(n > 0, (f"{subject} is {self.trouble} in ", n, f" row(s); {self.todo}"))]
+    def __call__(self, count_rows: RowCounter, subject: str, *values: pl.Expr) -> list[Check]:
+        n_wrong = count_rows(self.is_wrong(*values))
+        return [
+            Check(n_wrong > 0, (f"{subject} is {self.trouble} in ", n_wrong, f" row(s); {self.remedy}"))
+        ]
 
 
 # Of counts and weights
@@ -255,8 +268,8 @@ posterior_checks = ValueRule(
 # The same where a table without labels could have a reference in place of probabilities
 unlabelled_checks = replace(
     posterior_checks,
-    todo=f"{posterior_checks.todo}; if scores are not probabilities, pass reference=, a labelled table "
-    "with scores of the same model",
+    remedy=f"{posterior_checks.remedy}; if scores are not probabilities, pass reference=, a labelled "
+    "table with scores of the same model",
 )
 # Of prevalences
 eta_checks = ValueRule(
@@ -269,56 +282,69 @@ inner_eta_checks = ValueRule(
     "expected shares of positives, not percent, and neither 0 nor 1",
 )
 # The end of both sentences about weights beside stratum=
-_STRATUM_WEIGHT = "pass the rows of its stratum over those that were drawn from it"
+_STRATUM_WEIGHT_REMEDY = "pass the rows of its stratum over those that were drawn from it"
 # Of weights beside stratum=, each the number of rows that one stands for: at least itself. The room of
 # 1e-9 is for weights that were divided out; above 2**53 floats do not tell numbers of rows apart.
 stratum_weight_checks = ValueRule(
     lambda weight: (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53)),
     "below 1 or above 2**53",
-    f"beside stratum= {_STRATUM_WEIGHT}",
+    f"beside stratum= {_STRATUM_WEIGHT_REMEDY}",
 )
 # Of the same weights: those of one stratum are equal, with the same room
 equal_weight_checks = ValueRule(
     lambda weight, stratum_weight: (weight > 0) & (weight < stratum_weight * (1 - 1e-9)),
     "less than elsewhere in its stratum",
-    _STRATUM_WEIGHT,
+    _STRATUM_WEIGHT_REMEDY,
 )
 
 
-def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def is_missing(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return whether a value is null, or NaN if it is a float."""
-    return value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
+    return column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
 
 
 def missing_checks(
-    count: RowCounter, subject: str, value: pl.Expr, *, nan: bool, null: bool = True
+    count_rows: RowCounter, subject: str, value: pl.Expr, *, refuses_nan: bool, refuses_null: bool = True
 ) -> list[Check]:
-    """Return checks that no value is null, and, with `nan`, that none is NaN."""
-    tests = {"null": value.is_null()} if null else {}
-    tests |= {"NaN": value.cast(pl.Float64).is_nan()} if nan else {}
-    todo = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
-    counts = {trouble: count(test) for trouble, test in tests.items()}
-    return [Check(n > 0, (f"{subject} is {trouble} in ", n, todo)) for trouble, n in counts.items()]
+    """Return checks that no value is null, and, with `refuses_nan`, that none is NaN."""
+    test_of_trouble = {"null": value.is_null()} if refuses_null else {}
+    test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
+    remedy = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
+    n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
+    return [
+        Check(n_wrong > 0, (f"{subject} is {trouble} in ", n_wrong, remedy))
+        for trouble, n_wrong in n_wrong_of_trouble.items()
+    ]
 
 
-def label_checks(count: RowCounter, subject: str, value: pl.Expr) -> list[Check]:
+def label_checks(count_rows: RowCounter, subject: str, label: pl.Expr) -> list[Check]:
     """Return checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
-    todo = "; expected {0, 1} or {-1, 1}, or pass pos_label="
-    zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
-    others = count(value.is_not_null()) - zeros - ones - minus_ones
-    mixed = (f"{subject} mixes ", zeros, " row(s) of 0 with ", minus_ones, f" of -1{todo}")
-    not_binary = count_check(others, f"{subject} is not binary in ", f" row(s){todo}")
-    return [not_binary, Check((zeros > 0) & (minus_ones > 0), mixed)]
+    remedy = "; expected {0, 1} or {-1, 1}, or pass pos_label="
+    n_zeros, n_ones, n_minus_ones = (count_rows(label == valid_label) for valid_label in (0, 1, -1))
+    n_others = count_rows(label.is_not_null()) - n_zeros - n_ones - n_minus_ones
+    mixed_sentence = (
+        f"{subject} mixes ",
+        n_zeros,
+        " row(s) of 0 with ",
+        n_minus_ones,
+        f" of -1{remedy}",
+    )
+    binary_check = count_check(n_others, f"{subject} is not binary in ", f" row(s){remedy}")
+    return [binary_check, Check((n_zeros > 0) & (n_minus_ones > 0), mixed_sentence)]
 
 
-def pos_label_checks(count: RowCounter, subject: str, positive: pl.Expr, pos_label: Any) -> list[Check]:
+def pos_label_checks(
+    count_rows: RowCounter, subject: str, is_positive: pl.Expr, pos_label: Any
+) -> list[Check]:
     """Return a check that the positive label occurs: a misspelt one would leave no positives."""
-    rows = count(pl.lit(True) | positive)  # as long as the column, which a literal alone is not
-    text = (
+    n_rows = count_rows(
+        pl.lit(True) | is_positive
+    )  # as long as the column, which a literal alone is not
+    remedy = (
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
-    return [Check((rows > 0) & (count(positive) == 0), (f"{subject} holds ", rows, text))]
+    return [Check((n_rows > 0) & (count_rows(is_positive) == 0), (f"{subject} holds ", n_rows, remedy))]
 
 
 # The positive label: which labels can equal it, and which rows do -------------------------------
@@ -327,14 +353,14 @@ def pos_label_checks(count: RowCounter, subject: str, positive: pl.Expr, pos_lab
 # comparison whatever the dtype turns out to be. A rule of dtypes refuses what makes no sense.
 
 # The dtypes of which 0 and 1 mean negative and positive
-_NUMBERS = selectors.numeric() | selectors.boolean()
+_NUMBER_DTYPES = selectors.numeric() | selectors.boolean()
 # What a label may be without pos_label=
-_WITHOUT_POS_LABEL = DtypeRule(
-    _NUMBERS, "; pass pos_label=, the value that is positive, or a Boolean label"
+_DTYPES_WITHOUT_POS_LABEL = DtypeRule(
+    _NUMBER_DTYPES, "; pass pos_label=, the value that is positive, or a Boolean label"
 )
 # What a label may be by the kind of pos_label=: the first kind in this list that it is an instance of
 _DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [
-    ((Real, Decimal), _NUMBERS),
+    ((Real, Decimal), _NUMBER_DTYPES),
     (str, selectors.string() | selectors.categorical() | selectors.enum()),
     (bytes, selectors.binary()),
     (datetime, selectors.datetime()),
@@ -347,11 +373,11 @@ _DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [
 def label_dtypes(pos_label: Any) -> DtypeRule:
     """Return the dtypes that a label may have; raise if `pos_label` is no single value."""
     if pos_label is None:
-        return _WITHOUT_POS_LABEL
+        return _DTYPES_WITHOUT_POS_LABEL
     pos_label = _to_python(pos_label)
-    for kind, dtypes in _DTYPES_OF_KIND:
-        if isinstance(pos_label, kind) and _is_literal(pos_label):
-            return DtypeRule(dtypes, f" and cannot equal pos_label={pos_label!r}")
+    for python_type, dtype_selector in _DTYPES_OF_KIND:
+        if isinstance(pos_label, python_type) and _is_literal(pos_label):
+            return DtypeRule(dtype_selector, f" and cannot equal pos_label={pos_label!r}")
     raise PrcError(
         f"pos_label= is one value of the label, such as 'spam' or 1; got {describe_value(pos_label)}"
     )
@@ -370,19 +396,19 @@ def _is_literal(value: Any) -> bool:
     return True
 
 
-def equals_label(value: pl.Expr, pos_label: Any) -> pl.Expr:
+def equals_label(label: pl.Expr, pos_label: Any) -> pl.Expr:
     """Return whether a label is the positive one; false if its dtype cannot hold that value."""
     pos_label = _to_python(pos_label)
-    dtype = pl.dtype_of(value)
-    equal = value == pl.lit(pos_label).cast(dtype, strict=False)
+    label_dtype = pl.dtype_of(label)
+    is_equal = label == pl.lit(pos_label).cast(label_dtype, strict=False)
     if isinstance(pos_label, Real | Decimal):
         # The cast would take 1.5 for 1 among integers, and 2 for true among Booleans.
         if pos_label not in (0, 1):
-            equal &= ~dtype.matches(selectors.boolean())
+            is_equal &= ~label_dtype.matches(selectors.boolean())
         if pos_label % 1 != 0:
-            equal &= ~dtype.matches(selectors.integer())
+            is_equal &= ~label_dtype.matches(selectors.integer())
     # Null where the dtype cannot hold the value; null labels are left out or refused elsewhere.
-    return equal.fill_null(False)
+    return is_equal.fill_null(False)
 
 
 def _to_python(pos_label: Any) -> Any:

@@ -52,7 +52,7 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     if columns is None:
         return []
     return arguments.read_list(
-        argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr)
+        argument, columns, f"{_EXPECTED}, or a list of these", single_type=(str, pl.Expr)
     )
 
 
@@ -203,7 +203,7 @@ class ColumnReader:
         }
         for what, count in (counters or {column.what: self.tallies.count}).items():
             self.tallies.checks += value_checks.missing_checks(
-                count, what, column.value, nan=nan, null=null
+                count, what, column.value, refuses_nan=nan, refuses_null=null
             )
 
     def input_fields(self, columns: dict[str, pl.Expr]) -> dict[str, Any]:

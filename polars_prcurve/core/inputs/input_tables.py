@@ -244,7 +244,9 @@ class ScoreTable(InputTable):
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
             null = self.unscored is None or not self.unscored.in_rows
-            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
+            value_checks.missing_checks(
+                score_tallies.count, "", score, refuses_nan=has_nan, refuses_null=null
+            )
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
         sums = {_LEN: pl.len().cast(pl.Int64), Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum()}
         sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}

@@ -31,7 +31,7 @@ def unpivot_scores(
     frame: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
-    columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS, single=str)
+    columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS, single_type=str)
     _check_new_names(name=name, score=score, row=row)
     others = _find_other_columns(frame.collect_schema(), "scores", columns, [name, score, row])
     labels = pl.Series(name, columns, dtype=pl.String)
@@ -50,7 +50,7 @@ class StackedTable(NamedTuple):
 
 def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
-    scores = arguments.read_list("score=", scores, _SCORE_COLUMNS, single=str)
+    scores = arguments.read_list("score=", scores, _SCORE_COLUMNS, single_type=str)
     schema = frame.collect_schema()
     _check_known(schema, "score", scores)
     score = " or ".join(scores)

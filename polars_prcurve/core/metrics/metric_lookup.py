@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from polars_prcurve.core.ground.argument_checks import (
-    METRICS_MEANT,
+    METRIC_OF_SYNONYM,
     find_repeats,
     read_list,
     refuse_kind,
@@ -52,7 +52,7 @@ def find_metrics(
 
     Where curve metrics are asked for, point metrics may be taken, too, at a target.
     """
-    names_or_metrics = read_list(argument, metrics, "names or metrics", single=(str, Metric))
+    names_or_metrics = read_list(argument, metrics, "names or metrics", single_type=(str, Metric))
     values = [_find_metric(value, argument, kind, takes_target) for value in names_or_metrics]
     if repeats := find_repeats(metric.name for metric in values):
         raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
@@ -145,7 +145,7 @@ def _parse_name(name: str, kind: type[Metric]) -> Metric:
     """Return the metric of a name with parameters; raise with a hint at what may be meant."""
     if (metric := parse_metric(name)) is not None:
         return metric
-    if (our_name := METRICS_MEANT.get(name.lower())) is not None:
+    if (our_name := METRIC_OF_SYNONYM.get(name.lower())) is not None:
         raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
     if name in _EXAMPLES:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")

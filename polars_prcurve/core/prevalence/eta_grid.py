@@ -531,7 +531,9 @@ def ratio_from_eta(eta: float) -> float:
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
     expected = "a number, a sequence, a frame with a column eta, or None"
-    items = [None] if eta is None else arguments.read_list("eta=", eta, expected, single=(Real, str))
+    items = (
+        [None] if eta is None else arguments.read_list("eta=", eta, expected, single_type=(Real, str))
+    )
     values = [None if value is None else check_eta(value) for value in items]
     if not values:
         raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.core.ground.exact_arithmetic import BITS
+from polars_prcurve.core.ground.exact_arithmetic import WEIGHT_BITS
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def sum_along(weights: Floats) -> tuple[Floats, int]:
     """Return the running sums of an array of weights, times 2**exponent, and that exponent."""
     # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
     # weights above it matters.
-    exponent = BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
+    exponent = WEIGHT_BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
     rest = np.trunc(np.ldexp(weights, exponent))
     digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
     for place in (60, 30, 0):

@@ -144,7 +144,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
         ]
     sums = {s.total: amounts[s.amount] for s in CLASS_SUMS}
     for s, square in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
-        sums[square.total] = exact_arithmetic.square_integer(amounts[s.amount], scaled=False)
+        sums[square.total] = exact_arithmetic.square_integer(amounts[s.amount], is_scaled=False)
     return [amount.sum().alias(name) for name, amount in sums.items()]
 
 
@@ -226,7 +226,9 @@ def prepare_rows(
     if Row.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
-        exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(square.amount)
+        exact_arithmetic.square_integer(pl.col(s.amount), is_scaled=table.float_sums).alias(
+            square.amount
+        )
         for s, square in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
 

@@ -162,7 +162,7 @@ class RaisingParser(argparse.ArgumentParser):
                 flag_of,
                 weight_spelling="--weight",
                 spelling=name,
-                targets=TARGET_WORDS,
+                target_names=TARGET_WORDS,
             )
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown

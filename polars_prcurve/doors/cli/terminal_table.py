@@ -140,14 +140,17 @@ def format_table(
     stacked_places = [place for place, column in enumerate(columns) if column.second_lines]
     end = _measure(columns[: stacked_places[0] + 1]) if stacked_places else 0
     padded_cells = (
-        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
+        [
+            pad_text(cell, column.width, is_right=column.is_number)
+            for cell in (column.head, *column.cells)
+        ]
         for column in columns
     )
     blocks = []  # the lines of the head and of each row: a second one for an interval below its value
     for row, cells in enumerate(zip(*padded_cells, strict=True)):
         texts = [_GAP.join(cells)]
         texts += [
-            pad_text(columns[place].second_lines[row], end, right=True) for place in stacked_places
+            pad_text(columns[place].second_lines[row], end, is_right=True) for place in stacked_places
         ]
         blocks.append([cut_text(text.rstrip(), width) for text in texts if text.strip()])
     head, *body = blocks

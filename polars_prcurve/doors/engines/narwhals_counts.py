@@ -332,15 +332,15 @@ def _list_kinds(
 def _list_checks(names: ColumnNames, dtypes: dict[str, pl.DataType], pos_label: Any) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
     score, label = f"score column {names.score!r}", f"label column {names.label!r}"
-    yield from value_checks.missing_checks(_sum_rows, score, pl.col("score"), nan=True)
-    yield from value_checks.missing_checks(_sum_rows, label, pl.col("label"), nan=False)
+    yield from value_checks.missing_checks(_sum_rows, score, pl.col("score"), refuses_nan=True)
+    yield from value_checks.missing_checks(_sum_rows, label, pl.col("label"), refuses_nan=False)
     if pos_label is not None:
         yield from value_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
     elif dtypes[names.label] != pl.Boolean:
         yield from value_checks.label_checks(_sum_rows, label, pl.col("label"))
     if names.weight is not None:
         weight = f"weight column {names.weight!r}"
-        yield from value_checks.missing_checks(_sum_rows, weight, pl.col("weight"), nan=True)
+        yield from value_checks.missing_checks(_sum_rows, weight, pl.col("weight"), refuses_nan=True)
         yield from value_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
 
 

@@ -181,7 +181,7 @@ def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
         widths[0] = max(widths[0] - excess, _LEAST_NAME)
     for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
         padded = (
-            pad_text(cut_text(cell, room), room, right=not column.is_text)
+            pad_text(cut_text(cell, room), room, is_right=not column.is_text)
             for cell, room, column in zip(cells, widths, columns, strict=True)
         )
         yield _GAP.join(padded).rstrip()
