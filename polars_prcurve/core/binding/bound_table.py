@@ -143,7 +143,7 @@ class Question:
             self.frame,
             self.columns,
             may_collect=self.may_collect,
-            made_from=self.user_table,
+            user_table=self.user_table,
             posteriors=posteriors,
         )
         if tables is not None:

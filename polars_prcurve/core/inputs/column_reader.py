@@ -56,9 +56,9 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     )
 
 
-def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
+def list_known_columns(columns: Columns, user_table: pl.DataFrame | pl.LazyFrame) -> list[Column]:
     """Return those columns of `by=` that a frame has, or can compute."""
-    names = set(frame.lazy().collect_schema())
+    names = set(user_table.lazy().collect_schema())
     return [
         column
         for column in list_columns("by=", columns)
@@ -66,16 +66,16 @@ def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> 
     ]
 
 
-def read_expression(what: str, column: Any) -> pl.Expr:
+def read_expression(subject: str, column: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
     if isinstance(column, str):
-        return select_column(arguments.read_name(what, column))
+        return select_column(arguments.read_name(subject, column))
     if not isinstance(column, pl.Expr):
-        raise arguments.refuse_kind(what, _EXPECTED, column)
+        raise arguments.refuse_kind(subject, _EXPECTED, column)
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
-            f"{what} takes one column; got {column}, which may stand for several; "
+            f"{subject} takes one column; got {column}, which may stand for several; "
             "write one expression for each column"
         )
     return column
@@ -89,27 +89,27 @@ def describe_expression(argument: str, column: pl.Expr) -> str:
 class ColumnReader:
     """Looks up columns in one table, and collects the checks of their values.
 
-    `made_from` is the user's table, if `frame` is another one that was made from it.
+    `user_table` is given if `input_rows` are another table, that was made from it.
     """
 
     def __init__(
         self,
-        frame: pl.DataFrame | pl.LazyFrame,
+        input_rows: pl.DataFrame | pl.LazyFrame,
         missing: Missing,
         *,
         may_collect: bool,
-        made_from: pl.DataFrame | pl.LazyFrame | None = None,
+        user_table: pl.DataFrame | pl.LazyFrame | None = None,
     ) -> None:
-        self.frame = frame.lazy()
-        self.user_table = frame if made_from is None else made_from
+        self.input_rows = input_rows.lazy()
+        self.user_table = input_rows if user_table is None else user_table
         self.may_collect = may_collect
-        self.schema = self.frame.collect_schema()
+        self.schema = self.input_rows.collect_schema()
         self.tallies = Tallies()
-        self.drop = arguments.read_choice("missing=", missing, MISSING) == "drop"
+        self.drops_incomplete = arguments.read_choice("missing=", missing, MISSING) == "drop"
         self.lets_null_scores = missing == "below"
         self.by: dict[str, pl.DataType] = {}
         self.by_exprs: list[pl.Expr] = []
-        self.missing: list[pl.Expr] = []
+        self.missing_tests: list[pl.Expr] = []
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
@@ -149,7 +149,7 @@ class ColumnReader:
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
         try:
-            return dict(self.frame.select(exprs).collect_schema())
+            return dict(self.input_rows.select(exprs).collect_schema())
         except pl.exceptions.PolarsError as error:
             first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
             raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
@@ -159,32 +159,32 @@ class ColumnReader:
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
         dtypes = self.read_dtypes(argument, exprs) if exprs else {}
         for name, dtype in dtypes.items():
-            what = f"{argument}= holds a column {name!r}"
+            beginning = f"{argument}= holds a column {name!r}"
             if name.startswith(RESERVED):
-                raise PrcError(f"{what}; names that start with {RESERVED!r} are reserved")
+                raise PrcError(f"{beginning}; names that start with {RESERVED!r} are reserved")
             if arguments.is_pattern(name):
-                raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
+                raise PrcError(f"{beginning}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
-                raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")
-        if doubles := [name for name in dtypes if name in self.by]:
+                raise PrcError(f"{beginning} of dtype {dtype}, which cannot be sorted; cast it")
+        if doubled_names := [name for name in dtypes if name in self.by]:
             raise PrcError(
-                f"by= and {argument}= both hold the column {doubles[0]!r}; leave it out of one"
+                f"by= and {argument}= both hold the column {doubled_names[0]!r}; leave it out of one"
             )
         self.by_exprs += exprs
         self.by |= dtypes
         return dtypes
 
-    def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
+    def check(self, make_checks: Callable[..., list[Check]], subject: str, *values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
-        self.tallies.checks += make_checks(self.tallies.count, what, *values)
+        self.tallies.checks += make_checks(self.tallies.count, subject, *values)
 
     def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
         """Return one column of a dtype that `rule` allows, of which no value may be missing."""
-        values = self.read_column(argument, column)
+        typed_column = self.read_column(argument, column)
         if rule is not None:
-            rule.require(values.what, values.dtype)
-        self.handle_missing(values)
-        return values
+            rule.require(typed_column.what, typed_column.dtype)
+        self.handle_missing(typed_column)
+        return typed_column
 
     def handle_missing(
         self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
@@ -193,39 +193,43 @@ class ColumnReader:
 
         `models` are the columns that scores were in before a wide table was made long.
         """
-        if self.drop:
-            self.missing.append(value_checks.is_missing(column.value, column.dtype))
+        if self.drops_incomplete:
+            self.missing_tests.append(value_checks.is_missing(column.value, column.dtype))
             return
-        nan, null = column.dtype.is_float(), not may_be_null
-        counters: dict[str, value_checks.RowCounter] = {
+        may_be_nan, is_null_wrong = column.dtype.is_float(), not may_be_null
+        counter_of_subject: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
             for model in models
         }
-        for what, count in (counters or {column.what: self.tallies.count}).items():
+        for subject, count_rows in (counter_of_subject or {column.what: self.tallies.count}).items():
             self.tallies.checks += value_checks.missing_checks(
-                count, what, column.value, refuses_nan=nan, refuses_null=null
+                count_rows, subject, column.value, refuses_nan=may_be_nan, refuses_null=is_null_wrong
             )
 
     def input_fields(self, columns: dict[str, pl.Expr]) -> dict[str, Any]:
         """Return the fields of an `InputTable`, without the rows that are left out."""
-        frame, row_counts = self.frame, None
-        if self.drop:
-            missing = pl.any_horizontal(self.missing)
+        complete_rows, row_counts = self.input_rows, None
+        if self.drops_incomplete:
+            is_incomplete = pl.any_horizontal(self.missing_tests)
             if self.example_keys:  # an example is left out as a whole
                 names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
-                keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
-                incomplete = frame.filter(missing).select(keys).unique()
-                dtypes = dict(incomplete.collect_schema())
-                flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
-                frame = join_groups(frame.with_columns(keys), flagged, dtypes, how="left")
-                frame = frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
+                key_exprs = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
+                incomplete_keys = complete_rows.filter(is_incomplete).select(key_exprs).unique()
+                key_dtypes = dict(incomplete_keys.collect_schema())
+                flagged_keys = incomplete_keys.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
+                complete_rows = join_groups(
+                    complete_rows.with_columns(key_exprs), flagged_keys, key_dtypes, how="left"
+                )
+                complete_rows = complete_rows.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(
+                    *names, _IS_INCOMPLETE
+                )
             else:
-                frame = frame.filter(~missing)
-            tables = {"all": self.frame, "kept": frame}
-            counts = [table.select(pl.len().alias(name)) for name, table in tables.items()]
-            row_counts = pl.concat(counts, how="horizontal")
+                complete_rows = complete_rows.filter(~is_incomplete)
+            rows_by_name = {"all": self.input_rows, "kept": complete_rows}
+            count_frames = [rows.select(pl.len().alias(name)) for name, rows in rows_by_name.items()]
+            row_counts = pl.concat(count_frames, how="horizontal")
         return {
-            "frame": frame,
+            "frame": complete_rows,
             "by": self.by,
             "by_exprs": self.by_exprs,
             "columns": columns,
@@ -245,28 +249,31 @@ class ColumnReader:
         if not isinstance(self.user_table, pl.DataFrame):
             return {}
         names = set(self.user_table.columns)
-        exprs = (e for e in self.by_exprs if names.issuperset(e.meta.root_names()))
-        keys = self.user_table.lazy().select(exprs)
-        wide = [name for name, dtype in keys.collect_schema().items() if dtype in WIDE_DTYPES]
-        if not wide:
+        key_exprs = (expr for expr in self.by_exprs if names.issuperset(expr.meta.root_names()))
+        group_keys = self.user_table.lazy().select(key_exprs)
+        wide_names = [
+            name for name, dtype in group_keys.collect_schema().items() if dtype in WIDE_DTYPES
+        ]
+        if not wide_names:
             return {}
-        physical = keys.select(pl.col(wide).to_physical())
-        ends = run_query(
-            physical.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max())),
+        physical_keys = group_keys.select(pl.col(wide_names).to_physical())
+        extremes = run_query(
+            physical_keys.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max())),
             self.user_table.height,
         )
-        low, high = ends.row(0)
-        return {name: (low[name], high[name]) for name in wide if low[name] is not None}
+        lowest, highest = extremes.row(0)
+        return {name: (lowest[name], highest[name]) for name in wide_names if lowest[name] is not None}
 
 
 def check_group_names(
     groups: Iterable[str], result_columns: Iterable[str], argument: str = "by"
 ) -> None:
     """Raise if a group column has the name of a column that the result has beside it."""
-    if names := sorted(set(groups) & set(result_columns)):
+    if clashing_names := sorted(set(groups) & set(result_columns)):
+        name = clashing_names[0]
         raise PrcError(
-            f"{argument}= holds a column {names[0]!r}, and the result has a column of that name; "
-            f"rename it, e.g. {argument}=pl.col({names[0]!r}).alias({names[0] + '_group'!r})"
+            f"{argument}= holds a column {name!r}, and the result has a column of that name; "
+            f"rename it, e.g. {argument}=pl.col({name!r}).alias({name + '_group'!r})"
         )
 
 
@@ -279,14 +286,14 @@ def read_group_keys(
     argument: str, schema: Mapping[str, pl.DataType], by: Mapping[str, pl.DataType]
 ) -> tuple[str, ...]:
     """Return the group columns that a frame has; raise if one is of another dtype than in the table."""
-    keys = tuple(name for name in schema if name in by)
-    for name in keys:
+    key_names = tuple(name for name in schema if name in by)
+    for name in key_names:
         if schema[name] != by[name]:
             raise PrcError(
                 f"column {name!r} is {schema[name]} in the {argument}= frame and {by[name]} in the "
                 "table; cast one to the other"
             )
-    return keys
+    return key_names
 
 
 def check_forgotten_groups(
@@ -303,25 +310,33 @@ def check_forgotten_groups(
 
 
 def missing_row_check(
-    argument: str, keys: Mapping[str, pl.Expr], missing: pl.Expr, n_groups: pl.Expr, droppable: str = ""
+    argument: str,
+    key_exprs: Mapping[str, pl.Expr],
+    lacks_row: pl.Expr,
+    n_groups: pl.Expr,
+    droppable_name: str = "",
 ) -> Check:
-    """Return the check that no row is `missing`, with the keys of the first one in its sentence.
+    """Return the check that no row `lacks_row`, with the keys of the first one in its sentence.
 
-    `keys` holds what users call each key, and its value. The sentence says that the frame may do without
-    the `droppable` column.
+    `key_exprs` holds what users call each key, and its value. The sentence says that
+    the frame may do without the column `droppable_name`.
     """
-    column = f"the column {droppable}" if droppable else "a column by which its rows need not differ"
-    lacking = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
-    todo = f"; add it, or leave out {column}"
-    return Check(n_groups > 0, (*lacking, *show_first(keys, missing), todo))
+    column_text = (
+        f"the column {droppable_name}"
+        if droppable_name
+        else "a column by which its rows need not differ"
+    )
+    beginning = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
+    remedy = f"; add it, or leave out {column_text}"
+    return Check(n_groups > 0, (*beginning, *show_first(key_exprs, lacks_row), remedy))
 
 
-def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
-    """Return the parts of a sentence that tell the keys of the first row by its keys that is `wrong`."""
+def show_first(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str | pl.Expr]:
+    """Return the parts of a sentence that tell the keys of the first row by its keys that `is_wrong`."""
     parts: list[str | pl.Expr] = []
-    wrong_keys = {name: key.filter(wrong) for name, key in keys.items()}
-    for name, key in wrong_keys.items():
+    wrong_key_exprs = {name: key.filter(is_wrong) for name, key in key_exprs.items()}
+    for name, key in wrong_key_exprs.items():
         # Rows of groups may come in any order, but one mistake has one message.
-        value = show_value(key.sort_by([*wrong_keys.values()]).first()).fill_null("null")
+        value = show_value(key.sort_by([*wrong_key_exprs.values()]).first()).fill_null("null")
         parts += [", " if parts else "", f"{name} = ", value]
     return parts

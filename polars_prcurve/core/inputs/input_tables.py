@@ -131,15 +131,16 @@ class InputTable:
         """Whether the numbers of examples in each group are known."""
         return self.count_dtype is not None
 
-    def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
+    def collect(self, query: pl.LazyFrame, purpose: str, *, n_etas: int | None = None) -> pl.DataFrame:
         """Run a query half way, where Polars has no expression; raise if the user gave a LazyFrame.
 
-        `why` names in the message what needs the values. It may be faster if `n_etas` is known, how many
-        rows of the query stand for one of the table.
+        `purpose` names in the message what needs the values. It may be faster if `n_etas` is known,
+        how many rows of the query stand for one of the table.
         """
         if not self.may_collect:
             raise PrcError(
-                f"{why} needs a DataFrame: call .collect() first, on the table or on its .prc.counts()"
+                f"{purpose} needs a DataFrame: call .collect() first, on the table or on its "
+                ".prc.counts()"
             )
         n_rows = None if self.n_rows is None or n_etas is None else self.n_rows * n_etas
         return run_query(query, n_rows)
@@ -169,18 +170,18 @@ class InputTable:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
         # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
         # memory for both uses.
-        sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
+        test_sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
         if self.by:
-            groups = self.frame.group_by(*self.by_exprs).agg(*aggregates, *sums).sort(*self.by)
+            groups = self.frame.group_by(*self.by_exprs).agg(*aggregates, *test_sums).sort(*self.by)
         else:  # a select makes one row of an empty table, which has no group
-            total = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
-            groups = total.filter(pl.col(_LEN) > 0).drop(_LEN)
+            total_row = self.frame.select(*aggregates, *test_sums, pl.len().alias(_LEN))
+            groups = total_row.filter(pl.col(_LEN) > 0).drop(_LEN)
         if self.unscored is None or self.unscored.frame is None:
             return groups
-        added = self.unscored.frame.select(
-            *self.by, *(n for n in TOTALS if n in groups.collect_schema())
+        unscored_numbers = self.unscored.frame.select(
+            *self.by, *(name for name in TOTALS if name in groups.collect_schema())
         )
-        all_groups = pl.concat([groups, added], how="diagonal_relaxed")
+        all_groups = pl.concat([groups, unscored_numbers], how="diagonal_relaxed")
         if not self.by:
             return all_groups.sum()
         return all_groups.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
@@ -243,22 +244,30 @@ class ScoreTable(InputTable):
         score, score_tallies = pl.col(Row.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
-            null = self.unscored is None or not self.unscored.in_rows
+            is_null_wrong = self.unscored is None or not self.unscored.in_rows
             value_checks.missing_checks(
-                score_tallies.count, "", score, refuses_nan=has_nan, refuses_null=null
+                score_tallies.count, "", score, refuses_nan=has_nan, refuses_null=is_null_wrong
             )
-        other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
-        sums = {_LEN: pl.len().cast(pl.Int64), Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum()}
-        sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
-        groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
-        frame = groups.agg(**sums).cache()  # or else each of the two uses would aggregate again
-        tests = {n: pl.when(test).then(_LEN).otherwise(0) for n, test in score_tallies.tests.items()}
+        other_tests = {
+            name: test for name, test in self.tallies.tests.items() if name not in score_tallies.tests
+        }
+        sum_columns = {
+            _LEN: pl.len().cast(pl.Int64),
+            Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum(),
+        }
+        sum_columns |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
+        score_groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
+        # Cached, or else each of the two uses would aggregate again.
+        score_rows = score_groups.agg(**sum_columns).cache()
+        tests = {
+            name: pl.when(test).then(_LEN).otherwise(0) for name, test in score_tallies.tests.items()
+        }
         tests |= {name: pl.col(name) for name in other_tests}
-        amounts = {Row.POS: pl.col(Row.POS), Row.NEG: pl.col(_LEN) - pl.col(Row.POS)}
-        columns = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
+        integer_amounts = {Row.POS: pl.col(Row.POS), Row.NEG: pl.col(_LEN) - pl.col(Row.POS)}
+        columns = {name: amount.cast(pl.Int128) for name, amount in integer_amounts.items()}
         return replace(
             self,
-            frame=frame,
+            frame=score_rows,
             by_exprs=[pl.col(name) for name in self.by],
             columns={Row.SCORE: score, **columns},
             tallies=Tallies(tests, self.tallies.checks),

@@ -35,22 +35,25 @@ from polars_prcurve.core.inputs.row_columns import Group, Row
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 """Positives and negatives that were never scored: two numbers, or a frame with a row per group."""
 
-_COUNTS = {"n_pos": TOTALS[:2], "n_neg": TOTALS[2:]}
+_TOTALS_OF_NUMBER = {"n_pos": TOTALS[:2], "n_neg": TOTALS[2:]}
 """Of each number of `below=` the columns of a group table that it is added to."""
-_TOTALS = [
-    pl.col(count).cast(pl.Int64).alias(name) for count, names in _COUNTS.items() for name in names
+_TOTAL_EXPRS = [
+    pl.col(number).cast(pl.Int64).alias(name)
+    for number, names in _TOTALS_OF_NUMBER.items()
+    for name in names
 ]
 """TOTALS from the numbers of `below=`: whoever was never scored counts among all, and below all."""
-_CLASSES = {Row.POS: Group.POS_BELOW, Row.NEG: Group.NEG_BELOW}
+_BELOW_OF_AMOUNT = {Row.POS: Group.POS_BELOW, Row.NEG: Group.NEG_BELOW}
 """Of each class what a row adds to it, and how many of it were never scored."""
-_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
+_NEGATIVE_COLUMNS = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
 """Columns of results that change with the number of negatives, whatever the metrics."""
-_KIND = f"{RESERVED}kind"  # 0 for rows with an id, else the class of those that no model scored
+_UNSCORED_CLASS = f"{RESERVED}kind"
+"""0 for rows with an id, else the class of those that no model scored."""
 _HAS_ROW = f"{RESERVED}has_row"  # true if a model has a row for the example
 _TOO_FEW = f"{RESERVED}too_few"  # 1 where below= counts fewer than are lacking
 _UNEQUAL = f"{RESERVED}unequal_rest"  # 1 where a model has fewer examples in all than another
 # What is wrong between models, by the column of tallies that counts it.
-_MISFITS = {
+_TROUBLE_OF_TALLY = {
     _TOO_FEW: "an example that one model lacks is among those that below= counts for it, and below= "
     "counts fewer, in ",
     _UNEQUAL: "models share their examples, so those with a row and those of below= add up to the "
@@ -80,10 +83,10 @@ def tells_negatives(below: Any) -> bool:
     return not isinstance(below, pl.DataFrame) or below["n_neg"].null_count() < max(below.height, 1)
 
 
-def hide_unknown(query: pl.LazyFrame, table: InputTable) -> pl.LazyFrame:
+def hide_unknown(result: pl.LazyFrame, table: InputTable) -> pl.LazyFrame:
     """Return a result in which all that follows from a number of negatives that is not known is null."""
-    names = [name for name in _OF_NEGATIVES if name not in table.by]
-    return query.with_columns(pl.when(False).then(cs.by_name(*names, require_all=False)))
+    names = [name for name in _NEGATIVE_COLUMNS if name not in table.by]
+    return result.with_columns(pl.when(False).then(cs.by_name(*names, require_all=False)))
 
 
 def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTable:
@@ -103,8 +106,10 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
         n_pos, n_neg = _read_numbers(below)
         unscored = replace(unscored, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
-            amounts = {"n_pos": unscored.n_pos, "n_neg": unscored.n_neg}
-            unscored = replace(unscored, frame=pl.LazyFrame(amounts).select(_TOTALS), n_pos=0, n_neg=0)
+            number_of_name = {"n_pos": unscored.n_pos, "n_neg": unscored.n_neg}
+            unscored = replace(
+                unscored, frame=pl.LazyFrame(number_of_name).select(_TOTAL_EXPRS), n_pos=0, n_neg=0
+            )
     if unscored.frame is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
     if Row.EXAMPLE in table.columns:
@@ -117,7 +122,7 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
     if isinstance(below, str) or not isinstance(below, Sequence):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
     numbers = arguments.read_list("below=", below, _EXPECTED)
-    if len(numbers) != len(_COUNTS):
+    if len(numbers) != len(_TOTALS_OF_NUMBER):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
     n_pos = arguments.read_whole_number("below=, of positives,", numbers[0], 0)
     n_neg = (
@@ -130,51 +135,59 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
-    frame, by = below.lazy(), table.by
+    group_rows, by = below.lazy(), table.by
     # Of a wide table the names of score columns are its models.
     model_name = "model" if table.model_name == Row.MODEL else table.model_name
-    if Row.MODEL in by and model_name in frame.collect_schema():
-        frame = frame.rename({model_name: Row.MODEL}).with_columns(pl.col(Row.MODEL).cast(by[Row.MODEL]))
-    if not table.counts_negatives:
-        frame = frame.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
-    columns = frame.collect_schema()
-    keys = read_group_keys("below", columns, by)
-    if lacking := [name for name in by if name not in keys]:
-        name = model_name if lacking[0] == Row.MODEL else lacking[0]
-        raise PrcError(f"the below= frame has a row per group, and lacks the group column {name!r}")
-    others = [name for name in columns if name not in (*keys, *_COUNTS)]
-    check_forgotten_groups("below", others, table.schema)
-    if others and "n_neg" not in below.lazy().collect_schema():
-        raise PrcError(
-            f"the below= frame has no n_neg, and a column {others[0]!r}; call it n_neg if it holds the "
-            "negatives, or leave it out"
+    if Row.MODEL in by and model_name in group_rows.collect_schema():
+        group_rows = group_rows.rename({model_name: Row.MODEL}).with_columns(
+            pl.col(Row.MODEL).cast(by[Row.MODEL])
         )
-    for name in _COUNTS:
-        if not columns[name].is_integer():
+    if not table.counts_negatives:
+        group_rows = group_rows.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
+    schema = group_rows.collect_schema()
+    key_names = read_group_keys("below", schema, by)
+    if lacking_names := [name for name in by if name not in key_names]:
+        name = model_name if lacking_names[0] == Row.MODEL else lacking_names[0]
+        raise PrcError(f"the below= frame has a row per group, and lacks the group column {name!r}")
+    other_names = [name for name in schema if name not in (*key_names, *_TOTALS_OF_NUMBER)]
+    check_forgotten_groups("below", other_names, table.schema)
+    if other_names and "n_neg" not in below.lazy().collect_schema():
+        raise PrcError(
+            f"the below= frame has no n_neg, and a column {other_names[0]!r}; call it n_neg if it holds "
+            "the negatives, or leave it out"
+        )
+    for name in _TOTALS_OF_NUMBER:
+        if not schema[name].is_integer():
             raise PrcError(
-                f"column {name!r} of the below= frame is {columns[name]}; expected whole numbers: cast "
+                f"column {name!r} of the below= frame is {schema[name]}; expected whole numbers: cast "
                 "them to integers"
             )
-    frame = stop_if_broken(frame.select(*keys, *_COUNTS), _list_checks(keys))
-    checked = run_query(frame).lazy() if isinstance(below, pl.DataFrame) else frame
-    return checked.select(*keys, *_TOTALS)
+    group_rows = stop_if_broken(
+        group_rows.select(*key_names, *_TOTALS_OF_NUMBER), _list_checks(key_names)
+    )
+    checked_rows = run_query(group_rows).lazy() if isinstance(below, pl.DataFrame) else group_rows
+    return checked_rows.select(*key_names, *_TOTAL_EXPRS)
 
 
-def _list_checks(keys: Sequence[str]) -> list[Check]:
+def _list_checks(key_names: Sequence[str]) -> list[Check]:
     """Return the checks of the values in a frame of `below=`."""
-    is_there = pl.col("n_pos").is_not_null()
-    repeats = pl.struct(keys).is_duplicated() if keys else is_there & (pl.len() > 1)
-    outside = pl.any_horizontal(~pl.col(name).is_between(0, arguments.MOST_EXAMPLES) for name in _COUNTS)
-    unknown = "; n_neg is null in all rows, or in none: ask the groups in which it is not known apart"
+    has_n_pos = pl.col("n_pos").is_not_null()
+    is_repeated = pl.struct(key_names).is_duplicated() if key_names else has_n_pos & (pl.len() > 1)
+    is_outside = pl.any_horizontal(
+        ~pl.col(name).is_between(0, arguments.MOST_EXAMPLES) for name in _TOTALS_OF_NUMBER
+    )
+    null_advice = (
+        "; n_neg is null in all rows, or in none: ask the groups in which it is not known apart"
+    )
     troubles = [
-        (~is_there, "has a null n_pos", ""),
-        (pl.col("n_neg").is_null(), "has a null n_neg", unknown),
-        (outside.fill_null(False), "has a number below 0 or above 2**53", ""),
-        (repeats, "repeats a group", "; it has one row per group"),
+        (~has_n_pos, "has a null n_pos", ""),
+        (pl.col("n_neg").is_null(), "has a null n_neg", null_advice),
+        (is_outside.fill_null(False), "has a number below 0 or above 2**53", ""),
+        (is_repeated, "repeats a group", "; it has one row per group"),
     ]
     return [
-        count_check(rows.sum(), f"the below= frame {what} in ", f" row(s){advice}")
-        for rows, what, advice in troubles
+        count_check(is_wrong.sum(), f"the below= frame {trouble} in ", f" row(s){advice}")
+        for is_wrong, trouble, advice in troubles
     ]
 
 
@@ -192,36 +205,43 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
 
     What no model scored is one row per class, which counts as many examples.
     """
-    amounts = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
-    tests = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
+    class_tests = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
+    score_tests = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
     columns = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
-    counts = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
-    rows = table.frame.select(*table.by_exprs, **columns, **counts, **tests)
-    no_kind = pl.lit(0, dtype=pl.Int8).alias(_KIND)
-    rows = rows.with_columns(no_kind).cache()
-    below = _list_models(rows, table.by, unscored).cache()
+    amount_columns = {name: test.cast(pl.Int128) for name, test in class_tests.items()}
+    model_rows = table.frame.select(*table.by_exprs, **columns, **amount_columns, **score_tests)
+    no_class = pl.lit(0, dtype=pl.Int8).alias(_UNSCORED_CLASS)
+    model_rows = model_rows.with_columns(no_class).cache()
+    models = _list_models(model_rows, table.by, unscored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
-    group, dtype = table.group_columns, rows.collect_schema()[Row.EXAMPLE]
-    examples = rows.group_by(*group, Row.EXAMPLE).agg(pl.col(*_CLASSES).max())
-    has_row = rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
-    pairs = join_groups(examples, below.select(*table.by), group)
-    pairs = join_groups(pairs, has_row, {**table.by, Row.EXAMPLE: dtype}, how="left")
-    lacking = pairs.filter(pl.col(_HAS_ROW).is_null())
-    lacking = lacking.select(*table.by, Row.EXAMPLE, *_CLASSES, no_kind).cache()
-    rest = _count_rest(below, lacking, table)
-    every = pl.concat([rows, lacking, rest], how="diagonal_relaxed")
+    group_dtypes, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
+    examples = model_rows.group_by(*group_dtypes, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
+    scored_examples = (
+        model_rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
+    )
+    examples_of_models = join_groups(examples, models.select(*table.by), group_dtypes)
+    examples_of_models = join_groups(
+        examples_of_models, scored_examples, {**table.by, Row.EXAMPLE: example_dtype}, how="left"
+    )
+    lacking_examples = examples_of_models.filter(pl.col(_HAS_ROW).is_null())
+    lacking_examples = lacking_examples.select(
+        *table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class
+    ).cache()
+    rest_rows = _count_rest(models, lacking_examples, table)
+    all_rows = pl.concat([model_rows, lacking_examples, rest_rows], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
-    example = pl.struct(Row.EXAMPLE, _KIND).alias(Row.EXAMPLE)
-    names = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
-    tallies = Tallies({name: pl.col(name) for name in tests}, list(table.tallies.checks))
+    example_key = pl.struct(Row.EXAMPLE, _UNSCORED_CLASS).alias(Row.EXAMPLE)
+    plain_columns = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
+    tallies = Tallies({name: pl.col(name) for name in score_tests}, list(table.tallies.checks))
     tallies.checks += [
-        count_check(tallies.count(pl.col(name)), text, _REMEDY) for name, text in _MISFITS.items()
+        count_check(tallies.count(pl.col(name)), text, _REMEDY)
+        for name, text in _TROUBLE_OF_TALLY.items()
     ]
     return replace(
         table,
-        frame=every,
+        frame=all_rows,
         by_exprs=[pl.col(name) for name in table.by],
-        columns={**names, Row.EXAMPLE: example},
+        columns={**plain_columns, Row.EXAMPLE: example_key},
         tallies=tallies,
         unscored=NeverScored(in_rows=True),
     )
@@ -231,30 +251,41 @@ def _list_models(
     rows: pl.LazyFrame, by: Mapping[str, pl.DataType], unscored: NeverScored
 ) -> pl.LazyFrame:
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
-    models = rows.select(*by).unique()
+    model_keys = rows.select(*by).unique()
     if unscored.frame is None:
-        numbers = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
-        return models.with_columns(pl.lit(n, dtype=pl.Int64).alias(name) for name, n in numbers.items())
-    frame = unscored.frame.select(*by, *_CLASSES.values())
-    every = pl.concat([models, frame.select(*by)]).unique()
-    return join_groups(every, frame, by, how="left").with_columns(
-        pl.col(*_CLASSES.values()).fill_null(0)
+        number_of_column = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
+        return model_keys.with_columns(
+            pl.lit(number, dtype=pl.Int64).alias(name) for name, number in number_of_column.items()
+        )
+    below_numbers = unscored.frame.select(*by, *_BELOW_OF_AMOUNT.values())
+    all_models = pl.concat([model_keys, below_numbers.select(*by)]).unique()
+    return join_groups(all_models, below_numbers, by, how="left").with_columns(
+        pl.col(*_BELOW_OF_AMOUNT.values()).fill_null(0)
     )
 
 
-def _count_rest(below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def _count_rest(models: pl.LazyFrame, lacking_examples: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return a row per group, model and class: the examples that no model scored, and their tests."""
-    group = list(table.group_columns)
-    sums = aggregate_by(lacking, table.by, [pl.col(*_CLASSES).sum()])
-    models = join_groups(below, sums, table.by, how="left")
-    parts = []
-    for kind, (amount_column, below_column) in enumerate(_CLASSES.items(), start=1):
-        rest = pl.col(below_column) - pl.col(amount_column).fill_null(0)
+    group_names = list(table.group_columns)
+    lacking_sums = aggregate_by(lacking_examples, table.by, [pl.col(*_BELOW_OF_AMOUNT).sum()])
+    models_with_sums = join_groups(models, lacking_sums, table.by, how="left")
+    rest_frames = []
+    for class_number, (amount_column, below_column) in enumerate(_BELOW_OF_AMOUNT.items(), start=1):
+        n_rest = pl.col(below_column) - pl.col(amount_column).fill_null(0)
         if amount_column == Row.NEG and not table.counts_negatives:
-            rest = 0 * rest + MANY  # those that no model scored are not counted
-        most = rest.max().over(group) if group else rest.max()
-        amounts = {name: rest if name == amount_column else 0 * rest for name in _CLASSES}
-        columns = {name: amount.clip(lower_bound=0) for name, amount in amounts.items()}
-        columns |= {_TOO_FEW: (rest < 0).cast(pl.Int64), _UNEQUAL: (rest != most).cast(pl.Int64)}
-        parts.append(models.select(*table.by, **columns, **{_KIND: pl.lit(kind, dtype=pl.Int8)}))
-    return pl.concat(parts)
+            n_rest = 0 * n_rest + MANY  # those that no model scored are not counted
+        greatest_rest = n_rest.max().over(group_names) if group_names else n_rest.max()
+        rest_of_class = {
+            name: n_rest if name == amount_column else 0 * n_rest for name in _BELOW_OF_AMOUNT
+        }
+        columns = {name: amount.clip(lower_bound=0) for name, amount in rest_of_class.items()}
+        columns |= {
+            _TOO_FEW: (n_rest < 0).cast(pl.Int64),
+            _UNEQUAL: (n_rest != greatest_rest).cast(pl.Int64),
+        }
+        rest_frames.append(
+            models_with_sums.select(
+                *table.by, **columns, **{_UNSCORED_CLASS: pl.lit(class_number, dtype=pl.Int8)}
+            )
+        )
+    return pl.concat(rest_frames)

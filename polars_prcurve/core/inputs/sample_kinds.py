@@ -20,9 +20,9 @@ ChanceTest: TypeAlias = Literal["ranks", "area"] | None
 """How scores are tested against chance: by their ranks, by the error of ROC AUC, or not at all."""
 
 
-def name_moment(a: str, b: str) -> str:
+def name_moment(cell: str, other_cell: str) -> str:
     """Return the name of the column with the moment of two cells; see `cohort_intervals`."""
-    first, second = sorted((a, b), key=CELLS.index)
+    first, second = sorted((cell, other_cell), key=CELLS.index)
     return f"{RESERVED}moment_{first}_{second}"
 
 
@@ -31,7 +31,9 @@ def name_unit(cell: str) -> str:
     return f"{RESERVED}unit_{cell}"
 
 
-MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
+MOMENTS = tuple(
+    name_moment(cell, other_cell) for cell, other_cell in combinations_with_replacement(CELLS, 2)
+)
 """Of units that may be in several cells, and of rows whose cells correlate."""
 UNITS = tuple(map(name_unit, CELLS))  # tell the error of a cell in which nothing was found
 OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)

@@ -32,54 +32,56 @@ from polars_prcurve.core.inputs.row_columns import Row
 
 
 def read_input(
-    frame: pl.DataFrame | pl.LazyFrame,
+    input_rows: pl.DataFrame | pl.LazyFrame,
     columns: InputColumns,
     *,
     may_collect: bool,
-    made_from: pl.DataFrame | pl.LazyFrame | None = None,
+    user_table: pl.DataFrame | pl.LazyFrame | None = None,
     posteriors: bool = False,
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
 
-    `made_from` is the user's table, if `frame` is another one with the same groups. Examples with an
+    `user_table` is given if `input_rows` are another table with the same groups. Examples with an
     `id` are left out as a whole if a value is missing in one of their rows, unless rows are matched.
     Scores that are `posteriors` lie in [0, 1].
     """
-    reader = ColumnReader(frame, columns.missing, may_collect=may_collect, made_from=made_from)
+    reader = ColumnReader(input_rows, columns.missing, may_collect=may_collect, user_table=user_table)
     model_name, part_names = _read_groups(reader, columns)
     if columns.points is not None or columns.sizes is not None:
-        points, fields = _read_points(reader, columns)
-        return RateTable(**reader.input_fields(points), **fields, model_name=model_name)
-    models = reader.by.get(Row.MODEL) if columns.is_matched else None
-    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
-    score = _read_score(reader, columns.score, wide, posteriors=posteriors)
+        point_columns, fields = _read_points(reader, columns)
+        return RateTable(**reader.input_fields(point_columns), **fields, model_name=model_name)
+    model_dtype = reader.by.get(Row.MODEL) if columns.is_matched else None
+    wide_models = model_dtype.categories.to_list() if isinstance(model_dtype, pl.Enum) else []
+    score_column = _read_score(reader, columns.score, wide_models, posteriors=posteriors)
     is_counted = columns.counts is not None
-    amounts = _read_counts(reader, columns) if is_counted else _read_labels(reader, columns)
-    ids = _read_ids(reader, columns)
-    table = _build_score_table(reader, score, amounts, ids, weighted=columns.weight is not None)
+    typed_amounts = _read_counts(reader, columns) if is_counted else _read_labels(reader, columns)
+    id_columns = _read_ids(reader, columns)
+    table = _build_score_table(
+        reader, score_column, typed_amounts, id_columns, weighted=columns.weight is not None
+    )
     table = replace(table, model_name=model_name, within=tuple(part_names))
     if columns.below is not None or reader.lets_null_scores:
         table = add_never_scored(table, columns.below, in_rows=reader.lets_null_scores)
-    return table.aggregate_scores() if _scores_repeat(table, frame) else table
+    return table.aggregate_scores() if _scores_repeat(table, input_rows) else table
 
 
 def read_unlabelled(
-    frame: pl.DataFrame | pl.LazyFrame,
+    input_rows: pl.DataFrame | pl.LazyFrame,
     columns: InputColumns,
     *,
     may_collect: bool,
     posteriors: bool = False,
 ) -> ScoreTable:
     """Return a table without labels, all of whose rows stand as negatives; posteriors become Float64."""
-    reader = ColumnReader(frame, columns.missing, may_collect=may_collect)
+    reader = ColumnReader(input_rows, columns.missing, may_collect=may_collect)
     reader.read_by(columns.by)
-    score = _read_score(reader, columns.score)
+    score_column = _read_score(reader, columns.score)
     if posteriors:
-        value = score.value.cast(pl.Float64)
-        reader.check(value_checks.unlabelled_checks, score.what, value)
-        score = score._replace(value=value, dtype=pl.Float64())
-    amounts = _read_numbers_of_rows(reader, columns.counts)
-    return _build_score_table(reader, score, amounts, {}, weighted=False)
+        posterior = score_column.value.cast(pl.Float64)
+        reader.check(value_checks.unlabelled_checks, score_column.what, posterior)
+        score_column = score_column._replace(value=posterior, dtype=pl.Float64())
+    typed_amounts = _read_numbers_of_rows(reader, columns.counts)
+    return _build_score_table(reader, score_column, typed_amounts, {}, weighted=False)
 
 
 def _read_groups(reader: ColumnReader, columns: InputColumns) -> tuple[str, list[str]]:
@@ -91,36 +93,42 @@ def _read_groups(reader: ColumnReader, columns: InputColumns) -> tuple[str, list
 
 def _read_ids(reader: ColumnReader, columns: InputColumns) -> dict[str, pl.Expr]:
     """Return Row.CLUSTER, Row.STRATUM and its weight, and Row.EXAMPLE, as far as a table has them."""
-    ids = {}
+    id_columns = {}
     if columns.cluster is not None:
-        ids[Row.CLUSTER] = reader.read_values("cluster", columns.cluster).value
+        id_columns[Row.CLUSTER] = reader.read_values("cluster", columns.cluster).value
     if columns.stratum is not None and columns.weight is not None:
-        ids |= _read_strata(reader, columns.stratum, columns.weight)
-    examples = [reader.read_values("id", column).value for column in list_columns("id=", columns.id)]
-    if not examples:
-        return ids
-    named = [value.alias(str(i)) for i, value in enumerate(examples)]  # whose own names may be equal
-    ids[Row.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
+        id_columns |= _read_strata(reader, columns.stratum, columns.weight)
+    example_keys = [reader.read_values("id", column).value for column in list_columns("id=", columns.id)]
+    if not example_keys:
+        return id_columns
+    # Their own names may be equal.
+    named_keys = [key.alias(str(number)) for number, key in enumerate(example_keys)]
+    id_columns[Row.EXAMPLE] = example_keys[0] if len(named_keys) == 1 else pl.struct(named_keys)
     if not columns.is_matched:
         n_groups = len(reader.by_exprs) - (columns.model is not None)
-        reader.example_keys = [*reader.by_exprs[:n_groups], *examples]
-    return ids
+        reader.example_keys = [*reader.by_exprs[:n_groups], *example_keys]
+    return id_columns
 
 
 def _build_score_table(
     reader: ColumnReader,
-    score: ReadColumn,
-    amounts: Mapping[str, TypedExpr],
-    ids: Mapping[str, pl.Expr],
+    score_column: ReadColumn,
+    typed_amounts: Mapping[str, TypedExpr],
+    id_columns: Mapping[str, pl.Expr],
     *,
     weighted: bool,
 ) -> ScoreTable:
     """Return the table of a score, of what a row adds to both classes, and of what it belongs to."""
-    has_floats = Row.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
-    cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
+    has_floats = Row.POS_SQUARES in typed_amounts or any(
+        dtype == pl.Float64 for _, dtype in typed_amounts.values()
+    )
+    amount_columns = {
+        name: amount.cast(pl.Float64) if has_floats else amount
+        for name, (amount, _) in typed_amounts.items()
+    }
     return ScoreTable(
-        **reader.input_fields({Row.SCORE: score.value, **cast, **ids}),
-        score_dtype=score.dtype,
+        **reader.input_fields({Row.SCORE: score_column.value, **amount_columns, **id_columns}),
+        score_dtype=score_column.dtype,
         float_sums=has_floats,
         count_dtype=pl.Float64() if has_floats or weighted else pl.Int64(),
         weighted=weighted,
@@ -129,12 +137,12 @@ def _build_score_table(
 
 def _read_model(reader: ColumnReader, model: Any) -> str:
     """Add the column of models to the group columns, and return its name."""
-    models = reader.read_column("model", model)
-    if models.name in reader.by:
-        raise PrcError(f"by= and model= both hold the column {models.name!r}; leave it out of by=")
-    reader.by[Row.MODEL] = models.dtype
-    reader.by_exprs.append(models.value.alias(Row.MODEL))
-    return models.name
+    model_column = reader.read_column("model", model)
+    if model_column.name in reader.by:
+        raise PrcError(f"by= and model= both hold the column {model_column.name!r}; leave it out of by=")
+    reader.by[Row.MODEL] = model_column.dtype
+    reader.by_exprs.append(model_column.value.alias(Row.MODEL))
+    return model_column.name
 
 
 class DroppedRows(NamedTuple):
@@ -146,7 +154,7 @@ class DroppedRows(NamedTuple):
 
 
 def count_dropped_rows(
-    frame: pl.DataFrame | pl.LazyFrame,
+    user_table: pl.DataFrame | pl.LazyFrame,
     columns: InputColumns,
     *,
     unlabelled: bool = False,
@@ -160,51 +168,53 @@ def count_dropped_rows(
     columns = replace(columns, missing="drop", below=None)
     table: InputTable
     if unlabelled:
-        table = read_unlabelled(frame, columns, may_collect=True)
+        table = read_unlabelled(user_table, columns, may_collect=True)
     elif weighing:
-        table, _ = read_parts(frame, columns, may_collect=True)
+        table, _ = read_parts(user_table, columns, may_collect=True)
     else:
         model = None if columns.id is None else columns.model
         columns = replace(columns, model=model, parts=None, is_matched=False)
-        table = read_input(frame, columns, may_collect=True)
+        table = read_input(user_table, columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
-    total, n_kept = table.collect(table.row_counts, "the number of rows left out").row(0)
-    return DroppedRows(total - n_kept, total)
+    n_rows, n_kept = table.collect(table.row_counts, "the number of rows left out").row(0)
+    return DroppedRows(n_rows - n_kept, n_rows)
 
 
-def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
+def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether rows of equal score may be added up, and are ten on average."""
     # Rows of clusters, and of examples under several models, have to stay apart.
     is_alone = table.sample.column is None and Row.EXAMPLE not in table.columns
     if Row.LABEL not in table.columns or not is_alone:
         return False
-    few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
-    if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
-        return few
-    size = 8_192
-    sample = frame.sample(size, with_replacement=True, seed=0)
-    distinct = sample.select(*table.by_exprs, table.columns[Row.SCORE].alias(Row.SCORE)).n_unique()
+    has_few_values = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
+    if has_few_values or isinstance(input_rows, pl.LazyFrame) or input_rows.height < 200_000:
+        return has_few_values
+    n_sampled = 8_192
+    sampled_rows = input_rows.sample(n_sampled, with_replacement=True, seed=0)
+    n_distinct = sampled_rows.select(
+        *table.by_exprs, table.columns[Row.SCORE].alias(Row.SCORE)
+    ).n_unique()
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
-    return (size - distinct) * frame.height > 5 * size**2
+    return (n_sampled - n_distinct) * input_rows.height > 5 * n_sampled**2
 
 
 def read_parts(
-    frame: pl.DataFrame | pl.LazyFrame, columns: InputColumns, *, may_collect: bool = False
+    user_table: pl.DataFrame | pl.LazyFrame, columns: InputColumns, *, may_collect: bool = False
 ) -> tuple[InputTable, list[str]]:
     """Return a table whose groups are the parts of each `by` group, and the names of their columns.
 
     Weights of parts need no scores: of those that are named, no value may be missing.
     """
-    reader = ColumnReader(frame, columns.missing, may_collect=may_collect)
+    reader = ColumnReader(user_table, columns.missing, may_collect=may_collect)
     reader.read_by(columns.by)
     part_names = _read_parts(reader, columns.parts)
     for column in list_columns("score=", columns.score):
         _read_score(reader, column)
-    amounts = _read_labels(reader, columns)
-    values = {name: amount for name, (amount, _) in amounts.items()}
-    return InputTable(**reader.input_fields(values)), part_names
+    typed_amounts = _read_labels(reader, columns)
+    amount_columns = {name: amount for name, (amount, _) in typed_amounts.items()}
+    return InputTable(**reader.input_fields(amount_columns)), part_names
 
 
 def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
@@ -216,19 +226,21 @@ def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
 
 
 def read_part_labelled(
-    frame: pl.DataFrame | pl.LazyFrame, columns: InputColumns
+    user_table: pl.DataFrame | pl.LazyFrame, columns: InputColumns
 ) -> tuple[ScoreTable, ScoreTable | None]:
     """Return all rows of a table, as without labels, and those with a label that is not null, if any."""
-    table = read_unlabelled(frame, columns, may_collect=True)
+    table = read_unlabelled(user_table, columns, may_collect=True)
     if columns.label is None:
         return table, None
-    reader = ColumnReader(frame, columns.missing, may_collect=True)
-    labels = reader.read_column("label", columns.label)
-    if labels.dtype == pl.Null:
+    reader = ColumnReader(user_table, columns.missing, may_collect=True)
+    label_column = reader.read_column("label", columns.label)
+    if label_column.dtype == pl.Null:
         return table, None
-    labelled = read_input(frame.filter(labels.value.is_not_null()), columns, may_collect=True)
-    assert isinstance(labelled, ScoreTable)
-    return table, labelled
+    labelled_table = read_input(
+        user_table.filter(label_column.value.is_not_null()), columns, may_collect=True
+    )
+    assert isinstance(labelled_table, ScoreTable)
+    return table, labelled_table
 
 
 def read_reference(
@@ -239,48 +251,53 @@ def read_reference(
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
     columns = replace(columns, by=list_known_columns(columns.by, reference))
     try:
-        labelled = read_input(reference, columns, may_collect=True)
+        labelled_table = read_input(reference, columns, may_collect=True)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
-    assert isinstance(labelled, ScoreTable)
-    if labelled.float_sums:
+    assert isinstance(labelled_table, ScoreTable)
+    if labelled_table.float_sums:
         raise PrcError(
             "counts= of the reference holds floats, and takes numbers of examples; cast them to "
             "integers if that is what they are"
         )
-    for name, dtype in labelled.by.items():
+    for name, dtype in labelled_table.by.items():
         if table.by.get(name) != dtype:
             raise PrcError(
                 f"group column {name!r} is {dtype} in the reference= table and {table.by.get(name)} in "
                 "the other; cast one to the other"
             )
-    return labelled
+    return labelled_table
 
 
 def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
     """Return Row.STRATUM and STRATUM_WEIGHT, with checks that the rows of a stratum have one weight."""
-    key, amount = reader.read_values("stratum", stratum).value, reader.read_column("weight", weight)
-    number = amount.value.cast(pl.Float64)
+    stratum_key = reader.read_values("stratum", stratum).value
+    weight_column = reader.read_column("weight", weight)
+    row_weight = weight_column.value.cast(pl.Float64)
     # A window, which no sum per group may hold: so it is a column of the table.
-    most = pl.when(number.is_finite()).then(number).max().over(*reader.by_exprs, key)
-    reader.frame = reader.frame.with_columns(most.alias(Row.STRATUM_WEIGHT))
-    stands_for = pl.col(Row.STRATUM_WEIGHT)
-    reader.check(value_checks.stratum_weight_checks, amount.what, number)
-    reader.check(value_checks.equal_weight_checks, amount.what, number, stands_for)
-    return {Row.STRATUM: key, Row.STRATUM_WEIGHT: stands_for}
+    greatest_weight = (
+        pl.when(row_weight.is_finite()).then(row_weight).max().over(*reader.by_exprs, stratum_key)
+    )
+    reader.input_rows = reader.input_rows.with_columns(greatest_weight.alias(Row.STRATUM_WEIGHT))
+    stratum_weight = pl.col(Row.STRATUM_WEIGHT)
+    reader.check(value_checks.stratum_weight_checks, weight_column.what, row_weight)
+    reader.check(value_checks.equal_weight_checks, weight_column.what, row_weight, stratum_weight)
+    return {Row.STRATUM: stratum_key, Row.STRATUM_WEIGHT: stratum_weight}
 
 
 def _read_score(
-    reader: ColumnReader, column: Column, wide: Sequence[str] = (), *, posteriors: bool = False
+    reader: ColumnReader, column: Column, wide_models: Sequence[str] = (), *, posteriors: bool = False
 ) -> ReadColumn:
-    """Return the scores; of models that were columns of a `wide` table, with checks of each column."""
-    score = reader.read_column("score", column)
-    value_checks.SCORE_DTYPES.require(score.what, score.dtype)
-    reader.handle_missing(score, wide, may_be_null=reader.lets_null_scores)
+    """Return the scores; of models that were columns of a wide table, with checks of each column."""
+    score_column = reader.read_column("score", column)
+    value_checks.SCORE_DTYPES.require(score_column.what, score_column.dtype)
+    reader.handle_missing(score_column, wide_models, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
-        reader.check(value_checks.posterior_checks, score.what, score.value.cast(pl.Float64))
-    return score
+        reader.check(
+            value_checks.posterior_checks, score_column.what, score_column.value.cast(pl.Float64)
+        )
+    return score_column
 
 
 def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
@@ -302,50 +319,57 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
     if columns.pos_label is not None:
         raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
-    has_squares, what = gives_squares(None, columns.counts), "columns, of positives and of negatives"
-    others = "and of their squared weights" if has_squares else "or four with sums of squared weights"
-    listed = list_parts("counts", columns.counts, 4 if has_squares else 2, f"{what}, {others}")
-    amounts = {
+    has_squares = gives_squares(None, columns.counts)
+    columns_text = "columns, of positives and of negatives"
+    others_text = (
+        "and of their squared weights" if has_squares else "or four with sums of squared weights"
+    )
+    listed_columns = list_parts(
+        "counts", columns.counts, 4 if has_squares else 2, f"{columns_text}, {others_text}"
+    )
+    typed_amounts = {
         name: _read_amount(reader, "counts", column)
         for name, column in zip(
-            (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES), listed, strict=False
+            (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES), listed_columns, strict=False
         )
     }
-    values = [value for value, _ in amounts.values()]
-    for total, squares, column in zip(values, values[2:], listed[2:], strict=False):
-        what = f"counts column {column!r}" if isinstance(column, str) else "counts="
-        sums = total.cast(pl.Float64), squares.cast(pl.Float64)
-        reader.check(value_checks.square_checks, what, *sums)
-    for value, dtype in amounts.values():
+    amount_values = [value for value, _ in typed_amounts.values()]
+    for total, squares, column in zip(
+        amount_values, amount_values[2:], listed_columns[2:], strict=False
+    ):
+        subject = f"counts column {column!r}" if isinstance(column, str) else "counts="
+        float_values = total.cast(pl.Float64), squares.cast(pl.Float64)
+        reader.check(value_checks.square_checks, subject, *float_values)
+    for value, dtype in typed_amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)
-    return amounts
+    return typed_amounts
 
 
 def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, TypedExpr]:
     """Return Row.LABEL; with weights return Row.POS and Row.NEG, of which one is 0 in each row."""
-    labels, pos_label = reader.read_column("label", columns.label), columns.pos_label
-    value, dtype, _, what = labels
-    value_checks.label_dtypes(pos_label).require(what, dtype)
-    reader.handle_missing(labels)
+    label_column, pos_label = reader.read_column("label", columns.label), columns.pos_label
+    label_value, dtype, _, subject = label_column
+    value_checks.label_dtypes(pos_label).require(subject, dtype)
+    reader.handle_missing(label_column)
     if pos_label is not None:
         if isinstance(dtype, pl.Enum) and pos_label not in (categories := dtype.categories.to_list()):
             hint = suggest_names(str(pos_label), categories)
-            raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
-        positive = value_checks.equals_label(value, pos_label)
-        reader.check(value_checks.pos_label_checks, what, positive, pos_label)
+            raise PrcError(f"{subject} has no category {pos_label!r}; {hint}")
+        is_positive = value_checks.equals_label(label_value, pos_label)
+        reader.check(value_checks.pos_label_checks, subject, is_positive, pos_label)
     elif dtype == pl.Boolean:
-        positive = value
+        is_positive = label_value
     else:
-        positive = value == 1
-        reader.check(value_checks.label_checks, what, value)
+        is_positive = label_value == 1
+        reader.check(value_checks.label_checks, subject, label_value)
     if columns.weight is None:
-        return {Row.LABEL: (positive, pl.Boolean())}
+        return {Row.LABEL: (is_positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", columns.weight)
     zero = pl.lit(0, dtype=amount_dtype)
     return {
-        Row.POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
-        Row.NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
+        Row.POS: (pl.when(is_positive).then(amount).otherwise(zero), amount_dtype),
+        Row.NEG: (pl.when(is_positive).then(zero).otherwise(amount), amount_dtype),
     }
 
 
@@ -357,8 +381,8 @@ def gives_squares(weight: object, counts: Any) -> bool:
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
     # The multiples of 2**32 and the rest: sums of both fit into an Int64.
-    parts = (count // 2**32, count % 2**32)
-    high, low = (reader.tallies.count(part, per_group=True) for part in parts)
+    count_parts = (count // 2**32, count % 2**32)
+    high, low = (reader.tallies.count(part, per_group=True) for part in count_parts)
     total = high.cast(pl.Int128) * 2**32 + low
     text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
     reader.tallies.checks.append(Check(total.max() >= 2**63, (text,)))
@@ -366,11 +390,11 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
     """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
-    value, dtype, _, what = reader.read_values(argument, column, value_checks.AMOUNT_DTYPES)
-    reader.check(value_checks.amount_checks, what, value)
+    value, dtype, _, subject = reader.read_values(argument, column, value_checks.AMOUNT_DTYPES)
+    reader.check(value_checks.amount_checks, subject, value)
     # Sums in the user's dtype could overflow.
-    wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
-    return value.cast(wide), wide
+    wide_dtype: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
+    return value.cast(wide_dtype), wide_dtype
 
 
 # Published points: rates, with or without sizes, and cumulative counts --------------------------
@@ -387,28 +411,29 @@ def _read_points(
         return _read_cells(reader, columns.cells, columns.score)
     if columns.rates is None:
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
-    points = {}
-    pair = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
-    for name, column in zip(("recall", "fpr"), pair, strict=True):
+    point_columns = {}
+    rate_columns = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
+    for name, column in zip(("recall", "fpr"), rate_columns, strict=True):
         rate = reader.read_values("rates", column, value_checks.RATE_DTYPES)
         reader.check(value_checks.rate_checks, rate.what, rate.value)
-        points[name] = rate.value.cast(pl.Float64)
+        point_columns[name] = rate.value.cast(pl.Float64)
     if columns.sizes is None:
-        return points, {}
-    listed = list_parts(
+        return point_columns, {}
+    size_columns = list_parts(
         "sizes", columns.sizes, 2, "columns or whole numbers, of positives and of negatives"
     )
-    n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in listed)
-    points |= {"tp": points["recall"] * n_pos, "fp": points["fpr"] * n_neg}  # which are not rounded
-    points |= {"fn": n_pos - points["tp"], "tn": n_neg - points["fp"]}
-    return points, {"count_dtype": pl.Float64()}
+    n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in size_columns)
+    # These are not rounded.
+    point_columns |= {"tp": point_columns["recall"] * n_pos, "fp": point_columns["fpr"] * n_neg}
+    point_columns |= {"fn": n_pos - point_columns["tp"], "tn": n_neg - point_columns["fp"]}
+    return point_columns, {"count_dtype": pl.Float64()}
 
 
-def list_parts(argument: str, value: Any, number: int, what: str) -> list[Any]:
+def list_parts(argument: str, value: Any, n_parts: int, columns_text: str) -> list[Any]:
     """Return the columns that an argument lists; raise if there are not as many as it takes."""
-    expected = f"{('two', 'four')[number == 4]} {what}"
+    expected = f"{('two', 'four')[n_parts == 4]} {columns_text}"
     parts = read_list(f"{argument}=", value, expected)
-    if len(parts) != number:
+    if len(parts) != n_parts:
         raise refuse_kind(f"{argument}=", expected, value)
     return parts
 
@@ -417,23 +442,25 @@ def _read_cells(
     reader: ColumnReader, cells: Cells, score: Column
 ) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
     """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE if there is a score; and the fields."""
-    listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
-    counts = {
+    cell_columns = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
+    count_columns = {
         name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
-        for name, column in zip(("tp", "fp", "fn", "tn"), listed, strict=True)
+        for name, column in zip(("tp", "fp", "fn", "tn"), cell_columns, strict=True)
     }
-    points = {
+    point_columns = {
         # A class without examples makes 0/0, and its rate is null.
-        "recall": (counts["tp"] / (counts["tp"] + counts["fn"])).fill_nan(None),
-        "fpr": (counts["fp"] / (counts["fp"] + counts["tn"])).fill_nan(None),
-        **counts,
+        "recall": (count_columns["tp"] / (count_columns["tp"] + count_columns["fn"])).fill_nan(None),
+        "fpr": (count_columns["fp"] / (count_columns["fp"] + count_columns["tn"])).fill_nan(None),
+        **count_columns,
     }
     fields = {"has_cells": True, "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
-        return points, fields  # the default, of a table that has no thresholds
-    thresholds = reader.read_column("score", score)
-    value_checks.SCORE_DTYPES.require(thresholds.what, thresholds.dtype)
-    return points | {Row.SCORE: thresholds.value}, fields | {"score_dtype": thresholds.dtype}
+        return point_columns, fields  # the default, of a table that has no thresholds
+    threshold_column = reader.read_column("score", score)
+    value_checks.SCORE_DTYPES.require(threshold_column.what, threshold_column.dtype)
+    return point_columns | {Row.SCORE: threshold_column.value}, fields | {
+        "score_dtype": threshold_column.dtype
+    }
 
 
 def _read_count(
@@ -442,17 +469,17 @@ def _read_count(
     """Return a column of whole numbers; it `may_be_null`, as a Float64, where a number is not known."""
     if may_be_null and not isinstance(column, str | pl.Expr):  # one number for all rows
         return pl.lit(float(read_whole_number(f"{argument}=", column, 0)))
-    counts = reader.read_column(argument, column)
-    value = counts.value
+    count_column = reader.read_column(argument, column)
+    count = count_column.value
     if may_be_null:
-        value = value.cast(pl.Float64)
-        if counts.dtype == pl.Null:
-            return value
-        value = value.fill_nan(None)
-    if not counts.dtype.is_numeric():
-        raise PrcError(f"{counts.what} is {counts.dtype}; expected whole numbers >= 0")
+        count = count.cast(pl.Float64)
+        if count_column.dtype == pl.Null:
+            return count
+        count = count.fill_nan(None)
+    if not count_column.dtype.is_numeric():
+        raise PrcError(f"{count_column.what} is {count_column.dtype}; expected whole numbers >= 0")
     if not may_be_null:
-        reader.handle_missing(counts)
-    reader.check(value_checks.amount_checks, counts.what, value)
-    reader.check(value_checks.whole_checks, counts.what, value.cast(pl.Float64))
-    return value
+        reader.handle_missing(count_column)
+    reader.check(value_checks.amount_checks, count_column.what, count)
+    reader.check(value_checks.whole_checks, count_column.what, count.cast(pl.Float64))
+    return count

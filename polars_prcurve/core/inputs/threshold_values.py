@@ -59,23 +59,23 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
         return float(value)
     if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST:
         # Its fraction could have a hundred million digits. No score lies between it and this one.
-        far = Fraction(10) ** (_FARTHEST if value.adjusted() > 0 else -_FARTHEST)
-        return far if value > 0 else -far
-    exact = getattr(value, "as_integer_ratio", None)  # floats of any width have it, and Decimals
-    return Fraction(float(value)) if exact is None else Fraction(*map(int, exact()))
+        farthest = Fraction(10) ** (_FARTHEST if value.adjusted() > 0 else -_FARTHEST)
+        return farthest if value > 0 else -farthest
+    split_ratio = getattr(value, "as_integer_ratio", None)  # floats of any width have it, and Decimals
+    return Fraction(float(value)) if split_ratio is None else Fraction(*map(int, split_ratio()))
 
 
 def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
     """Return the least value of a dtype that is not below a number, or None if all are."""
     if dtype.is_float():
         float_type = getattr(np, str(dtype).lower())
-        nearest = round_to_float(number)
-        if nearest < number:
-            nearest = math.nextafter(nearest, math.inf)
+        nearest_float = round_to_float(number)
+        if nearest_float < number:
+            nearest_float = math.nextafter(nearest_float, math.inf)
         # A shorter float is a longer float, so the least one above the least longer one is the answer.
         with np.errstate(over="ignore"):
-            score = float_type(nearest)
-        if float(score) < nearest:  # as Python floats: NumPy would round the longer one first
+            score = float_type(nearest_float)
+        if float(score) < nearest_float:  # as Python floats: NumPy would round the longer one first
             score = np.nextafter(score, float_type(math.inf))
         return float(score) + 0.0  # 0.0 in place of -0.0
     low, high, scale = 0, 1, 0  # of Booleans
@@ -83,15 +83,15 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
         high, scale = 10 ** (dtype.precision or 38) - 1, dtype.scale
         low = -high
     elif dtype.is_integer():
-        bits = int(str(dtype).strip("UInt"))
-        low = -(2 ** (bits - 1)) if dtype.is_signed_integer() else 0
-        high = low + 2**bits - 1
-    scaled = number * 10**scale
-    if scaled > high:
+        n_bits = int(str(dtype).strip("UInt"))
+        low = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
+        high = low + 2**n_bits - 1
+    scaled_number = number * 10**scale
+    if scaled_number > high:
         return None
-    least = low if scaled <= low else math.ceil(scaled)
+    least_integer = low if scaled_number <= low else math.ceil(scaled_number)
     if dtype == pl.Boolean:
-        return bool(least)
+        return bool(least_integer)
     if isinstance(dtype, pl.Decimal):  # by its digits: division would round
-        return Decimal((int(least < 0), tuple(map(int, str(abs(least)))), -scale))
-    return least
+        return Decimal((int(least_integer < 0), tuple(map(int, str(abs(least_integer)))), -scale))
+    return least_integer

@@ -28,14 +28,18 @@ _ROWS = f"{RESERVED}rows"  # the number of rows of a class
 
 
 def unpivot_scores(
-    frame: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
+    wide_rows: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
-    columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS, single_type=str)
+    score_columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS, single_type=str)
     _check_new_names(name=name, score=score, row=row)
-    others = _find_other_columns(frame.collect_schema(), "scores", columns, [name, score, row])
-    labels = pl.Series(name, columns, dtype=pl.String)
-    return _stack_columns(frame, score, columns, labels, others=others, row=row)
+    other_columns = _find_other_columns(
+        wide_rows.collect_schema(), "scores", score_columns, [name, score, row]
+    )
+    name_values = pl.Series(name, score_columns, dtype=pl.String)
+    return _stack_columns(
+        wide_rows, score, score_columns, name_values, other_columns=other_columns, row=row
+    )
 
 
 class StackedTable(NamedTuple):
@@ -48,57 +52,61 @@ class StackedTable(NamedTuple):
     label: str = ""  # of classes: the column that tells whether the row is of the class
 
 
-def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
+def stack_models(wide_rows: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
     scores = arguments.read_list("score=", scores, _SCORE_COLUMNS, single_type=str)
-    schema = frame.collect_schema()
+    schema = wide_rows.collect_schema()
     _check_known(schema, "score", scores)
-    score = " or ".join(scores)
+    score_name = " or ".join(scores)
     if drop:
-        missing = (is_missing(select_column(n), schema[n]) for n in scores)
-        frame = frame.filter(~pl.any_horizontal(missing))
+        missing_tests = (is_missing(select_column(column), schema[column]) for column in scores)
+        wide_rows = wide_rows.filter(~pl.any_horizontal(missing_tests))
     # One model keeps the name of its column.
-    new = [Row.MODEL, None if score in schema else score, Row.EXAMPLE]
-    others = _find_other_columns(schema, "score", scores, new)
+    new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
+    other_columns = _find_other_columns(schema, "score", scores, new_names)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
-    rows, names = _number_rows(frame, Row.EXAMPLE), pl.Enum(scores)
-    shared_columns = [pl.col(Row.EXAMPLE), *map(select_column, others)]
-    models = (
-        rows.select(
-            *shared_columns, pl.lit(name, dtype=names).alias(Row.MODEL), select_column(name).alias(score)
+    numbered_rows, name_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(scores)
+    shared_columns = [pl.col(Row.EXAMPLE), *map(select_column, other_columns)]
+    model_frames = (
+        numbered_rows.select(
+            *shared_columns,
+            pl.lit(name, dtype=name_dtype).alias(Row.MODEL),
+            select_column(name).alias(score_name),
         )
         for name in scores
     )
-    return StackedTable(pl.concat(models), score, Row.MODEL)
+    return StackedTable(pl.concat(model_frames), score_name, Row.MODEL)
 
 
-def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
+def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
     """Return a row for each class and row of a table with one score column per class."""
-    schema = frame.collect_schema()
+    schema = wide_rows.collect_schema()
     if not isinstance(label, str):
         raise arguments.refuse_kind(
             "label=", "the name of the column of classes, beside score= as a mapping", label
         )
     _check_known(schema, "label", [label])
-    if nested := [value for value in scores.values() if isinstance(value, Mapping)]:
+    if nested_mappings := [value for value in scores.values() if isinstance(value, Mapping)]:
         raise PrcError(
-            f"score= maps each class to one column; got {describe_value(nested[0])}; for the classes of "
-            "several models call .prc.unpivot_scores({...}) for each model, and concatenate with a "
-            "column model"
+            f"score= maps each class to one column; got {describe_value(nested_mappings[0])}; for the "
+            "classes of several models call .prc.unpivot_scores({...}) for each model, and concatenate "
+            "with a column model"
         )
-    columns = list(scores.values())
-    score, is_class = " or ".join(map(str, columns)), f"{label} (one class)"
-    new = [None if score in schema else score, is_class]
-    others = _find_other_columns(schema, "score", columns, new)
+    score_columns = list(scores.values())
+    score_name, label_name = " or ".join(map(str, score_columns)), f"{label} (one class)"
+    new_names = [None if score_name in schema else score_name, label_name]
+    other_columns = _find_other_columns(schema, "score", score_columns, new_names)
     classes = read_classes(label, schema[label], list(scores)).alias(Row.CLASS)
-    frame = _check_all_occur(frame, label, classes, "score")
-    long = _stack_columns(frame, score, columns, classes, others=others, row=Row.EXAMPLE)
-    long = long.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(is_class))
-    return StackedTable(long, score, Row.CLASS, label=is_class)
+    wide_rows = _check_all_occur(wide_rows, label, classes, "score")
+    long_rows = _stack_columns(
+        wide_rows, score_name, score_columns, classes, other_columns=other_columns, row=Row.EXAMPLE
+    )
+    long_rows = long_rows.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(label_name))
+    return StackedTable(long_rows, score_name, Row.CLASS, label=label_name)
 
 
 def one_vs_rest(
-    frame: pl.LazyFrame,
+    wide_rows: pl.LazyFrame,
     *,
     label: str,
     scores: Mapping[Any, str],
@@ -112,97 +120,119 @@ def one_vs_rest(
     The column `name` holds the class. With `mix`, the share of each class in the field, `weight` brings
     the classes of the table to these shares.
     """
-    schema = frame.collect_schema()
+    schema = wide_rows.collect_schema()
     _check_known(schema, "label", [label])
     _check_new_names(name=name, score=score, row=row)
-    columns = list(scores.values())
-    new = [name, score, row, "label" if label != "label" else None, None if mix is None else "weight"]
-    others = _find_other_columns(schema, "scores", columns, new)
+    score_columns = list(scores.values())
+    new_names = [
+        name,
+        score,
+        row,
+        "label" if label != "label" else None,
+        None if mix is None else "weight",
+    ]
+    other_columns = _find_other_columns(schema, "scores", score_columns, new_names)
     classes = read_classes(label, schema[label], list(scores)).alias(name)
-    frame = _check_all_occur(frame, label, classes, "scores")
+    wide_rows = _check_all_occur(wide_rows, label, classes, "scores")
     if mix is not None:
-        frame = _join_class_weights(frame, label, schema[label], mix, classes)
-        others = [*others, _WEIGHT]
-    long = _stack_columns(frame, score, columns, classes, others=others, row=row)
-    long = long.with_columns((select_column(label) == select_column(name)).alias("label"))
-    return long if mix is None else long.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
+        wide_rows = _join_class_weights(wide_rows, label, schema[label], mix, classes)
+        other_columns = [*other_columns, _WEIGHT]
+    long_rows = _stack_columns(
+        wide_rows, score, score_columns, classes, other_columns=other_columns, row=row
+    )
+    long_rows = long_rows.with_columns((select_column(label) == select_column(name)).alias("label"))
+    return (
+        long_rows
+        if mix is None
+        else long_rows.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
+    )
 
 
 def _join_class_weights(
-    frame: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
+    wide_rows: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
 ) -> pl.LazyFrame:
     """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
     shares_by_class = arguments.read_shares("mix=", mix)
     shared_classes = read_classes(label, dtype, list(shares_by_class))
-    if lacking := [value for value in classes.to_list() if value not in shared_classes.to_list()]:
-        raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
+    if lacking_classes := [
+        value for value in classes.to_list() if value not in shared_classes.to_list()
+    ]:
+        raise PrcError(f"mix= needs a share for every class; it has none for {lacking_classes[0]!r}")
     shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
-    field = pl.LazyFrame([shared_classes.alias(label), shares / math.fsum(shares)])
-    n, weight = pl.col(_ROWS), pl.col(_WEIGHT)
-    rows = frame.filter(select_column(label).is_not_null())
-    counts = rows.group_by(label).agg(pl.len().alias(_ROWS))
-    no_rows = n.is_null() & (weight > 0) & (n.sum() > 0)
+    field_shares = pl.LazyFrame([shared_classes.alias(label), shares / math.fsum(shares)])
+    n_rows, weight = pl.col(_ROWS), pl.col(_WEIGHT)
+    labelled_rows = wide_rows.filter(select_column(label).is_not_null())
+    rows_per_class = labelled_rows.group_by(label).agg(pl.len().alias(_ROWS))
+    lacks_rows = n_rows.is_null() & (weight > 0) & (n_rows.sum() > 0)
     checks = [
-        _class_check(n.is_not_null() & weight.is_null(), label, "mix= has no share for"),
-        _class_check(no_rows, label, "no row of the table is of"),
+        _class_check(n_rows.is_not_null() & weight.is_null(), label, "mix= has no share for"),
+        _class_check(lacks_rows, label, "no row of the table is of"),
     ]
-    counts_and_shares = stop_if_broken(counts.join(field, on=label, how="full", coalesce=True), checks)
-    weights = counts_and_shares.filter(n.is_not_null()).select(
-        label, (weight * (n.sum() / n)).alias(_WEIGHT)
+    counts_and_shares = stop_if_broken(
+        rows_per_class.join(field_shares, on=label, how="full", coalesce=True), checks
     )
-    frame = frame.join(weights, on=label, how="left", maintain_order="left")
-    return frame.with_columns(weight.fill_null(1.0))
+    weights_by_class = counts_and_shares.filter(n_rows.is_not_null()).select(
+        label, (weight * (n_rows.sum() / n_rows)).alias(_WEIGHT)
+    )
+    wide_rows = wide_rows.join(weights_by_class, on=label, how="left", maintain_order="left")
+    return wide_rows.with_columns(weight.fill_null(1.0))
 
 
 def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
-    example = show_value(select_column(label).filter(test).sort().first())
-    todo = f", a class of label column {label!r}; mix= names each of its classes once"
-    return Check(test.any(), (f"{trouble} ", example, todo))
+    class_text = show_value(select_column(label).filter(test).sort().first())
+    remedy = f", a class of label column {label!r}; mix= names each of its classes once"
+    return Check(test.any(), (f"{trouble} ", class_text, remedy))
 
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
-    for argument, new in (("name=", name), ("score=", score), *([] if row is None else [("row=", row)])):
-        if arguments.is_pattern(arguments.read_name(argument, new)):
+    for argument, new_name in (
+        ("name=", name),
+        ("score=", score),
+        *([] if row is None else [("row=", row)]),
+    ):
+        if arguments.is_pattern(arguments.read_name(argument, new_name)):
             raise PrcError(
-                f"{argument} is {new!r}, which Polars reads as a pattern; choose another name"
+                f"{argument} is {new_name!r}, which Polars reads as a pattern; choose another name"
             )
 
 
 def _stack_columns(
-    frame: pl.LazyFrame,
+    wide_rows: pl.LazyFrame,
     score: str,
-    columns: list[str],
-    names: pl.Series,
+    score_columns: list[str],
+    name_values: pl.Series,
     *,
-    others: list[str],
+    other_columns: list[str],
     row: str | None,
 ) -> pl.LazyFrame:
-    """Return a row for each row and each of `names`, with `others`, and a `score` of `columns`."""
+    """Return a row for each row and each of `name_values`, with `other_columns`, and a `score`."""
     if row is not None:
-        frame, others = _number_rows(frame, row), [row, *others]
-    name = pl.lit(names.implode()).first().alias(names.name)
-    values = pl.concat_list(*map(select_column, columns)).alias(score)
-    shared_columns = map(select_column, others)
-    return frame.select(*shared_columns, name, values).explode(selectors.by_name(names.name, score))
+        wide_rows, other_columns = _number_rows(wide_rows, row), [row, *other_columns]
+    name_expr = pl.lit(name_values.implode()).first().alias(name_values.name)
+    score_values = pl.concat_list(*map(select_column, score_columns)).alias(score)
+    shared_columns = map(select_column, other_columns)
+    return wide_rows.select(*shared_columns, name_expr, score_values).explode(
+        selectors.by_name(name_values.name, score)
+    )
 
 
-def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
+def _number_rows(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
     """Add the numbers of rows, from 0 up, as a column `name`."""
-    return frame.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
+    return rows.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
 
 
 def _find_other_columns(
-    schema: pl.Schema, argument: str, columns: list[str], new: list[str | None]
+    schema: pl.Schema, argument: str, score_columns: list[str], new_names: list[str | None]
 ) -> list[str]:
-    """Return the columns that are repeated; raise if score columns differ, or one of `new` is there."""
-    if not columns:
+    """Return the columns that are repeated; raise if score columns differ, or a new name is there."""
+    if not score_columns:
         raise PrcError(f"{argument}= needs at least one score column; got none")
-    _check_known(schema, argument, columns)
-    if len(set(columns)) < len(columns):
-        raise PrcError(f"a score column is named twice: {columns}")
-    dtypes = {column: schema[column] for column in columns}
+    _check_known(schema, argument, score_columns)
+    if len(set(score_columns)) < len(score_columns):
+        raise PrcError(f"a score column is named twice: {score_columns}")
+    dtypes = {column: schema[column] for column in score_columns}
     for column, dtype in dtypes.items():
         SCORE_DTYPES.require(f"score column {column!r}", dtype)
     if len(set(dtypes.values())) > 1:
@@ -210,11 +240,11 @@ def _find_other_columns(
             f"the score columns differ in dtype: {dtypes}; cast them to one dtype, so that none is "
             "rounded"
         )
-    others = [column for column in schema if column not in columns]
-    for column in (name for name in new if name is not None):
-        if column in others or new.count(column) > 1:
+    other_columns = [column for column in schema if column not in score_columns]
+    for column in (name for name in new_names if name is not None):
+        if column in other_columns or new_names.count(column) > 1:
             raise PrcError(f"the result would have two columns {column!r}; rename one")
-    return others
+    return other_columns
 
 
 def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
@@ -231,28 +261,30 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
     """Return the classes in the dtype of the label column; raise if it cannot hold them."""
     arguments.refuse_objects("label=", {label: dtype})
     try:
-        values = pl.Series(classes, dtype=dtype)
+        class_values = pl.Series(classes, dtype=dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        values = pl.Series([None] * len(classes), dtype=dtype)
-    if values.null_count() > 0 or values.to_list() != classes:
+        class_values = pl.Series([None] * len(classes), dtype=dtype)
+    if class_values.null_count() > 0 or class_values.to_list() != classes:
         raise PrcError(
             f"the classes {classes} are not all values of label column {label!r}, which is {dtype}; "
             "write them as they stand there"
         )
-    return values
+    return class_values
 
 
-def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argument: str) -> pl.LazyFrame:
+def _check_all_occur(
+    wide_rows: pl.LazyFrame, label: str, classes: pl.Series, argument: str
+) -> pl.LazyFrame:
     """Return the table with a guard: the query stops if it has labels, and none of a class."""
-    n_labels = f"{RESERVED}labels"
-    class_of = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
-    sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of.items())
-    totals = frame.select(select_column(label).count().alias(n_labels), *sums)
-    labels, checks = pl.col(n_labels).sum(), []
-    beginning = f"label column {label!r} holds ", labels
-    for name, value in class_of.items():
+    labels_column = f"{RESERVED}labels"
+    class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
+    sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of_column.items())
+    label_counts = wide_rows.select(select_column(label).count().alias(labels_column), *sums)
+    n_labels, checks = pl.col(labels_column).sum(), []
+    beginning = f"label column {label!r} holds ", n_labels
+    for name, value in class_of_column.items():
         text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
-        absent = (labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(absent, (*beginning, f"{text}{argument}=")))
-    present = stop_if_broken(totals, checks).select(n_labels)
-    return frame.join(present, how="cross", maintain_order="left")
+        is_absent = (n_labels > 0) & (pl.col(name).sum() == 0)
+        checks.append(Check(is_absent, (*beginning, f"{text}{argument}=")))
+    checked_count = stop_if_broken(label_counts, checks).select(labels_column)
+    return wide_rows.join(checked_count, how="cross", maintain_order="left")

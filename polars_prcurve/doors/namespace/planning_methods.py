@@ -330,7 +330,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
         label = reader.read_column("label", columns.label)
         SCORE_DTYPES.require(score.what, score.dtype)
         strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
-        query = build_weighed_sample(reader.frame, score, label, strata, name=name, drop=reader.drop)
+        drops_incomplete = reader.drops_incomplete
+        query = build_weighed_sample(
+            reader.input_rows, score, label, strata, name=name, drop=drops_incomplete
+        )
         return self._finish(query)
 
     def sampling_plan(
