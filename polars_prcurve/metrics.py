@@ -10,7 +10,7 @@ passed as a value, such as `metrics.f_beta(2)` or `metrics.best(metrics.f1)`.
 # strings may use, `__all__` and this namespace all follow from that. The order of the modules is the
 # order of metrics in the reference and in error messages.
 # isort: off
-from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import PointMetric as PointMetric
 from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.core.metrics.point_formulas import *
@@ -18,7 +18,7 @@ from polars_prcurve.core.metrics.areas import *
 from polars_prcurve.core.metrics.best_and_integrated import *
 # isort: on
 
-__all__ = ["CurveMetric", "PointMetric", *sorted(DECLARED)]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["CurveMetric", "PointMetric", *sorted(DECLARED_BY_NAME)]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __dir__() -> list[str]:

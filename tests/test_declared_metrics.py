@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, crossing, metrics, prc
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES
-from polars_prcurve.core.metrics.metric_base import DECLARED
-from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS, Point
 from polars_prcurve.metrics import CurveMetric, PointMetric
 from tests.support.comparing import assert_same
 from tests.support.importable import cost
@@ -67,17 +67,17 @@ def values(metric: PointMetric | CurveMetric) -> pl.DataFrame:
 
 
 def test_every_function_that_makes_a_metric_is_tried_here() -> None:
-    factories = set(DECLARED) - {metric.name for metric in WITHOUT}
+    factories = set(DECLARED_BY_NAME) - {metric.name for metric in WITHOUT}
     assert factories == set(MADE), (
         f"give each of {sorted(factories ^ set(MADE))} a call in MADE of this file, if it makes metrics"
     )
 
 
 def test_the_namespace_is_what_is_declared() -> None:
-    assert set(metrics.__all__) == {*DECLARED, "PointMetric", "CurveMetric"}
+    assert set(metrics.__all__) == {*DECLARED_BY_NAME, "PointMetric", "CurveMetric"}
     assert dir(metrics) == sorted(metrics.__all__)
-    assert all(getattr(metrics, name) is value for name, value in DECLARED.items())
-    assert all(DECLARED[metric.name] is metric for metric in WITHOUT)
+    assert all(getattr(metrics, name) is value for name, value in DECLARED_BY_NAME.items())
+    assert all(DECLARED_BY_NAME[metric.name] is metric for metric in WITHOUT)
 
 
 @pytest.mark.parametrize("metric", WITHOUT, ids=lambda metric: metric.name)
@@ -219,7 +219,7 @@ def test_points_tie_where_their_difference_changes_sign(metric: PointMetric) -> 
         odds = eta / (1 - eta)
         changes = np.flatnonzero(np.sign(gap[1:]) * np.sign(gap[:-1]) < 0)
         changes = changes[np.abs(gap[changes]) + np.abs(gap[changes + 1]) > 1e-12]
-        ties = [r for r in metric.ties(a, b) if odds[0] < r < odds[-1]]
+        ties = [r for r in metric.ties(Point(*a), Point(*b)) if odds[0] < r < odds[-1]]
         for i in changes:
             assert any(odds[i] * (1 - 1e-9) <= r <= odds[i + 1] * (1 + 1e-9) for r in ties), (
                 f"{metric.name} of {a} and of {b} is equal between odds {odds[i]} and {odds[i + 1]}, "

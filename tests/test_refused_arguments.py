@@ -31,7 +31,7 @@ from polars_prcurve import (
 )
 from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from tests.support.arguments import (
     Call,
@@ -731,7 +731,11 @@ def test_group_columns_may_have_no_name(name: str) -> None:
 # Hints ----------------------------------------------------------------------------------------
 
 CODE = re.compile(r"\.prc\.\w+\(.*?\)(?=$|[ ;,])|metrics\.\w+\(.*?\)(?=$|[ ;,])", re.M)
-NAMES = [*POINT_METRICS, *CURVE_METRICS, *(n for n, v in DECLARED.items() if inspect.isfunction(v))]
+NAMES = [
+    *POINT_METRICS,
+    *CURVE_METRICS,
+    *(n for n, v in DECLARED_BY_NAME.items() if inspect.isfunction(v)),
+]
 NAMES = [name for name in NAMES if name != "point"]
 
 

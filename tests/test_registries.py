@@ -23,7 +23,7 @@ from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging import case_status, goal
 from polars_prcurve.core.judging.status_names import STANDINGS, STATUSES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.core.sweep.sample_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
@@ -257,7 +257,7 @@ def test_every_public_function_is_tried_with_wrong_arguments() -> None:
         for method in public(owner)
         if isinstance(vars(owner)[method], classmethod)
     }
-    makers = {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
+    makers = {f"metrics.{name}" for name, value in DECLARED_BY_NAME.items() if inspect.isfunction(value)}
     drawn = {f"plot.{name}" for name in public(PlotPrc)} | {f"charts.{name}" for name in CHARTS}
     offered = (
         METHODS | {"decide"} | {f"expr.{name}" for name in public(ExprPrc)} | functions | makers | drawn

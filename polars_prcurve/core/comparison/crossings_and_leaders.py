@@ -39,7 +39,7 @@ from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
-from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_columns import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, read_share
 from polars_prcurve.core.prevalence.group_eta_columns import Pair
@@ -111,7 +111,7 @@ class ModelScores:
         else:
             solutions: list[tuple[int, float, bool, bool]] = []
             for pair, models in enumerate(zip(a, b, strict=True)):
-                odds = self.point_metric.ties(*(self.points[model] for model in models))
+                odds = self.point_metric.ties(*(Point(*self.points[model]) for model in models))
                 solved = {math.log(r) for r in odds if 0 < r < math.inf}
                 ends = [self.low, *sorted(x for x in solved if self.low < x < self.high), self.high]
                 # At some solutions of the equation the scores only touch. So the scores are compared in

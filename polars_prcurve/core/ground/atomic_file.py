@@ -58,9 +58,8 @@ def write_atomically(target: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder_name:
             draft = Path(folder_name) / "draft"
             yield draft
-            file_descriptor = os.open(
-                target, os.O_WRONLY | os.O_APPEND
-            )  # neither creates nor empties it
+            # Opening neither creates nor empties the target.
+            file_descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)
             with draft.open("rb") as draft_stream, open(file_descriptor, "wb") as target_stream:
                 shutil.copyfileobj(draft_stream, target_stream, 1 << 20)
         return

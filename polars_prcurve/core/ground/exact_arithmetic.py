@@ -44,9 +44,8 @@ def weight_exponent(largest_weight: pl.Expr) -> pl.Expr:
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the weight times 2**exponent, cut to a whole number, as an Int128."""
     first_factor, second_factor = _split_power_of_two(exponent)
-    return to_whole(
-        weight * first_factor * second_factor
-    )  # infinite and NaN weights are refused by a check
+    # Infinite and NaN weights are refused by a check.
+    return to_whole(weight * first_factor * second_factor)
 
 
 def from_integer(integer_total: pl.Expr, exponent: pl.Expr) -> pl.Expr:

@@ -337,9 +337,8 @@ def pos_label_checks(
     count_rows: RowCounter, subject: str, is_positive: pl.Expr, pos_label: Any
 ) -> list[Check]:
     """Return a check that the positive label occurs: a misspelt one would leave no positives."""
-    n_rows = count_rows(
-        pl.lit(True) | is_positive
-    )  # as long as the column, which a literal alone is not
+    # As long as the column, which a literal alone is not.
+    n_rows = count_rows(pl.lit(True) | is_positive)
     remedy = (
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"

@@ -59,64 +59,86 @@ from polars_prcurve.core.metrics.segment_columns import BinormalModel, Segment, 
 # eta = 0, p is 0 whatever the sample.
 
 
-def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
-    """Return the influences on average precision of changed rows; `name` begins the names of sums."""
-    by_recall, by_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
+def _build_influence(name_prefix: str, change_segment: Callable[[Rows], Rows]) -> Influence:
+    """Return the influences on average precision of changed rows; the prefix begins names of sums."""
+    recall_sum_name, fpr_sum_name = (
+        f"{RESERVED}{name_prefix}_of_recall",
+        f"{RESERVED}{name_prefix}_of_fpr",
+    )
 
-    def bind_sensitivity(rows: Rows) -> dict[str, Cell]:
+    def bind_sensitivity(segment: Rows) -> dict[str, Cell]:
         """Bind how much the precision of a row moves with both rates, times the rise."""
-        rows = change(rows)
-        alerts = rows.recall + rows.odds * rows.fpr
-        loss = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
-        matters = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
+        segment = change_segment(segment)
+        alerts_per_positive = segment.recall + segment.odds * segment.fpr
+        precision_loss = (
+            segment.rise
+            * (segment.recall / alerts_per_positive)
+            * (segment.odds * segment.fpr / alerts_per_positive)
+        )
+        has_loss = (segment.rise > 0) & (segment.fpr > 0) & segment.odds.is_finite()
         return {
-            column: pl.when(matters).then(loss / rate).otherwise(0.0)
-            for column, rate in ((by_recall, rows.recall), (by_fpr, rows.fpr))
+            sum_name: pl.when(has_loss).then(precision_loss / rate).otherwise(0.0)
+            for sum_name, rate in ((recall_sum_name, segment.recall), (fpr_sum_name, segment.fpr))
         }
 
-    def positive(rows: Rows) -> Cell:
+    def find_positive_influence(segment: Rows) -> Cell:
         """Return the precision at a row, minus what the rows above would gain from one more positive."""
-        rows = change(rows)
-        precision = precision_at(rows.recall, rows.fpr, rows.odds)
-        if rows.has_unscored:  # a positive that is never found adds nothing
-            is_below = rows.column(Segment.SCORE).is_null()
-            precision = pl.when(is_below).then(0.0).otherwise(precision)
-        return pl.when(rows.rise > 0).then(precision - rows.column(by_recall)).otherwise(0.0)
+        segment = change_segment(segment)
+        precision = precision_at(segment.recall, segment.fpr, segment.odds)
+        if segment.has_unscored:  # a positive that is never found adds nothing
+            is_unscored = segment.column(Segment.SCORE).is_null()
+            precision = pl.when(is_unscored).then(0.0).otherwise(precision)
+        return pl.when(segment.rise > 0).then(precision - segment.column(recall_sum_name)).otherwise(0.0)
 
-    def negative(rows: Rows) -> Cell:
-        return rows.column(by_fpr)
+    def find_negative_influence(segment: Rows) -> Cell:
+        return segment.column(fpr_sum_name)
 
-    return Influence(positive, negative, between=negative, sums=bind_sensitivity, ddof=0)
+    return Influence(
+        find_positive_influence,
+        find_negative_influence,
+        between=find_negative_influence,
+        sums=bind_sensitivity,
+        ddof=0,
+    )
 
 
-def _add_false_positive(rows: Rows) -> Rows:
+def _add_false_positive(segment: Rows) -> Rows:
     """Return the rows with one more false positive at every threshold, as heavy as those near it."""
 
-    def read(name: str) -> Cell:
-        column = rows.column(name)
-        return column + 1 / rows.column(Segment.N_NEG_LOCAL) if name == Segment.FPR_OR_ZERO else column
+    def read(column_name: str) -> Cell:
+        column_values = segment.column(column_name)
+        return (
+            column_values + 1 / segment.column(Segment.N_NEG_LOCAL)
+            if column_name == Segment.FPR_OR_ZERO
+            else column_values
+        )
 
-    return replace(rows, column=read)
+    return replace(segment, column=read)
 
 
-def _hopeful_term(rows: Rows) -> Cell:
+def _hopeful_term(segment: Rows) -> Cell:
     """Return the term of the mean precision of all positives but one, which is above them."""
-    share = rows.column(Unseen.SHARE)
-    return rows.rise * precision_at(share + (1 - share) * rows.recall, rows.fpr, rows.odds)
+    unseen_share = segment.column(Unseen.SHARE)
+    return segment.rise * precision_at(
+        unseen_share + (1 - unseen_share) * segment.recall, segment.fpr, segment.odds
+    )
 
 
-def _slope_term(rows: Rows) -> Cell:
+def _slope_term(segment: Rows) -> Cell:
     """Return the term of how much average precision grows with the logit of the prevalence."""
-    alerts = 1 + rows.odds * rows.ratio
-    return rows.rise * (rows.odds * rows.ratio / alerts) / alerts
+    alerts_per_hit = 1 + segment.odds * segment.ratio
+    return segment.rise * (segment.odds * segment.ratio / alerts_per_hit) / alerts_per_hit
 
 
 # What the interval of average precision is computed from; `Recipe.helpers` says what each is for.
-_HELPERS = {
+_HELPER_METRICS = {
     "cautious": CurveMetric(
         "average precision with one false positive more",
         Recipe(
-            lambda rows: rows.rise * precision_at(rows.recall, _add_false_positive(rows).fpr, rows.odds),
+            lambda segment: (
+                segment.rise
+                * precision_at(segment.recall, _add_false_positive(segment).fpr, segment.odds)
+            ),
             influence=_build_influence("cautious", _add_false_positive),
         ),
     ),
@@ -127,9 +149,9 @@ _HELPERS = {
 }
 
 
-def _step_term(rows: Rows) -> Cell:
+def _step_term(segment: Rows) -> Cell:
     """Return precision times the rise in recall."""
-    return rows.rise / (1 + rows.odds * rows.ratio)
+    return segment.rise / (1 + segment.odds * segment.ratio)
 
 
 # Limits of coarse scores. While fpr stays, the mean of recall / (recall + odds fpr) from recall x to y
@@ -137,30 +159,34 @@ def _step_term(rows: Rows) -> Cell:
 # `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
 
 
-def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
-    """Return the rise times mean precision at one fpr, with all recalls greater by `shift`."""
-    start, end = rows.recall_before + shift, rows.recall + shift
-    a = rows.odds * fpr
-    v = (end - start) / (start + end + 2 * a)
-    rest = 2 * a * v * v * atanh_rest((end - start) / (start + a), v)
-    return rows.rise * ((start + end - choose_where(a > 0, rest, 0.0)) / (start + end + 2 * a))
+def _rise_at(segment: Rows, fpr: Cell, recall_shift: Cell = 0.0) -> Cell:
+    """Return the rise times mean precision at one fpr, with all recalls greater by `recall_shift`."""
+    recall_at_start, recall_at_end = segment.recall_before + recall_shift, segment.recall + recall_shift
+    a = segment.odds * fpr
+    v = (recall_at_end - recall_at_start) / (recall_at_start + recall_at_end + 2 * a)
+    rest = 2 * a * v * v * atanh_rest((recall_at_end - recall_at_start) / (recall_at_start + a), v)
+    return segment.rise * (
+        (recall_at_start + recall_at_end - choose_where(a > 0, rest, 0.0))
+        / (recall_at_start + recall_at_end + 2 * a)
+    )
 
 
 # Of the step sum
 _STEP_LIMITS = Limits(
     # At worst the negatives come first and then one positive after the other. Precision is a concave
     # function of recall then, so its mean over one positive is at most its value in the middle.
-    low=lambda rows: _rise_at(rows, rows.fpr, rows.column(Segment.HALF_POSITIVE)),
+    low=lambda segment: _rise_at(segment, segment.fpr, segment.column(Segment.HALF_POSITIVE)),
     # At best all positives come first. If they share a score, all have the precision of the last one.
-    high=lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
+    high=lambda segment: segment.rise * precision_at(segment.recall, segment.fpr_before, segment.odds),
 )
 # Of the area under all points between the corners, too
 _AREA_LIMITS = Limits(
-    low=lambda rows: _rise_at(rows, rows.fpr), high=lambda rows: _rise_at(rows, rows.fpr_before)
+    low=lambda segment: _rise_at(segment, segment.fpr),
+    high=lambda segment: _rise_at(segment, segment.fpr_before),
 )
 
 # A fitted curve has no steps: all areas under its PR curve are one.
-_SMOOTH_AREA = Fitted(_step_term)
+_FITTED_AREA = Fitted(_step_term)
 
 
 @declare_curve(
@@ -168,22 +194,22 @@ _SMOOTH_AREA = Fitted(_step_term)
     finish=require_all_precisions,
     by_rise=True,
     ends_only=True,
-    influence=_build_influence("plain", lambda rows: rows),
-    helpers=_HELPERS,
-    fitted=_SMOOTH_AREA,
+    influence=_build_influence("plain", lambda segment: segment),
+    helpers=_HELPER_METRICS,
+    fitted=_FITTED_AREA,
     limits=_STEP_LIMITS,
 )
-def average_precision(rows: Rows) -> Cell:
+def average_precision(segment: Rows) -> Cell:
     """The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
-    return _step_term(rows)
+    return _step_term(segment)
 
 
 @declare_curve(
     source="H", finish=require_all_precisions, by_rise=True, ends_only=True, reads_envelope=True
 )
-def average_precision_interpolated(rows: Rows) -> Cell:
+def average_precision_interpolated(segment: Rows) -> Cell:
     """Average precision with the best precision of this and all lower thresholds."""
-    return rows.rise / (1 + rows.odds * rows.envelope)
+    return segment.rise / (1 + segment.odds * segment.envelope)
 
 
 # The area by Davis and Goadrich ---------------------------------------------------------------
@@ -201,37 +227,42 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # then: the third, v^4 / 7, adds less than 2^-53 to w v s.
 
 # The columns that steps bind
-_MIDDLE = f"{RESERVED}middle"  # (m - 1) / odds
-_SHARE = f"{RESERVED}share"  # rise / (recall_before + recall)
+_MIDDLE_RATIO = f"{RESERVED}middle"  # (m - 1) / odds
+_RISE_SHARE = f"{RESERVED}share"  # rise / (recall_before + recall)
 _BEND = f"{RESERVED}bend"  # `bend`, by which precision turns along the segment
-_M = f"{RESERVED}m"  # m, by which precision in the middle is 1 / m
-_W = f"{RESERVED}w"  # w, which is v without the share
-_VS = f"{RESERVED}vs"  # v s, the product
+_INVERSE_PRECISION = f"{RESERVED}m"  # m, by which precision in the middle is 1 / m
+_SCALED_BEND = f"{RESERVED}w"  # w, which is v without the share
+_V_TIMES_S = f"{RESERVED}vs"  # v s, the product
 
 
-def _bind_segment(rows: Rows) -> dict[str, Cell]:
+def _bind_segment(segment: Rows) -> dict[str, Cell]:
     """Bind what does not depend on the odds."""
-    recalls = rows.recall_before + rows.recall
-    share = rows.rise / recalls
-    bend = rows.run * (rows.recall_before / recalls) - share * rows.fpr_before
-    return {_MIDDLE: (rows.fpr_before + rows.fpr) / recalls, _SHARE: share, _BEND: 2 * bend / recalls}
+    recall_sum = segment.recall_before + segment.recall
+    rise_share = segment.rise / recall_sum
+    bend = segment.run * (segment.recall_before / recall_sum) - rise_share * segment.fpr_before
+    return {
+        _MIDDLE_RATIO: (segment.fpr_before + segment.fpr) / recall_sum,
+        _RISE_SHARE: rise_share,
+        _BEND: 2 * bend / recall_sum,
+    }
 
 
-def _bind_vs(rows: Rows) -> dict[str, Cell]:
+def _bind_vs(segment: Rows) -> dict[str, Cell]:
     """Bind v s, by two terms of the series where that is exact."""
-    share = rows.column(_SHARE)
-    v = share + rows.column(_W)
-    short = v * (1 / 3 + v * v * (1 / 5))
-    if rows.short:
-        return {_VS: short}
-    start = rows.recall_before + rows.odds * rows.fpr_before
-    gain = rows.rise + rows.odds * rows.run
-    exact_v = gain / (2 * start + gain)  # share + w loses digits where w is near -share
+    rise_share = segment.column(_RISE_SHARE)
+    v = rise_share + segment.column(_SCALED_BEND)
+    short_form = v * (1 / 3 + v * v * (1 / 5))
+    if segment.short:
+        return {_V_TIMES_S: short_form}
+    alerts_at_start = segment.recall_before + segment.odds * segment.fpr_before
+    alerts_growth = segment.rise + segment.odds * segment.run
+    # The sum of the share and w loses digits where w is near minus the share.
+    exact_v = alerts_growth / (2 * alerts_at_start + alerts_growth)
     # At a recall of 1e-300 the growth overflows, though w makes nothing of its logarithm.
-    growth = minimum(gain / start, 1e300)
-    long = choose_where(start == 0, 0.0, exact_v * atanh_rest(growth, exact_v))
-    is_short = (share < SHORT / 2) & (abs(v) < SHORT / 2)
-    return {_VS: choose_where(is_short, short, long)}
+    relative_growth = minimum(alerts_growth / alerts_at_start, 1e300)
+    exact_form = choose_where(alerts_at_start == 0, 0.0, exact_v * atanh_rest(relative_growth, exact_v))
+    is_short = (rise_share < SHORT / 2) & (abs(v) < SHORT / 2)
+    return {_V_TIMES_S: choose_where(is_short, short_form, exact_form)}
 
 
 @declare_curve(
@@ -239,18 +270,23 @@ def _bind_vs(rows: Rows) -> dict[str, Cell]:
     finish=require_all_precisions,
     once=_bind_segment,
     steps=(
-        lambda rows: {_M: 1 + rows.odds * rows.column(_MIDDLE)},
-        lambda rows: {_W: rows.odds * rows.column(_BEND) / rows.column(_M)},
+        lambda segment: {_INVERSE_PRECISION: 1 + segment.odds * segment.column(_MIDDLE_RATIO)},
+        lambda segment: {
+            _SCALED_BEND: segment.odds * segment.column(_BEND) / segment.column(_INVERSE_PRECISION)
+        },
         _bind_vs,
     ),
     by_rise=True,
     has_short_form=True,
-    fitted=_SMOOTH_AREA,
+    fitted=_FITTED_AREA,
     limits=_AREA_LIMITS,
 )
-def pr_auc(rows: Rows) -> Cell:
+def pr_auc(segment: Rows) -> Cell:
     """The area under what choosing between neighbouring thresholds at random achieves."""
-    return rows.rise * ((1 + rows.column(_W) * rows.column(_VS)) / rows.column(_M))
+    return segment.rise * (
+        (1 + segment.column(_SCALED_BEND) * segment.column(_V_TIMES_S))
+        / segment.column(_INVERSE_PRECISION)
+    )
 
 
 @declare_like(pr_auc, on_hull=True, fitted=None, limits=None)
@@ -270,18 +306,20 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
     """
     read_choice("anchor=", anchor, ("first", "one", "none"))
 
-    def term(rows: Rows) -> Cell:
-        end = precision_at(rows.recall, rows.fpr, rows.odds)
-        start = precision_at(rows.recall_before, rows.fpr_before, rows.odds)
+    def term(segment: Rows) -> Cell:
+        precision_at_end = precision_at(segment.recall, segment.fpr, segment.odds)
+        precision_at_start = precision_at(segment.recall_before, segment.fpr_before, segment.odds)
         # "none" puts the negative of the precision at the end, so that their mean is 0.
-        precision_at_0 = {"first": end, "one": 1.0, "none": -end}[anchor]
-        is_undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
-        mean = (end + choose_where(is_undefined, precision_at_0, start)) / 2
-        return rows.rise * mean
+        precision_at_0 = {"first": precision_at_end, "one": 1.0, "none": -precision_at_end}[anchor]
+        is_undefined = (segment.recall_before == 0) & ((segment.fpr_before == 0) | (segment.odds == 0))
+        mean_precision = (
+            precision_at_end + choose_where(is_undefined, precision_at_0, precision_at_start)
+        ) / 2
+        return segment.rise * mean_precision
 
     return CurveMetric(
         f'pr_auc_trapezoid("{anchor}")',
-        Recipe(term, require_all_precisions, fitted=_SMOOTH_AREA),
+        Recipe(term, require_all_precisions, fitted=_FITTED_AREA),
         source="linear interpolation",
     )
 
@@ -319,10 +357,10 @@ def boyd_pr_auc(area: Cell, facts: CurveFacts) -> Cell:
     return _rescale(area, least_pr_auc(facts.eta), facts)
 
 
-def _rescale(area: Cell, least: Cell, facts: CurveFacts) -> Cell:
-    """Return an area as a share of the way from the `least` one to 1; at eta = 1 it is undefined."""
-    share = keep_where(facts.eta < 1, (area - least) / (1 - least))
-    return require_all_precisions(share, facts)
+def _rescale(area: Cell, least_area: Cell, facts: CurveFacts) -> Cell:
+    """Return an area as a share of the way from the least one to 1; at eta = 1 it is undefined."""
+    rescaled_area = keep_where(facts.eta < 1, (area - least_area) / (1 - least_area))
+    return require_all_precisions(rescaled_area, facts)
 
 
 # Baselines, for which the rows do not matter --------------------------------------------------
@@ -330,26 +368,26 @@ def _rescale(area: Cell, least: Cell, facts: CurveFacts) -> Cell:
 
 # One row is as good as any, since `finish` leaves out the total.
 _BASELINE = CurveMetric(
-    "baseline", Recipe(lambda rows: rows.recall, total="max", ends_only=True), direction="none"
+    "baseline", Recipe(lambda segment: segment.recall, total="max", ends_only=True), direction="none"
 )
 
 
 @declare_like(_BASELINE, source="mean over all rankings")
 def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The mean average precision of all orders of the examples."""
-    mean: Cell = math.nan
+    mean_area: Cell = math.nan
     if facts.n_pos is not None and facts.n_neg is not None:
-        mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
-        mean = choose_where(facts.eta == 1, 1.0, mean)
-    return require_one_precision(mean, facts)
+        mean_area = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
+        mean_area = choose_where(facts.eta == 1, 1.0, mean_area)
+    return require_one_precision(mean_area, facts)
 
 
 @declare_like(_BASELINE, source="W 2, step sum")
 def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The average precision of a ranking with all negatives before the first positive."""
     is_known = facts.n_pos is not None
-    least = least_average_precision(facts.n_pos, odds_against(facts.eta)) if is_known else math.nan
-    return require_one_precision(least, facts)
+    least_area = least_average_precision(facts.n_pos, odds_against(facts.eta)) if is_known else math.nan
+    return require_one_precision(least_area, facts)
 
 
 @declare_like(_BASELINE, source="Boyd et al. 2012")
@@ -364,12 +402,12 @@ def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
 # recall gain, `eta / (1 - eta) * (1 / start - 1 / recall)`.
 
 
-def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
+def _require_gains(area_in_units: Cell, facts: CurveFacts) -> Cell:
     """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
     # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
-    is_inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
-    area = value / _gain_unit(facts.eta)
-    return keep_where(facts.has_positives & facts.has_negatives & is_inside, area)
+    is_eta_inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
+    area = area_in_units / _gain_unit(facts.eta)
+    return keep_where(facts.has_positives & facts.has_negatives & is_eta_inside, area)
 
 
 def _gain_unit(eta: Cell) -> Cell:
@@ -378,45 +416,57 @@ def _gain_unit(eta: Cell) -> Cell:
 
 
 # The columns that steps bind, all of the part of a segment that counts
-_START = f"{RESERVED}gain_start"  # recall where it starts
-_WIDTH = f"{RESERVED}gain_width"  # its step in recall gain, times `_gain_unit`
-_GAIN_BEFORE = f"{RESERVED}gain_before"  # precision gain where it starts
-_GAIN = f"{RESERVED}gain"  # precision gain where it ends
+_START_RECALL = f"{RESERVED}gain_start"  # recall where it starts
+_GAIN_WIDTH = f"{RESERVED}gain_width"  # its step in recall gain, times `_gain_unit`
+_GAIN_AT_START = f"{RESERVED}gain_before"  # precision gain where it starts
+_GAIN_AT_END = f"{RESERVED}gain"  # precision gain where it ends
 
 
-def _bind_ends(rows: Rows) -> dict[str, Cell]:
+def _bind_ends(segment: Rows) -> dict[str, Cell]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
-    eta, start = rows.eta, rows.column(_START)
-    share = (start - rows.recall_before) / rows.rise  # of the segment that does not count
-    fpr = rows.fpr_before + rows.run * share
-    width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
+    eta, start_recall = segment.eta, segment.column(_START_RECALL)
+    skipped_share = (start_recall - segment.recall_before) / segment.rise  # which does not count
+    fpr_at_start = segment.fpr_before + segment.run * skipped_share
+    gain_width = (
+        _gain_unit(eta)
+        * (eta / (1 - eta))
+        * (segment.recall - start_recall)
+        / (start_recall * segment.recall)
+    )
     return {
-        _WIDTH: choose_where(rows.recall > start, width, 0.0),
-        _GAIN_BEFORE: 1 - fpr / start,
-        _GAIN: 1 - rows.fpr / rows.recall,
+        _GAIN_WIDTH: choose_where(segment.recall > start_recall, gain_width, 0.0),
+        _GAIN_AT_START: 1 - fpr_at_start / start_recall,
+        _GAIN_AT_END: 1 - segment.fpr / segment.recall,
     }
 
 
 # What starts the part of a segment that counts is recall, or eta where recall is still below.
-_GAIN_STEPS = (lambda rows: {_START: maximum(rows.recall_before, rows.eta)}, _bind_ends)
+_GAIN_STEPS = (lambda segment: {_START_RECALL: maximum(segment.recall_before, segment.eta)}, _bind_ends)
 
 
 @declare_curve(source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=_GAIN_STEPS)
-def auprg(rows: Rows) -> Cell:
+def auprg(segment: Rows) -> Cell:
     """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
-    width = rows.column(_WIDTH)
-    mean = (rows.column(_GAIN_BEFORE) + rows.column(_GAIN)) / 2
-    return choose_where(width > 0, width * mean, 0.0)
+    gain_width = segment.column(_GAIN_WIDTH)
+    mean_gain = (segment.column(_GAIN_AT_START) + segment.column(_GAIN_AT_END)) / 2
+    return choose_where(gain_width > 0, gain_width * mean_gain, 0.0)
 
 
 @declare_curve(source="W 8-9, FK", finish=_require_gains, steps=_GAIN_STEPS)
-def auprg_clipped(rows: Rows) -> Cell:
+def auprg_clipped(segment: Rows) -> Cell:
     """The area `auprg` with 0 in place of negative precision gains."""
-    width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
-    high, low = maximum(start, end), minimum(start, end)
-    triangle = high * high / (2 * (high - low))  # the mean gain of a segment that crosses 0
-    mean = choose_where(low >= 0, (start + end) / 2, choose_where(high <= 0, 0.0, triangle))
-    return choose_where(width > 0, width * mean, 0.0)
+    gain_width, gain_at_start, gain_at_end = map(
+        segment.column, (_GAIN_WIDTH, _GAIN_AT_START, _GAIN_AT_END)
+    )
+    greater_gain, lesser_gain = maximum(gain_at_start, gain_at_end), minimum(gain_at_start, gain_at_end)
+    # The mean gain of a segment that crosses 0
+    triangle_mean = greater_gain * greater_gain / (2 * (greater_gain - lesser_gain))
+    mean_gain = choose_where(
+        lesser_gain >= 0,
+        (gain_at_start + gain_at_end) / 2,
+        choose_where(greater_gain <= 0, 0.0, triangle_mean),
+    )
+    return choose_where(gain_width > 0, gain_width * mean_gain, 0.0)
 
 
 @declare_like(auprg, on_hull=True)
@@ -436,25 +486,25 @@ def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
     # The influence of a positive is the share of negatives below it, and that of a negative the share of
     # positives above it, where ties count by halves (DeLong et al. 1988).
     influence=Influence(
-        positive=lambda rows: -(rows.fpr_before + rows.fpr) / 2,
-        negative=lambda rows: (rows.recall_before + rows.recall) / 2,
-        between=lambda rows: rows.recall_before,
-        sums=lambda rows: {},
+        positive=lambda segment: -(segment.fpr_before + segment.fpr) / 2,
+        negative=lambda segment: (segment.recall_before + segment.recall) / 2,
+        between=lambda segment: segment.recall_before,
+        sums=lambda segment: {},
         ddof=1,
     ),
     # The area A at which A**n is alpha, for n examples of the smaller class: none is on the wrong side.
     least_if_perfect=lambda n_pos, n_neg, alpha: (
         math.log(alpha) / pl.min_horizontal(n_pos, n_neg)
     ).exp(),
-    fitted=Fitted(lambda rows: rows.column(BinormalModel.AUC)),
+    fitted=Fitted(lambda segment: segment.column(BinormalModel.AUC)),
     limits=Limits(
-        low=lambda rows: rows.rise * (1 - rows.fpr),
-        high=lambda rows: rows.rise * (1 - rows.fpr_before),
+        low=lambda segment: segment.rise * (1 - segment.fpr),
+        high=lambda segment: segment.rise * (1 - segment.fpr_before),
     ),
 )
-def roc_auc(rows: Rows) -> Cell:
+def roc_auc(segment: Rows) -> Cell:
     """The share of pairs in which the positive scores higher than the negative; ties count half."""
-    return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
+    return segment.rise * ((1 - segment.fpr_before) + (1 - segment.fpr)) / 2
 
 
 @declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
@@ -463,32 +513,40 @@ def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
     return require_both_classes(area, facts)
 
 
-def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, float]) -> CurveMetric:
-    """Return the area between the curve and a vertical line at an fpr of `limit`, after `finish`."""
+def _build_partial(
+    metric_name: str, fpr_limit: float, finish: Finish, range: tuple[float, float]
+) -> CurveMetric:
+    """Return the area between the curve and a vertical line at an fpr of `fpr_limit`, after `finish`."""
 
-    def term(rows: Rows) -> Cell:
-        start, end = limit - rows.fpr_before, limit - rows.fpr
+    def term(segment: Rows) -> Cell:
+        width_at_start, width_at_end = fpr_limit - segment.fpr_before, fpr_limit - segment.fpr
         # If a segment crosses the line, only its part before the line counts: a triangle.
-        mean = choose_where(end >= 0, (start + end) / 2, start * start / (start - end) / 2)
-        return choose_where(start > 0, rows.rise * mean, 0.0)
+        mean_width = choose_where(
+            width_at_end >= 0,
+            (width_at_start + width_at_end) / 2,
+            width_at_start * width_at_start / (width_at_start - width_at_end) / 2,
+        )
+        return choose_where(width_at_start > 0, segment.rise * mean_width, 0.0)
 
-    limits = Limits(
-        low=lambda rows: rows.rise * maximum(limit - rows.fpr, 0.0),
-        high=lambda rows: rows.rise * maximum(limit - rows.fpr_before, 0.0),
+    area_limits = Limits(
+        low=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr, 0.0),
+        high=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr_before, 0.0),
     )
-    recipe = Recipe(term, finish, below="ties", limits=limits)
-    return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
+    recipe = Recipe(term, finish, below="ties", limits=area_limits)
+    return CurveMetric(
+        f"{metric_name}({fpr_limit:g})", recipe, range=range, depends_on_eta=False, source="M"
+    )
 
 
 def _read_max_fpr(max_fpr: float) -> float:
-    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
+    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda number: 0 < number <= 1)
 
 
 @declare_factory
 def partial_roc_auc(max_fpr: float) -> CurveMetric:
     """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
-    limit = _read_max_fpr(max_fpr)
-    return _build_partial("partial_roc_auc", limit, require_both_classes, (0.0, limit))
+    fpr_limit = _read_max_fpr(max_fpr)
+    return _build_partial("partial_roc_auc", fpr_limit, require_both_classes, (0.0, fpr_limit))
 
 
 @declare_factory
@@ -497,14 +555,17 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 
     scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
     """
-    limit = _read_max_fpr(max_fpr)
-    random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
+    fpr_limit = _read_max_fpr(max_fpr)
+    # The triangle below the diagonal; perfect rankings have all of `fpr_limit`
+    random_area = fpr_limit * fpr_limit / 2
 
     def finish(area: Cell, facts: CurveFacts) -> Cell:
-        return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
+        return require_both_classes(
+            (1 + (area - random_area) * (1 / (fpr_limit - random_area))) / 2, facts
+        )
 
-    least = (1 - random / (limit - random)) / 2
-    return _build_partial("partial_roc_auc_mcclish", limit, finish, (least, 1.0))
+    least_value = (1 - random_area / (fpr_limit - random_area)) / 2
+    return _build_partial("partial_roc_auc_mcclish", fpr_limit, finish, (least_value, 1.0))
 
 
 # Rankings without skill: a random one, and the worst one ---------------------------------------
@@ -516,11 +577,11 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 def least_pr_auc(eta: Cell) -> Cell:
     """Return the least PR AUC, `1 + (1 - eta) / eta * log(1 - eta)` (Boyd et al. 2012)."""
     # The formula cancels for a small eta. It is the sum of eta**k / (k (k + 1)) over k >= 1.
-    small = 0.0
-    for k in range(8, 0, -1):
-        small = eta * (1 / (k * (k + 1)) + small)
-    large = 1 + (1 - eta) / eta * log1p(-eta)
-    return choose_where(eta < 1e-2, small, choose_where(eta == 1, 1.0, large))
+    series = 0.0
+    for order in range(8, 0, -1):
+        series = eta * (1 / (order * (order + 1)) + series)
+    closed_form = 1 + (1 - eta) / eta * log1p(-eta)
+    return choose_where(eta < 1e-2, series, choose_where(eta == 1, 1.0, closed_form))
 
 
 def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
@@ -530,22 +591,28 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     # What is used more than once becomes a field first: Polars would compute it again for each use.
     n, a, rest, low, high, v = map(pl.field, ("n", "a", "rest", "low", "high", "v"))
     # A list of one struct, since a struct of aggregates takes no more fields.
-    row = pl.concat_list(pl.struct(n=n_pos, a=odds * n_pos, odds=odds))
-    bound = pl.element().struct.with_fields(rest=(n - 10).clip(lower_bound=0), low=10 + a)
-    bound = bound.struct.with_fields(high=low + rest, growth=rest / low)
-    bound = bound.struct.with_fields(v=rest / (low + high))
-    bound = bound.struct.with_fields(s=atanh_rest(pl.field("growth"), v))
-    terms = (pl.when(n >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11))
-    first = sum(terms, pl.lit(0.0))
+    row_struct = pl.concat_list(pl.struct(n=n_pos, a=odds * n_pos, odds=odds))
+    element_struct = pl.element().struct.with_fields(rest=(n - 10).clip(lower_bound=0), low=10 + a)
+    element_struct = element_struct.struct.with_fields(high=low + rest, growth=rest / low)
+    element_struct = element_struct.struct.with_fields(v=rest / (low + high))
+    element_struct = element_struct.struct.with_fields(s=atanh_rest(pl.field("growth"), v))
+    first_terms = (pl.when(n >= rank).then(rank / (rank + a)).otherwise(0.0) for rank in range(1, 11))
+    first_sum = sum(first_terms, pl.lit(0.0))
     # The integral is rest - a log1p(rest / low), written so that nothing cancels.
-    area = v * (20 + rest) - 2 * a * v * v * v * pl.field("s")
-    ends = a * rest / (low * high)  # the summand at the upper end, minus the summand at the lower end
+    integral = v * (20 + rest) - 2 * a * v * v * v * pl.field("s")
+    # The summand at the upper end, minus the summand at the lower end
+    end_correction = a * rest / (low * high)
     # Bernoulli's numbers B_k over k: of the k! below B_k the derivative of order k - 1 cancels (k - 1)!.
-    bernoulli = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
-    slopes = sum((factor * (a / high**k - a / low**k) for k, factor in bernoulli.items()), pl.lit(0.0))
-    mean = (first + area + ends / 2 + slopes) / n
-    mean = pl.when(pl.field("odds").is_infinite()).then(0.0).otherwise(mean)
-    return row.list.agg(bound.struct.with_fields(mean=mean).struct.field("mean").first())
+    factor_of_order = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
+    slope_correction = sum(
+        (factor * (a / high**order - a / low**order) for order, factor in factor_of_order.items()),
+        pl.lit(0.0),
+    )
+    mean_precision = (first_sum + integral + end_correction / 2 + slope_correction) / n
+    mean_precision = pl.when(pl.field("odds").is_infinite()).then(0.0).otherwise(mean_precision)
+    return row_struct.list.agg(
+        element_struct.struct.with_fields(mean=mean_precision).struct.field("mean").first()
+    )
 
 
 # The mean average precision of all rankings, as an integral. The i-th positive of a ranking, with j
@@ -568,9 +635,9 @@ _REACH = 36.0
 
 
 @cache
-def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
+def _nodes(n_nodes: int, pull: float) -> tuple[list[float], list[float]]:
     """Return `n` nodes between 0 and 1, drawn towards 0 by `pull`, and their weights."""
-    t, weights = np.polynomial.legendre.leggauss(n)
+    t, weights = np.polynomial.legendre.leggauss(n_nodes)
     t = (1 + t) / 2
     # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.
     denominator = 1 + pull * (1 - t)
@@ -581,35 +648,41 @@ def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr)
     """Return the mean average precision of all orders of n_pos positives and n_neg negatives."""
     k = odds * n_pos / n_neg
     is_known = k.is_not_null()
-    least = 15 / (1 + k + n_pos + k * n_neg)
-    growth = (1 + _REACH / (1 + k) / least).log()
-    fields = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least, "growth": growth}
+    least_step = 15 / (1 + k + n_pos + k * n_neg)
+    growth = (1 + _REACH / (1 + k) / least_step).log()
+    column_of_field = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least_step, "growth": growth}
     # A list of one struct, so that the numbers of each row are combined with all nodes.
-    row = pl.concat_list(pl.struct(value.alias(name) for name, value in fields.items()))
+    row_struct = pl.concat_list(
+        pl.struct(column.alias(field_name) for field_name, column in column_of_field.items())
+    )
     # What is used more than once becomes a field first: Polars would compute it again for each use.
-    places, weights = _nodes(64, 0.15)
-    n_pos, n_neg, k, least, growth = (pl.element().struct.field(name).first() for name in fields)
-    stretch = (pl.lit(pl.Series([*places, 1.0])) * growth).exp()
-    steps = pl.lit(pl.Series([*weights, 0.0])) * growth * least * stretch
-    last = pl.lit(pl.Series([0.0] * len(places) + [1.0]))
-    nodes = pl.struct(P=n_pos, N=n_neg, k=k, s=least * (stretch - 1), step=steps, last=last)
+    node_places, node_weights = _nodes(64, 0.15)
+    n_pos, n_neg, k, least_step, growth = (
+        pl.element().struct.field(field_name).first() for field_name in column_of_field
+    )
+    stretch = (pl.lit(pl.Series([*node_places, 1.0])) * growth).exp()
+    node_steps = pl.lit(pl.Series([*node_weights, 0.0])) * growth * least_step * stretch
+    last_weight = pl.lit(pl.Series([0.0] * len(node_places) + [1.0]))
+    node_struct = pl.struct(
+        P=n_pos, N=n_neg, k=k, s=least_step * (stretch - 1), step=node_steps, last=last_weight
+    )
     s, k = pl.field("s"), pl.field("k")
     # 1 - exp(-s) without loss for a small s: Polars has no expm1.
     half_a, half_b = (s / 2).tanh(), (s * k / 2).tanh()
-    nodes = nodes.struct.with_fields(
+    node_struct = node_struct.struct.with_fields(
         a=2 * half_a / (1 + half_a), b=2 * half_b / (1 + half_b), down=(-s).exp()
     )
     steepness = (pl.field("P") - 1) * pl.field("a") + pl.field("N") * pl.field("b")
-    nodes = nodes.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
-    others, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
-    total: pl.Expr = pl.lit(0.0)
-    for share, weight in zip(*_nodes(14, 0.7), strict=True):
-        u = pl.field("span") * share
+    node_struct = node_struct.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
+    n_other_pos, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
+    integral: pl.Expr = pl.lit(0.0)
+    for place, weight in zip(*_nodes(14, 0.7), strict=True):
+        u = pl.field("span") * place
         rest = 1 - u * a
-        chance = ((others - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
-        inner = pl.field("step") * (rest + others * u * pl.field("down"))
-        total = total + chance * (inner + pl.field("last") * rest) * weight
+        chance = ((n_other_pos - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
+        inner_sum = pl.field("step") * (rest + n_other_pos * u * pl.field("down"))
+        integral = integral + chance * (inner_sum + pl.field("last") * rest) * weight
     # A struct for each node in s, whose field `value` is the integral over u times a weight
-    nodes = nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
-    mean = row.list.agg(nodes.struct.field("value").sum())
-    return pl.when(is_known).then(mean)  # a sum of nulls is 0
+    node_struct = node_struct.struct.with_fields(value=integral * pl.field("span") * pl.field("down"))
+    mean_precision = row_struct.list.agg(node_struct.struct.field("value").sum())
+    return pl.when(is_known).then(mean_precision)  # a sum of nulls is 0

@@ -64,11 +64,16 @@ def best(metric: str | PointMetric) -> CurveMetric:
     threshold.
     """
     point_metric = find_point_metric(metric)
-    total: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
-    needs: Needs = "corners" if point_metric.falls_with_fpr else "all"
+    extreme: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
+    needed_rows: Needs = "corners" if point_metric.falls_with_fpr else "all"
     return CurveMetric(
         f"best({point_metric.name})",
-        Recipe(lambda rows: rows.value(point_metric), require_positives, total=total, needs=needs),
+        Recipe(
+            lambda segment: segment.value(point_metric),
+            require_positives,
+            total=extreme,
+            needs=needed_rows,
+        ),
         range=point_metric.range,
         direction=point_metric.direction,
         depends_on_eta=point_metric.depends_on_eta,
@@ -80,32 +85,34 @@ def _highest_recall(
     is_met: Term, may_be_met: Term, finish: Finish, at_fpr: float | None = None
 ) -> Recipe:
     """Return the recipe of the highest recall where a test is met, or may be met by finer scores."""
-    limits = Limits(
-        low=lambda rows: choose_where(is_met(rows), rows.recall, 0.0),
-        high=lambda rows: choose_where(may_be_met(rows), rows.recall, 0.0),
+    recall_limits = Limits(
+        low=lambda segment: choose_where(is_met(segment), segment.recall, 0.0),
+        high=lambda segment: choose_where(may_be_met(segment), segment.recall, 0.0),
     )
     return Recipe(
-        limits.low,
+        recall_limits.low,
         finish,
         total="max",
         below="zero",
         ends_only=True,
         at_fpr=at_fpr,
-        limits=limits,
+        limits=recall_limits,
     )
 
 
 @declare_factory
 def recall_at_precision(precision: float) -> CurveMetric:
     """The highest recall among thresholds of at least this precision; 0 if there is none."""
-    precision = read_number("precision", precision, "a number in [0, 1]", lambda share: 0 <= share <= 1)
+    precision = read_number(
+        "precision", precision, "a number in [0, 1]", lambda number: 0 <= number <= 1
+    )
 
-    def is_met(rows: Rows) -> Cell:
-        return is_at_least(rows.value(precision_of_rows), precision)
+    def is_met(segment: Rows) -> Cell:
+        return is_at_least(segment.value(precision_of_rows), precision)
 
-    def may_be_met(rows: Rows) -> Cell:
-        corner_precision = precision_at(rows.recall, _least_fpr(rows), rows.odds)
-        return is_met(rows) | is_at_least(corner_precision, precision)
+    def may_be_met(segment: Rows) -> Cell:
+        corner_precision = precision_at(segment.recall, _least_fpr(segment), segment.odds)
+        return is_met(segment) | is_at_least(corner_precision, precision)
 
     recipe = _highest_recall(is_met, may_be_met, require_all_precisions)
     return CurveMetric(f"recall_at_precision({precision:g})", recipe, source="recall")
@@ -114,10 +121,10 @@ def recall_at_precision(precision: float) -> CurveMetric:
 @declare_factory
 def recall_at_fpr(fpr: float) -> CurveMetric:
     """The highest recall among thresholds of at most this fpr; 0 if there is none."""
-    fpr = read_number("fpr", fpr, "a number in [0, 1]", lambda share: 0 <= share <= 1)
+    fpr = read_number("fpr", fpr, "a number in [0, 1]", lambda number: 0 <= number <= 1)
     recipe = _highest_recall(
-        is_met=lambda rows: is_at_most(rows.fpr, fpr),
-        may_be_met=lambda rows: is_at_most(rows.fpr_before, fpr),
+        is_met=lambda segment: is_at_most(segment.fpr, fpr),
+        may_be_met=lambda segment: is_at_most(segment.fpr_before, fpr),
         finish=require_both_classes,
         at_fpr=fpr,
     )
@@ -130,22 +137,24 @@ def precision_at_recall(recall: float) -> CurveMetric:
 
     A recall between two thresholds is achieved by choosing between them at random.
     """
-    recall = read_number("recall", recall, "a number in (0, 1]", lambda share: 0 < share <= 1)
+    recall = read_number("recall", recall, "a number in (0, 1]", lambda number: 0 < number <= 1)
 
-    def precision_if_hit(rows: Rows, fpr: Cell) -> Cell:
-        is_hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
-        return keep_where(is_hit, precision_at(recall, fpr, rows.odds))
+    def precision_if_hit(segment: Rows, fpr: Cell) -> Cell:
+        is_hit = is_at_least(segment.recall, recall) & ~is_at_least(segment.recall_before, recall)
+        return keep_where(is_hit, precision_at(recall, fpr, segment.odds))
 
-    def term(rows: Rows) -> Cell:
-        share = minimum((recall - rows.recall_before) / rows.rise, 1.0)
-        return precision_if_hit(rows, rows.fpr_before + rows.run * share)
+    def term(segment: Rows) -> Cell:
+        rise_share = minimum((recall - segment.recall_before) / segment.rise, 1.0)
+        return precision_if_hit(segment, segment.fpr_before + segment.run * rise_share)
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
 
-    def term_of_model(rows: Rows) -> Cell:
-        fpr = normal_cdf(-(rows.column(BinormalModel.SLOPE) * z + rows.column(BinormalModel.SHIFT)))
-        return precision_at(recall, fpr, rows.odds)
+    def term_of_model(segment: Rows) -> Cell:
+        fpr = normal_cdf(
+            -(segment.column(BinormalModel.SLOPE) * z + segment.column(BinormalModel.SHIFT))
+        )
+        return precision_at(recall, fpr, segment.odds)
 
     return CurveMetric(
         f"precision_at_recall({recall:g})",
@@ -156,18 +165,18 @@ def precision_at_recall(recall: float) -> CurveMetric:
             at_recall=recall,
             fitted=Fitted(term_of_model),
             limits=Limits(
-                low=lambda rows: precision_if_hit(rows, rows.fpr),
-                high=lambda rows: precision_if_hit(rows, _least_fpr(rows)),
+                low=lambda segment: precision_if_hit(segment, segment.fpr),
+                high=lambda segment: precision_if_hit(segment, _least_fpr(segment)),
             ),
         ),
         source="W 2, DG",
     )
 
 
-def _least_fpr(rows: Rows) -> Cell:
+def _least_fpr(segment: Rows) -> Cell:
     """Return the least fpr at which finer scores may reach the recall of a row."""
-    is_eta_0 = rows.odds == math.inf  # precision is 0 there, or undefined
-    return choose_where(is_eta_0, rows.fpr, rows.fpr_before)
+    is_eta_0 = segment.odds == math.inf  # precision is 0 there, or undefined
+    return choose_where(is_eta_0, segment.fpr, segment.fpr_before)
 
 
 # Means over prevalences, by a formula or by Gauss's rule ----------------------------------------
@@ -185,28 +194,28 @@ def integrated_average_precision(
     read_choice("prior=", prior, ("uniform", "log", "logit"))
     low, high = read_pair("low, high", (low, high), "two prevalences")
     _read_exponents("integrated_average_precision", low, high, prior)
-    name = f"{RESERVED}{prior}_{low!r}_{high!r}"
-    start_name, v_name, rest_name, s_name = (f"{name}_{part}" for part in ("start", "v", "rest", "s"))
-    odds = math.inf if high == 1 else high / (1 - high)
-    odds_low = low / (1 - low)
+    prefix = f"{RESERVED}{prior}_{low!r}_{high!r}"
+    start_name, v_name, rest_name, s_name = (f"{prefix}_{part}" for part in ("start", "v", "rest", "s"))
+    odds_at_high = math.inf if high == 1 else high / (1 - high)
+    odds_at_low = low / (1 - low)
 
-    def term(rows: Rows) -> Cell:
-        recall, fpr = rows.recall, rows.fpr
+    def term(segment: Rows) -> Cell:
+        recall, fpr = segment.recall, segment.fpr
         # With o = eta / (1 - eta), precision is o recall / (o recall + fpr), and its integral over ln o
         # is ln(o recall + fpr). Over eta the alerts grow linearly; g1 and g2 are those of `atanh_rest`.
         if prior == "logit":
-            ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
-            mean = log1p(ratio) * (1 / math.log(odds / odds_low))
+            relative_growth = (odds_at_high - odds_at_low) * recall / (fpr + odds_at_low * recall)
+            mean_precision = log1p(relative_growth) * (1 / math.log(odds_at_high / odds_at_low))
         else:
-            v, rest, s = map(rows.column, (v_name, rest_name, s_name))
-            factor, g1 = recall / rows.column(start_name), rest * (1 + v * v * s)
+            v, rest, s = map(segment.column, (v_name, rest_name, s_name))
+            precision_scale, g1 = recall / segment.column(start_name), rest * (1 + v * v * s)
             g2 = rest * (1 - rest * v * s) / 2
-            mean = factor * (low * g1 + (high - low) * g2)
+            mean_precision = precision_scale * (low * g1 + (high - low) * g2)
             if prior == "log":
-                mean = factor * ((high - low) / math.log(high / low)) * g1
-        return rows.rise * choose_where(fpr == 0, 1.0, mean)
+                mean_precision = precision_scale * ((high - low) / math.log(high / low)) * g1
+        return segment.rise * choose_where(fpr == 0, 1.0, mean_precision)
 
-    steps = _bind_alerts(name, low, high)
+    steps = _bind_alerts(prefix, low, high)
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
         Recipe(term, require_both_classes, steps=steps, fitted=Fitted(term, steps)),
@@ -215,24 +224,37 @@ def integrated_average_precision(
     )
 
 
-def _bind_alerts(name: str, low: float, high: float) -> tuple[Step, ...]:
+def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
     """Return steps that bind v, 1 - v and s of `atanh_rest`, of alerts that grow with prevalence."""
-    names = ("start", "end", "gain", "v", "rest", "s")
-    start, end, gain, v, rest, s = (f"{name}_{part}" for part in names)
+    parts = ("start", "end", "gain", "v", "rest", "s")
+    start_name, end_name, growth_name, v_name, rest_name, s_name = (f"{prefix}_{part}" for part in parts)
 
-    def bind_ends(rows: Rows) -> dict[str, Cell]:
-        alerts_at_low, alerts_at_high = ((1 - eta) * rows.fpr + eta * rows.recall for eta in (low, high))
-        return {start: alerts_at_low, end: alerts_at_high, gain: (high - low) * (rows.recall - rows.fpr)}
+    def bind_ends(segment: Rows) -> dict[str, Cell]:
+        alerts_at_low, alerts_at_high = (
+            (1 - eta) * segment.fpr + eta * segment.recall for eta in (low, high)
+        )
+        return {
+            start_name: alerts_at_low,
+            end_name: alerts_at_high,
+            growth_name: (high - low) * (segment.recall - segment.fpr),
+        }
 
-    def bind_v(rows: Rows) -> dict[str, Cell]:
-        total = rows.column(start) + rows.column(end)
-        return {v: rows.column(gain) / total, rest: 2 * rows.column(start) / total}
+    def bind_v(segment: Rows) -> dict[str, Cell]:
+        alerts_sum = segment.column(start_name) + segment.column(end_name)
+        return {
+            v_name: segment.column(growth_name) / alerts_sum,
+            rest_name: 2 * segment.column(start_name) / alerts_sum,
+        }
 
-    def bind_s(rows: Rows) -> dict[str, Cell]:
+    def bind_s(segment: Rows) -> dict[str, Cell]:
         # s is equal for v and -v. The u of alerts that fall to nearly 0 has lost its digits, and so
         # growth is measured from the lower end.
-        lower = maximum(minimum(rows.column(start), rows.column(end)), 1e-300)
-        return {s: atanh_rest(abs(rows.column(gain)) / lower, abs(rows.column(v)))}
+        lesser_alerts = maximum(minimum(segment.column(start_name), segment.column(end_name)), 1e-300)
+        return {
+            s_name: atanh_rest(
+                abs(segment.column(growth_name)) / lesser_alerts, abs(segment.column(v_name))
+            )
+        }
 
     return bind_ends, bind_v, bind_s
 
@@ -256,17 +278,21 @@ def integrated(
             f"{curve_metric.name} does not depend on prevalence, so there is nothing to average"
         )
     low, high = read_pair("low, high", (low, high), "two prevalences")
-    a, b = _read_exponents("integrated", low, high, prior)
+    exponent_at_0, exponent_at_1 = _read_exponents("integrated", low, high, prior)
     # At eta = 0 and 1 the logit is infinite. Beyond 40 / a only exp(-40) of the weight is left.
-    start = math.log(low / (1 - low)) if low > 0 else -40 / a
-    end = math.log(high / (1 - high)) if high < 1 else 40 / b
-    places, weights = np.polynomial.legendre.leggauss(24 + math.ceil(3 * (end - start)))
-    logits = (start + end) / 2 + places * (end - start) / 2
+    start_logit = math.log(low / (1 - low)) if low > 0 else -40 / exponent_at_0
+    end_logit = math.log(high / (1 - high)) if high < 1 else 40 / exponent_at_1
+    node_places, node_weights = np.polynomial.legendre.leggauss(
+        24 + math.ceil(3 * (end_logit - start_logit))
+    )
+    logits = (start_logit + end_logit) / 2 + node_places * (end_logit - start_logit) / 2
     # The density of a logit: eta**a (1 - eta)**b, eta = 1 / (1 + exp(-logit)), up to a factor.
-    masses = weights * np.exp(-a * np.logaddexp(0, -logits) - b * np.logaddexp(0, logits))
+    masses = node_weights * np.exp(
+        -exponent_at_0 * np.logaddexp(0, -logits) - exponent_at_1 * np.logaddexp(0, logits)
+    )
     # Prevalences that floats cannot tell from 1, or sums of shares from 0, are moved a little inside.
     etas = np.clip(1 / (1 + np.exp(-logits)), LEAST_ETA, 1 - 2.0**-53)
-    averages = Average(curve_metric, etas=etas.tolist(), weights=(masses / masses.sum()).tolist())
+    average = Average(curve_metric, etas=etas.tolist(), weights=(masses / masses.sum()).tolist())
     return replace(
         curve_metric,
         name=f"integrated({curve_metric.name}, {low:g}, {high:g}, {json.dumps(prior)})",
@@ -274,7 +300,7 @@ def integrated(
         source="Landgrebe et al. 2006",
         recipe=replace(
             curve_metric.recipe,
-            averages=averages,
+            averages=average,
             influence=None,
             helpers={},
             at_recall=None,
@@ -283,21 +309,24 @@ def integrated(
     )
 
 
-def _read_exponents(name: str, low: float, high: float, prior: Prior) -> tuple[float, float]:
+def _read_exponents(function_name: str, low: float, high: float, prior: Prior) -> tuple[float, float]:
     """Return a and b of a prior as a beta distribution; with 0 it cannot reach the end at 0 or at 1."""
-    exponents = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
-    if isinstance(prior, str) and prior in exponents:
-        a, b = exponents[prior]
+    exponents_of_scale = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
+    if isinstance(prior, str) and prior in exponents_of_scale:
+        exponent_at_0, exponent_at_1 = exponents_of_scale[prior]
     else:
-        expected = '"uniform", "log", "logit" or ("beta", a, b) with a and b above 0'
+        expected_words = '"uniform", "log", "logit" or ("beta", a, b) with a and b above 0'
         if not (isinstance(prior, tuple) and len(prior) == 3 and isinstance(prior[0], str)):
-            raise refuse_kind("prior=", expected, prior)
-        kind, a, b = prior[0], *read_pair("prior=", prior[1:], expected)
-        if kind != "beta" or not min(a, b) > 0:
-            raise refuse_kind("prior=", expected, prior)
+            raise refuse_kind("prior=", expected_words, prior)
+        prior_kind, exponent_at_0, exponent_at_1 = (
+            prior[0],
+            *read_pair("prior=", prior[1:], expected_words),
+        )
+        if prior_kind != "beta" or not min(exponent_at_0, exponent_at_1) > 0:
+            raise refuse_kind("prior=", expected_words, prior)
     # With a small a or b the distribution lies so near that end that no prevalence inside stands for it.
-    open_low, open_high = a < 0.1, b < 0.1
-    if not (0 <= low < high <= 1) or (open_low and low == 0) or (open_high and high == 1):
-        ends = f"0 {'<' if open_low else '<='} low < high {'<' if open_high else '<='} 1"
-        raise PrcError(f"{name} with prior={prior!r} needs {ends}; got {low}, {high}")
-    return a, b
+    is_low_open, is_high_open = exponent_at_0 < 0.1, exponent_at_1 < 0.1
+    if not (0 <= low < high <= 1) or (is_low_open and low == 0) or (is_high_open and high == 1):
+        ends_text = f"0 {'<' if is_low_open else '<='} low < high {'<' if is_high_open else '<='} 1"
+        raise PrcError(f"{function_name} with prior={prior!r} needs {ends_text}; got {low}, {high}")
+    return exponent_at_0, exponent_at_1

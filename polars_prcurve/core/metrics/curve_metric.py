@@ -55,9 +55,9 @@ SHORT = 0.006
 """A segment is short if recall and fpr both grow along it by at most this share of their start."""
 
 
-def _read_column(name: str) -> property:
+def _read_column(column_name: str) -> property:
     """Return the property of rows that is their column of this name."""
-    return property(lambda rows: rows.column(name))
+    return property(lambda segment: segment.column(column_name))
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,10 @@ class Rows:
     fpr_before = _read_column(Segment.FPR_BEFORE)
     run = _read_column(Segment.RUN)  # the step in fpr from `fpr_before` to `fpr`
     odds = _read_column(Segment.ODDS)  # the negatives per positive, (1 - eta) / eta
-    ratio = _read_column(
-        Segment.FPR_RECALL_RATIO
-    )  # fpr / recall, which is computed once for all prevalences
-    envelope = _read_column(
-        Segment.ENVELOPE
-    )  # the least ratio of this row and the rows of lower threshold
+    # fpr / recall, which is computed once for all prevalences.
+    ratio = _read_column(Segment.FPR_RECALL_RATIO)
+    # The least ratio of this row and the rows of lower threshold.
+    envelope = _read_column(Segment.ENVELOPE)
 
     @property
     def rise(self) -> Cell:
@@ -118,7 +116,7 @@ class Average(NamedTuple):
 
 Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
 Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
-"""A function from the rows to expressions by name, which later functions read by `rows.column(name)`."""
+"""A function from the rows to expressions by name; later functions read `segment.column(name)`."""
 Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]  # from the total of a curve to the metric
 
 
@@ -289,10 +287,12 @@ class CurveMetric(Metric):
         recipe = self.recipe
         if (average := recipe.averages) is not None:
             values = average.metric.compute_values(curve, np.array(average.etas))
-            shares = values * (np.array(average.weights) * average.unit)
-            low, high = average.metric.range
-            mean = min(max(add_shares(shares) * (1 / average.unit), low), high)
-            return np.full(len(etas), math.nan if np.isnan(values).any() else mean)
+            weighted_values = values * (np.array(average.weights) * average.unit)
+            range_low, range_high = average.metric.range
+            mean_value = min(
+                max(add_shares(weighted_values) * (1 / average.unit), range_low), range_high
+            )
+            return np.full(len(etas), math.nan if np.isnan(values).any() else mean_value)
         if recipe.on_hull:
             curve = curve.build_hull()
         if recipe.needs == "rises":
@@ -302,13 +302,15 @@ class CurveMetric(Metric):
     def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
         """Return the value of a curve of the right segments at one prevalence."""
         recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
-        columns = {**curve.columns, Segment.ODDS: odds_against(eta)}
-        rows = Rows(columns.__getitem__, eta, lambda metric: metric.from_curve(recall, fpr, eta))
+        array_of_column = {**curve.columns, Segment.ODDS: odds_against(eta)}
+        segment = Rows(
+            array_of_column.__getitem__, eta, lambda metric: metric.from_curve(recall, fpr, eta)
+        )
         for step in recipe.all_steps():
-            columns |= step(rows)
-        reducers: dict[str, Callable[[Array], float]]
-        reducers = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
-        total = reducers[recipe.total](np.broadcast_to(recipe.term(rows), recall.shape))
+            array_of_column |= step(segment)
+        reducer_of_total: dict[str, Callable[[Array], float]]
+        reducer_of_total = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
+        total = reducer_of_total[recipe.total](np.broadcast_to(recipe.term(segment), recall.shape))
         has_negatives = np.bool_(curve.has_negatives)
         facts = CurveFacts(
             eta,
@@ -327,28 +329,30 @@ class CurveMetric(Metric):
     def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
         """Return the least and the greatest value, over all orders of equal scores, as metrics."""
         if self.recipe.limits is None:
-            names = [name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None]
+            metric_names = [
+                name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None
+            ]
             raise PrcError(
-                f"coarse=True knows the limits of {', '.join(names)}, partial_roc_auc(...), "
+                f"coarse=True knows the limits of {', '.join(metric_names)}, partial_roc_auc(...), "
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )
         finish, total, below = self.recipe.finish, self.recipe.total, self.recipe.below
-        low, high = (
+        low_metric, high_metric = (
             replace(self, recipe=Recipe(term, finish, total, reads_half_positive=True, below=below))
             for term in self.recipe.limits
         )
-        return low, high
+        return low_metric, high_metric
 
-    def prepare_term(self, rows: Rows) -> pl.Expr:
+    def prepare_term(self, segment: Rows) -> pl.Expr:
         """Return the term of each row, ready to be added up."""
         recipe = self.recipe
         if recipe.total != "sum":
-            value: pl.Expr = recipe.term(rows)
+            value: pl.Expr = recipe.term(segment)
             return null_if_nan(value)
         if recipe.by_rise:  # scale the rise, once for all prevalences, rather than each term
-            return to_whole(recipe.term(replace(rows, unit=SHARE_SCALE)))
-        return to_whole_shares(recipe.term(rows))
+            return to_whole(recipe.term(replace(segment, unit=SHARE_SCALE)))
+        return to_whole_shares(recipe.term(segment))
 
     def reduce_terms(self, terms: pl.Expr) -> pl.Expr:
         """Return the total of prepared terms, or of totals of parts of them."""
@@ -359,41 +363,49 @@ class CurveMetric(Metric):
         return from_whole(total) if self.recipe.total == "sum" else total
 
 
-def declare_curve(*, source: str, **fields: Any) -> Callable[[Term], CurveMetric]:
+def declare_curve(*, source: str, **value_of_field: Any) -> Callable[[Term], CurveMetric]:
     """Return a decorator that makes a term a curve metric of the same name, and declares it.
 
     The docstring of the function becomes that of the metric. Fields are those of the metric, such as
     `range`, or of its `Recipe`. A whole metric is:
 
         @declare_curve(source="W 2, step sum", finish=require_all_precisions)
-        def average_precision(rows: Rows) -> Cell:
+        def average_precision(segment: Rows) -> Cell:
             '''The sum over thresholds of precision times the rise in recall.'''
-            return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
+            return segment.rise * precision_at(segment.recall, segment.fpr, segment.odds)
     """
 
     def make(term: Term) -> CurveMetric:
-        recipe_names = Recipe.__dataclass_fields__
-        recipe = Recipe(term, **{name: fields[name] for name in fields if name in recipe_names})
-        metric_fields = {name: fields[name] for name in fields if name not in recipe_names}
-        metric = CurveMetric(term.__name__, recipe, source=source, **metric_fields)
+        recipe_fields = Recipe.__dataclass_fields__
+        recipe = Recipe(
+            term, **{name: value_of_field[name] for name in value_of_field if name in recipe_fields}
+        )
+        value_of_metric_field = {
+            name: value_of_field[name] for name in value_of_field if name not in recipe_fields
+        }
+        metric = CurveMetric(term.__name__, recipe, source=source, **value_of_metric_field)
         return declare(metric, term.__doc__, CURVE_METRICS)
 
     return make
 
 
 def declare_like(
-    metric: CurveMetric, *, source: str = "", range: tuple[float, float] | None = None, **recipe: Any
+    metric: CurveMetric,
+    *,
+    source: str = "",
+    range: tuple[float, float] | None = None,
+    **recipe_changes: Any,
 ) -> Callable[[Finish], CurveMetric]:
     """Return a decorator that declares a metric like another one, with its own `finish` and fields."""
 
     def make(finish: Finish) -> CurveMetric:
-        similar = replace(
-            metric.change_recipe(finish=finish, **recipe),
+        similar_metric = replace(
+            metric.change_recipe(finish=finish, **recipe_changes),
             name=finish.__name__,
             source=source or metric.source,
             range=range or metric.range,
         )
-        return declare(similar, finish.__doc__, CURVE_METRICS)
+        return declare(similar_metric, finish.__doc__, CURVE_METRICS)
 
     return make
 
@@ -420,8 +432,8 @@ def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
 def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
     is_defined_at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
-    has_one = facts.has_positives & (facts.has_negatives | (facts.eta == 1))
-    return keep_where(has_one & is_defined_at_0, value)
+    has_precision = facts.has_positives & (facts.has_negatives | (facts.eta == 1))
+    return keep_where(has_precision & is_defined_at_0, value)
 
 
 # Parts of formulas ----------------------------------------------------------------------------
@@ -454,18 +466,18 @@ class CurveArrays:
 
     def select_rises(self) -> CurveArrays:
         """Return the segments on which recall rises."""
-        rises = self.columns[Segment.RISE] > 0
-        if rises.all():
+        is_rising = self.columns[Segment.RISE] > 0
+        if is_rising.all():
             return self
-        return replace(self, columns={name: values[rises] for name, values in self.columns.items()})
+        return replace(self, columns={name: values[is_rising] for name, values in self.columns.items()})
 
     def build_hull(self) -> CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
         recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", Segment.FPR_OR_ZERO))
-        is_new = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
-        recall, fpr = recall[is_new], fpr[is_new]
-        vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
-        hull = _build_segments(recall[vertices][1:], fpr[vertices][1:], self.has_negatives)
+        is_distinct = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
+        recall, fpr = recall[is_distinct], fpr[is_distinct]
+        vertex_places = find_vertices(np.zeros(len(recall)), recall, fpr)
+        hull = _build_segments(recall[vertex_places][1:], fpr[vertex_places][1:], self.has_negatives)
         return replace(hull, least_fpr=self.least_fpr)
 
 
@@ -475,14 +487,14 @@ _HINT = "labels and scores become points by roc_points(label, score)"
 
 def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     """Return the curve through points; None without any, or without positives, whose rates are NaN."""
-    rates = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
-    for name, values in rates.items():
+    array_of_rate = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
+    for name, values in array_of_rate.items():
         if values.ndim != 1:
             raise PrcError(f"{name} takes one array, a number per point; got shape {values.shape}")
         is_rate = (values >= 0) & (values <= 1)
         if not (is_rate.all() or np.isnan(values).all()):
             raise PrcError(f"{name} must lie in [0, 1]; got {values[~is_rate][0]}; {_HINT}")
-    recall, fpr = rates["recall"], rates["fpr"]
+    recall, fpr = array_of_rate["recall"], array_of_rate["fpr"]
     if len(recall) != len(fpr):
         raise PrcError(f"recall and fpr take one number per point; got {len(recall)} and {len(fpr)}")
     if len(recall) == 0 or np.isnan(recall[0]):
@@ -490,13 +502,13 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     has_negatives = not math.isnan(fpr[0])
     fpr = fpr if has_negatives else np.zeros(len(recall))
     if (np.diff(recall) < 0).any() or (np.diff(fpr) < 0).any():
-        order = np.lexsort((recall, fpr))
-        recall, fpr = recall[order], fpr[order]
+        row_order = np.lexsort((recall, fpr))
+        recall, fpr = recall[row_order], fpr[row_order]
         if n_falls := int((np.diff(recall) < 0).sum()):
             raise PrcError(f"recall falls while fpr rises, at {n_falls} point(s); {_HINT}")
-    end = 1.0 if has_negatives else 0.0
-    if recall[-1] < 1 or fpr[-1] < end:
-        recall, fpr = np.append(recall, 1.0), np.append(fpr, end)
+    last_fpr = 1.0 if has_negatives else 0.0
+    if recall[-1] < 1 or fpr[-1] < last_fpr:
+        recall, fpr = np.append(recall, 1.0), np.append(fpr, last_fpr)
     return _build_segments(recall, fpr, has_negatives)
 
 
@@ -505,8 +517,8 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
     recall_before, fpr_before = (np.append(0.0, rate[:-1]) for rate in (recall, fpr))
     rise = recall - recall_before
     with np.errstate(all="ignore"):
-        ratio = fpr / recall
-    columns = {
+        fpr_recall_ratio = fpr / recall
+    array_of_column = {
         "recall": recall,
         "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
         Segment.RECALL_BEFORE: recall_before,
@@ -514,32 +526,37 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
         Segment.FPR_OR_ZERO: fpr,
         Segment.RISE: rise,
         Segment.RUN: fpr - fpr_before,
-        Segment.FPR_RECALL_RATIO: ratio,
-        Segment.ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
+        Segment.FPR_RECALL_RATIO: fpr_recall_ratio,
+        Segment.ENVELOPE: np.fmin.accumulate(fpr_recall_ratio[::-1])[::-1],
     }
-    return CurveArrays(columns, has_negatives, float(fpr[rise > 0].min()))
+    return CurveArrays(array_of_column, has_negatives, float(fpr[rise > 0].min()))
 
 
-def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:
+def find_vertices(group_numbers: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:
     """Return the places of the points that are vertices of the upper hull of their group."""
     # Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
     # A point on or below the line between its neighbours is never a vertex, so one pass may drop
     # several. Passes end when slopes fall strictly from each segment to the next.
     places = np.arange(len(recall))
     while True:
-        rise, run, groups = np.diff(recall[places]), np.diff(fpr[places]), group[places]
-        is_inside = groups[:-2] == groups[2:]  # both neighbours are of the same group
+        rises, runs, groups_of_places = (
+            np.diff(recall[places]),
+            np.diff(fpr[places]),
+            group_numbers[places],
+        )
+        # Are both neighbours of the same group?
+        is_inside = groups_of_places[:-2] == groups_of_places[2:]
         may_be_vertex = np.ones(len(places), dtype=bool)
         # Slopes rise / run are compared crosswise: a vertical segment has run 0.
-        may_be_vertex[1:-1] = ~is_inside | (rise[:-1] * run[1:] > rise[1:] * run[:-1])
+        may_be_vertex[1:-1] = ~is_inside | (rises[:-1] * runs[1:] > rises[1:] * runs[:-1])
         if may_be_vertex.all():
             return places
         places = places[may_be_vertex]
 
 
-def add_shares(terms: Array) -> float:
+def add_shares(share_terms: Array) -> float:
     """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
     # It is rounded once, as that of a table is, so that the order of the terms does not matter.
-    whole_terms = np.trunc(terms * SHARE_SCALE)
+    whole_terms = np.trunc(share_terms * SHARE_SCALE)
     whole_terms = whole_terms[np.isfinite(whole_terms)]  # NaN counts as 0
     return math.fsum(whole_terms.tolist()) * (1 / SHARE_SCALE)

@@ -18,13 +18,14 @@ from polars_prcurve.core.ground.errors import PrcError
 M = TypeVar("M", bound="Metric")  # a point metric or a curve metric
 P = ParamSpec("P")  # the parameters of a function that makes metrics
 
-DECLARED: dict[str, Any] = {}  # every metric of this package, and every function that makes one, by name
+# Every metric of this package, and every function that makes one, by name.
+DECLARED_BY_NAME: dict[str, Any] = {}
 
 
 class Origin(NamedTuple):
     """The way in which a declared metric is made: by its name, or by a function and its arguments."""
 
-    name: str  # a key of DECLARED
+    name: str  # a key of DECLARED_BY_NAME
     arguments: tuple[tuple[str, Any], ...] | None = None  # None for a metric without a parameter
 
 
@@ -51,12 +52,12 @@ class Metric:
     """What `origin` and `__doc__` are taken from. `replace` leaves it out, because a changed metric
     is not the declared one."""
 
-    def __post_init__(self, declaration: Declaration | None) -> None:
-        if declaration is None:
+    def __post_init__(self, own_declaration: Declaration | None) -> None:
+        if own_declaration is None:
             return
-        object.__setattr__(self, "origin", declaration.origin)
-        if declaration.doc is not None:
-            object.__setattr__(self, "__doc__", declaration.doc)
+        object.__setattr__(self, "origin", own_declaration.origin)
+        if own_declaration.doc is not None:
+            object.__setattr__(self, "__doc__", own_declaration.doc)
 
     def alias(self: M, name: str) -> M:
         """Return the same metric under another name."""
@@ -73,7 +74,10 @@ class Metric:
             return NotImplemented
         if self.origin is not None or other.origin is not None:
             return (self.name, self.origin) == (other.name, other.origin)
-        return all(getattr(self, item.name) == getattr(other, item.name) for item in fields(self))
+        return all(
+            getattr(self, metric_field.name) == getattr(other, metric_field.name)
+            for metric_field in fields(self)
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), self.name))
@@ -86,42 +90,48 @@ class Metric:
 
 def make_again(origin: Origin, name: str) -> Metric:
     """Return the metric of this origin, under this name."""
-    declared = DECLARED[origin.name]
-    metric: Metric = declared if origin.arguments is None else declared(**dict(origin.arguments))
+    metric_or_factory = DECLARED_BY_NAME[origin.name]
+    metric: Metric = (
+        metric_or_factory if origin.arguments is None else metric_or_factory(**dict(origin.arguments))
+    )
     return metric if metric.name == name else metric.alias(name)
 
 
-def declare(metric: M, doc: str | None, registry: dict[str, M]) -> M:
+def declare(metric: M, docstring: str | None, metric_of_name: dict[str, M]) -> M:
     """Return a metric without a parameter as a declared one, which strings may name from now on."""
-    declaration = Declaration(Origin(metric.name), inspect.cleandoc(doc) if doc else None)
+    declaration = Declaration(Origin(metric.name), inspect.cleandoc(docstring) if docstring else None)
     metric = replace(metric, _declaration=declaration)
-    registry[metric.name] = DECLARED[metric.name] = metric
+    metric_of_name[metric.name] = DECLARED_BY_NAME[metric.name] = metric
     return metric
 
 
-def declare_factory(make: Callable[P, M]) -> Callable[P, M]:
+def declare_factory(make_metric: Callable[P, M]) -> Callable[P, M]:
     """Declare a function that makes metrics, each of which remembers the arguments."""
-    signature = inspect.signature(make)
+    signature = inspect.signature(make_metric)
 
-    @wraps(make)
+    @wraps(make_metric)
     def make_and_remember(*args: P.args, **kwargs: P.kwargs) -> M:
-        metric = make(*args, **kwargs)
-        call = signature.bind(*args, **kwargs)
-        call.apply_defaults()
-        origin = Origin(make.__name__, tuple(call.arguments.items()))
-        return replace(metric, _declaration=Declaration(origin, make.__doc__))
+        metric = make_metric(*args, **kwargs)
+        bound_arguments = signature.bind(*args, **kwargs)
+        bound_arguments.apply_defaults()
+        origin = Origin(make_metric.__name__, tuple(bound_arguments.arguments.items()))
+        return replace(metric, _declaration=Declaration(origin, make_metric.__doc__))
 
     factory = hint_at_arguments(make_and_remember)
-    DECLARED[make.__name__] = factory
+    DECLARED_BY_NAME[make_metric.__name__] = factory
     return factory
 
 
-def list_factories(kind: type[Metric]) -> list[str]:
+def list_factories(metric_class: type[Metric]) -> list[str]:
     """Return the names of the declared functions that make this kind of metric from parameters."""
-    factories = {name: value for name, value in DECLARED.items() if inspect.isfunction(value)}
+    factory_of_name = {
+        name: metric_or_factory
+        for name, metric_or_factory in DECLARED_BY_NAME.items()
+        if inspect.isfunction(metric_or_factory)
+    }
     # `point` is left out, because it takes a formula: no misspelt name can be meant for it.
     return sorted(
         name
-        for name, make in factories.items()
-        if inspect.signature(make).return_annotation == kind.__name__ and name != "point"
+        for name, make_metric in factory_of_name.items()
+        if inspect.signature(make_metric).return_annotation == metric_class.__name__ and name != "point"
     )

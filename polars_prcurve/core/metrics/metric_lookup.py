@@ -20,15 +20,15 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
-from polars_prcurve.core.metrics.metric_base import DECLARED, Metric, list_factories
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, Metric, list_factories
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 
 M = TypeVar("M", bound=Metric)  # the kind of metric that a caller asks for
 
 # All metrics that a name without parameters stands for
-_METRICS: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
+_METRIC_OF_NAME: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
 
-_EXAMPLES = {
+_EXAMPLE_OF_FACTORY = {
     "best": '"f1"',
     "f_beta": "2",
     "f_gain": "1",
@@ -46,59 +46,70 @@ _EXAMPLES = {
 
 
 def find_metrics(
-    metrics: Any, kind: type[M], argument: str = "metrics=", *, takes_target: bool = False
+    names_or_metrics_argument: Any,
+    metric_class: type[M],
+    argument_name: str = "metrics=",
+    *,
+    takes_target: bool = False,
 ) -> list[M]:
     """Return metrics of one kind from names or values, in order; raise for unknown names and duplicates.
 
     Where curve metrics are asked for, point metrics may be taken, too, at a target.
     """
-    names_or_metrics = read_list(argument, metrics, "names or metrics", single_type=(str, Metric))
-    values = [_find_metric(value, argument, kind, takes_target) for value in names_or_metrics]
-    if repeats := find_repeats(metric.name for metric in values):
-        raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
-    return values
+    names_or_metrics = read_list(
+        argument_name, names_or_metrics_argument, "names or metrics", single_type=(str, Metric)
+    )
+    metrics_of_class = [
+        _find_metric(name_or_metric, argument_name, metric_class, takes_target)
+        for name_or_metric in names_or_metrics
+    ]
+    if repeated_names := find_repeats(metric.name for metric in metrics_of_class):
+        raise PrcError(f"metrics= asks for {repeated_names[0]!r} twice; rename one with .alias(...)")
+    return metrics_of_class
 
 
-def find_point_metric(metric: Any) -> PointMetric:
+def find_point_metric(name_or_metric: Any) -> PointMetric:
     """Return one point metric from its name or value; raise if there is no such metric."""
-    return _find_metric(metric, "metric=", PointMetric)
+    return _find_metric(name_or_metric, "metric=", PointMetric)
 
 
-def find_curve_metric(metric: Any) -> CurveMetric:
+def find_curve_metric(name_or_metric: Any) -> CurveMetric:
     """Return one curve metric from its name or value; raise if there is no such metric."""
-    return _find_metric(metric, "metric=", CurveMetric)
+    return _find_metric(name_or_metric, "metric=", CurveMetric)
 
 
-def find_metric(metric: Any) -> PointMetric | CurveMetric:
+def find_metric(name_or_metric: Any) -> PointMetric | CurveMetric:
     """Return a metric of either kind from its name or value; raise if there is no such metric."""
-    return cast("PointMetric | CurveMetric", _find_metric(metric, "metric=", Metric))
+    return cast("PointMetric | CurveMetric", _find_metric(name_or_metric, "metric=", Metric))
 
 
-def parse_metric(text: str) -> Metric | None:
+def parse_metric(metric_text: str) -> Metric | None:
     """Return the metric of a name with parameters, such as `best(f1)`; None for other text."""
     try:
-        call = ast.parse(text.strip(), mode="eval").body
+        call_node = ast.parse(metric_text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # of thousands of brackets
         return None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+    if not isinstance(call_node, ast.Call) or not isinstance(call_node.func, ast.Name):
         return None
-    if (name := call.func.id) not in _EXAMPLES:
+    if (factory_name := call_node.func.id) not in _EXAMPLE_OF_FACTORY:
         return None
     try:
-        if call.keywords:
+        if call_node.keywords:
             raise TypeError
-        metric: Metric = DECLARED[name](*map(_read_parameter, call.args))
+        metric: Metric = DECLARED_BY_NAME[factory_name](*map(_read_parameter, call_node.args))
         return metric
     except PrcError:
         raise
     except (TypeError, ValueError):
-        signature = format_signature(name)
-        raise PrcError(f"expected {signature}, such as {_example(name)}; got {text}") from None
+        signature = format_signature(factory_name)
+        raise PrcError(
+            f"expected {signature}, such as {_example(factory_name)}; got {metric_text}"
+        ) from None
 
 
-def format_signature(name: str) -> str:
+def format_signature(factory_name: str) -> str:
     """Return a function that makes metrics with its parameters, such as `f_beta(beta)`."""
-    return f"{name}({', '.join(inspect.signature(DECLARED[name]).parameters)})"
+    return f"{factory_name}({', '.join(inspect.signature(DECLARED_BY_NAME[factory_name]).parameters)})"
 
 
 def default_curve_metric(*points: object) -> str:
@@ -115,12 +126,14 @@ def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
     return [name for name in names if not (analytic and name == "pr_auc")]
 
 
-def _find_metric(name_or_metric: Any, argument: str, kind: type[M], takes_target: bool = False) -> M:
+def _find_metric(
+    name_or_metric: Any, argument_name: str, metric_class: type[M], takes_target: bool = False
+) -> M:
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
     metric = name_or_metric
     if isinstance(name_or_metric, str):
-        metric = _METRICS.get(name_or_metric) or _parse_name(name_or_metric, kind)
-    if isinstance(metric, kind):
+        metric = _METRIC_OF_NAME.get(name_or_metric) or _parse_name(name_or_metric, metric_class)
+    if isinstance(metric, metric_class):
         return metric
     if isinstance(metric, CurveMetric):
         raise PrcError(
@@ -128,43 +141,46 @@ def _find_metric(name_or_metric: Any, argument: str, kind: type[M], takes_target
             f"ask for it with .prc.summary(metrics={metric.name!r})"
         )
     if not isinstance(metric, PointMetric):
-        expected = "a name or a metric" if argument == "metric=" else "names or metrics"
-        raise refuse_kind(argument, expected, name_or_metric)
+        expected_words = "a name or a metric" if argument_name == "metric=" else "names or metrics"
+        raise refuse_kind(argument_name, expected_words, name_or_metric)
     name = metric.name
-    best = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
+    best_words = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
     if takes_target:
-        advice = "pass the one to take, by threshold= or a target such as recall=0.8"
-        advice += f"; {best}" if best else ""
+        advice_words = "pass the one to take, by threshold= or a target such as recall=0.8"
+        advice_words += f"; {best_words}" if best_words else ""
     else:
-        advice = f"{best}, and " if best else ""
-        advice += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
-    raise PrcError(f"{name!r} has a value at each threshold; {advice}")
+        advice_words = f"{best_words}, and " if best_words else ""
+        advice_words += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
+    raise PrcError(f"{name!r} has a value at each threshold; {advice_words}")
 
 
-def _parse_name(name: str, kind: type[Metric]) -> Metric:
+def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
     """Return the metric of a name with parameters; raise with a hint at what may be meant."""
     if (metric := parse_metric(name)) is not None:
         return metric
     if (our_name := METRIC_OF_SYNONYM.get(name.lower())) is not None:
         raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
-    if name in _EXAMPLES:
+    if name in _EXAMPLE_OF_FACTORY:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
-    is_point = kind is PointMetric  # where both kinds are taken, the hint is at curve metrics
-    registry: Mapping[str, Metric] = POINT_METRICS if is_point else CURVE_METRICS
-    factories = list_factories(PointMetric if is_point else CurveMetric)
-    with_parameters = [f"metrics.{_example(other)}" for other in factories]
-    raise PrcError(f"no metric is named {name!r}; {suggest_names(name, [*registry, *with_parameters])}")
+    # Where both kinds are taken, the hint is at curve metrics.
+    is_point_metric = metric_class is PointMetric
+    metric_of_name: Mapping[str, Metric] = POINT_METRICS if is_point_metric else CURVE_METRICS
+    factory_names = list_factories(PointMetric if is_point_metric else CurveMetric)
+    factory_calls = [f"metrics.{_example(factory_name)}" for factory_name in factory_names]
+    raise PrcError(
+        f"no metric is named {name!r}; {suggest_names(name, [*metric_of_name, *factory_calls])}"
+    )
 
 
-def _example(name: str) -> str:
+def _example(factory_name: str) -> str:
     """Return a call of a function that makes metrics."""
-    return f"{name}({_EXAMPLES[name]})"
+    return f"{factory_name}({_EXAMPLE_OF_FACTORY[factory_name]})"
 
 
-def _read_parameter(node: ast.expr) -> Any:
+def _read_parameter(syntax_node: ast.expr) -> Any:
     """Return a parameter: a number, a text, a tuple, or another metric by its name."""
-    if isinstance(node, ast.List | ast.Tuple):
-        return tuple(map(_read_parameter, node.elts))
-    if isinstance(node, ast.Name | ast.Call):
-        return ast.unparse(node)
-    return ast.literal_eval(node)
+    if isinstance(syntax_node, ast.List | ast.Tuple):
+        return tuple(map(_read_parameter, syntax_node.elts))
+    if isinstance(syntax_node, ast.Name | ast.Call):
+        return ast.unparse(syntax_node)
+    return ast.literal_eval(syntax_node)

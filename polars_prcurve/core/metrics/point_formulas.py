@@ -34,9 +34,10 @@ INF = math.inf  # the end of ranges that have none
 
 # Where two points tie -------------------------------------------------------------------------
 
-# At fixed points a and b a metric is a function of the odds eta / (1 - eta). Each function below solves
-# the equation "value at a = value at b" for these odds. Negative solutions mean nothing, and callers
-# drop them. An equation that holds at all odds, or at none, would divide by 0, and has no solution here.
+# At two fixed points a metric is a function of the odds eta / (1 - eta). Each function below solves the
+# equation "value at the first = value at the second" for these odds. Negative solutions mean nothing,
+# and callers drop them. An equation that holds at all odds, or at none, would divide by 0, and has no
+# solution here.
 # In comments o are the odds, r and f recall and fpr, and J = r - f. The cells are then tp = o r,
 # fn = o (1 - r), fp = f and tn = 1 - f.
 
@@ -46,49 +47,56 @@ def _divide(numerator: float, denominator: float) -> list[float]:
     return [numerator / denominator] if denominator != 0 else []
 
 
-def _tie_accuracy(a: Point, b: Point) -> list[float]:
+def _tie_accuracy(first: Point, second: Point) -> list[float]:
     # Accuracy is (o r + 1 - f) / (o + 1).
-    return _divide(a[1] - b[1], a[0] - b[0])
+    return _divide(first.fpr - second.fpr, first.recall - second.recall)
 
 
-def _tie_f(b_squared: float) -> Ties:
+def _tie_f(beta_squared: float) -> Ties:
     # With b = beta**2, (1 + b) / F is 1 + (b o + f) / (o r).
-    return lambda a, b: _divide(b[0] * a[1] - a[0] * b[1], b_squared * (a[0] - b[0]))
+    return lambda first, second: _divide(
+        second.recall * first.fpr - first.recall * second.fpr,
+        beta_squared * (first.recall - second.recall),
+    )
 
 
-def _tie_kappa(a: Point, b: Point) -> list[float]:
-    j_a, j_b = a[0] - a[1], b[0] - b[1]
+def _tie_kappa(first: Point, second: Point) -> list[float]:
+    first_j, second_j = first.recall - first.fpr, second.recall - second.fpr
     # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
     # one root of the quadratic equation, and the other one follows from their product.
-    numerator = j_b * a[1] - j_a * b[1]
-    return _divide(numerator, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - numerator)
+    numerator = second_j * first.fpr - first_j * second.fpr
+    return _divide(
+        numerator, first_j * (1 - 2 * second.fpr) - second_j * (1 - 2 * first.fpr) - numerator
+    )
 
 
-def _tie_mcc(a: Point, b: Point) -> list[float]:
-    j_a, j_b = a[0] - a[1], b[0] - b[1]
-    if j_a * j_b <= 0:
+def _tie_mcc(first: Point, second: Point) -> list[float]:
+    first_j, second_j = first.recall - first.fpr, second.recall - second.fpr
+    if first_j * second_j <= 0:
         return []  # the metric has a different sign at the two points, at every prevalence
     # Its square is o J^2 / ((o r + f) (o (1 - r) + 1 - f)), which is 1 at o = -1, too.
-    numerator = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
-    weight = j_a * j_b
-    return _divide(numerator, weight * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - numerator)
+    numerator = second_j**2 * first.fpr * (1 - first.fpr) - first_j**2 * second.fpr * (1 - second.fpr)
+    product = first_j * second_j
+    return _divide(
+        numerator,
+        product * (first_j * (1 - 2 * second.fpr) - second_j * (1 - 2 * first.fpr)) - numerator,
+    )
 
 
-def _tie_markedness(a: Point, b: Point) -> list[float]:
-    j_a, j_b = a[0] - a[1], b[0] - b[1]
+def _tie_markedness(first: Point, second: Point) -> list[float]:
+    first_j, second_j = first.recall - first.fpr, second.recall - second.fpr
     # Markedness is J eta (1 - eta) / (q (1 - q)), of the share q = f + eta J that is flagged. So points
     # tie where x eta^2 + y eta + z = 0, here times (1 + o)^2.
-    x, y = j_a * j_b * (j_a - j_b), 2 * j_a * j_b * (a[1] - b[1])
-    z = j_a * b[1] * (1 - b[1]) - j_b * a[1] * (1 - a[1])
+    x, y = first_j * second_j * (first_j - second_j), 2 * first_j * second_j * (first.fpr - second.fpr)
+    z = first_j * second.fpr * (1 - second.fpr) - second_j * first.fpr * (1 - first.fpr)
     x, y = x + y + z, y + 2 * z
     if x == 0:
         return _divide(-z, y)
     discriminant = y * y - 4 * x * z
     if discriminant < 0:
         return []
-    q = (
-        -(y + math.copysign(math.sqrt(discriminant), y)) / 2
-    )  # in which nothing cancels; the roots are q/x, z/q
+    # Nothing cancels in q; the roots are q/x and z/q.
+    q = -(y + math.copysign(math.sqrt(discriminant), y)) / 2
     return [*_divide(q, x), *_divide(z, q)]
 
 
@@ -109,13 +117,15 @@ def f_beta(beta: float) -> PointMetric:
     >>> round(f_beta(1)(0.6, 0.001, 0.01), 6)
     0.706298
     """
-    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
-    b_squared = beta**2
+    beta = read_number("beta", beta, "a positive number", lambda number: 0 < number < INF)
+    beta_squared = beta**2
     return PointMetric(
         f"f_beta({beta:g})",
-        lambda tp, fn, fp, tn: (1 + b_squared) * tp / ((1 + b_squared) * tp + b_squared * fn + fp),
+        lambda tp, fn, fp, tn: (
+            (1 + beta_squared) * tp / ((1 + beta_squared) * tp + beta_squared * fn + fp)
+        ),
         source="W 4-6",
-        ties=_tie_f(b_squared),
+        ties=_tie_f(beta_squared),
     )
 
 
@@ -125,19 +135,24 @@ def net_benefit(threshold_probability: float) -> PointMetric:
 
     The unit is true positives per example. `p` is the risk at which a user is indifferent.
     """
-    expected = "a number in [0, 1)"
-    p = read_number("threshold_probability", threshold_probability, expected, lambda p: 0 <= p < 1)
-    return build_net_benefit(f"net_benefit({p:g})", p / (1 - p))
+    expected_words = "a number in [0, 1)"
+    probability = read_number(
+        "threshold_probability",
+        threshold_probability,
+        expected_words,
+        lambda number: 0 <= number < 1,
+    )
+    return build_net_benefit(f"net_benefit({probability:g})", probability / (1 - probability))
 
 
-def build_net_benefit(name: str, weight: Cell) -> PointMetric:
-    """Return the net benefit where a false positive costs `weight` true ones, a number or a column."""
+def build_net_benefit(name: str, cost: Cell) -> PointMetric:
+    """Return the net benefit where a false positive costs `cost` true ones, a number or a column."""
     return PointMetric(
         name,
-        lambda tp, fn, fp, tn: (tp - fp * weight) / (tp + fn + fp + tn),
+        lambda tp, fn, fp, tn: (tp - fp * cost) / (tp + fn + fp + tn),
         range=(-INF, 1.0),
         source="Vickers and Elkin 2006",
-        ties=lambda a, b: [odds * weight for odds in _tie_accuracy(a, b)],
+        ties=lambda first, second: [odds * cost for odds in _tie_accuracy(first, second)],
         difference_of=("tp", "fp"),
         is_linear=True,
     )
@@ -146,19 +161,22 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
 @declare_factory
 def f_gain(beta: float) -> PointMetric:
     """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
-    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
-    b_squared = beta**2
-    precision_weight, recall_weight = 1 / (1 + b_squared), b_squared / (1 + b_squared)
+    beta = read_number("beta", beta, "a positive number", lambda number: 0 < number < INF)
+    beta_squared = beta**2
+    precision_weight, recall_weight = 1 / (1 + beta_squared), beta_squared / (1 + beta_squared)
 
     def formula(*cells: Cell) -> Cell:
         precision_part = precision_weight * precision_gain.formula(*cells)
         return precision_part + recall_weight * recall_gain.formula(*cells)
 
     # With b = beta**2, F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
-    def ties(a: Point, b: Point) -> list[float]:
-        if a[0] == 0 or b[0] == 0:
+    def ties(first: Point, second: Point) -> list[float]:
+        if first.recall == 0 or second.recall == 0:
             return []
-        return _divide(b[1] / b[0] - a[1] / a[0], b_squared * (1 / a[0] - 1 / b[0]))
+        return _divide(
+            second.fpr / second.recall - first.fpr / first.recall,
+            beta_squared * (1 / first.recall - 1 / second.recall),
+        )
 
     return PointMetric(
         f"f_gain({beta:g})",
@@ -189,15 +207,15 @@ def point(
     if not callable(formula):
         raise refuse_kind("formula=", "a function of the cells tp, fn, fp, tn", formula)
     read_choice("direction=", direction, ("maximize", "minimize", "none"))
-    ends = read_pair("range=", range, "two numbers, the least and the greatest value")
+    range_ends = read_pair("range=", range, "two numbers, the least and the greatest value")
 
     def apply_to_shares(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
-        n = tp + fn + fp + tn
-        return formula(tp / n, fn / n, fp / n, tn / n)
+        total = tp + fn + fp + tn
+        return formula(tp / total, fn / total, fp / total, tn / total)
 
     # No equation for `ties` is known of a formula that anyone may write.
     return PointMetric(
-        name, apply_to_shares, range=ends, direction=direction, source="user", falls_with_fpr=False
+        name, apply_to_shares, range=range_ends, direction=direction, source="user", falls_with_fpr=False
     )
 
 
@@ -302,10 +320,13 @@ def fowlkes_mallows(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 def mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Matthews' correlation coefficient; 0 where all examples are flagged, or none."""
     # Four roots, because the product of the four sums underflows at eta = 1e-100.
-    margins = [margin**0.5 for margin in (tp + fp, tn + fn, tp + fn, tn + fp)]
-    right, wrong = tp / margins[0] * tn / margins[1], fp / margins[0] * fn / margins[1]
+    margin_roots = [margin**0.5 for margin in (tp + fp, tn + fn, tp + fn, tn + fp)]
+    right_part, wrong_part = (
+        tp / margin_roots[0] * tn / margin_roots[1],
+        fp / margin_roots[0] * fn / margin_roots[1],
+    )
     is_constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
-    return choose_where(is_constant, 0.0, (right - wrong) / margins[2] / margins[3])
+    return choose_where(is_constant, 0.0, (right_part - wrong_part) / margin_roots[2] / margin_roots[3])
 
 
 @declare_point(source="Cohen 1960", range=(-1.0, 1.0), ties=_tie_kappa)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import polars as pl
 from polars import selectors
@@ -31,17 +31,24 @@ from polars_prcurve.core.metrics.metric_base import Declaration, Metric, declare
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+
+class Point(NamedTuple):
+    """A point of the ROC plane."""
+
+    recall: float
+    fpr: float
+
+
 Array: TypeAlias = "NDArray[np.float64]"  # in quotes, so that NumPy need not be imported
 Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
-Point: TypeAlias = tuple[float, float]  # recall and fpr
 Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
 Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]  # cells that are hits, and misses, by name
 POINT_METRICS: dict[str, PointMetric] = {}
 """Every point metric that a string may name, by that name, in the order of declaration."""
 
 
-def never_tie(a: Point, b: Point) -> list[float]:
+def never_tie(first: Point, second: Point) -> list[float]:
     """Return no odds, because the better one of two points is better at every prevalence."""
     return []
 
@@ -117,10 +124,10 @@ class PointMetric(Metric):
         Rates and prevalences outside [0, 1] raise, in expressions when the query runs.
         `eta` may be left out if the metric does not depend on it.
         """
-        arguments = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
-        if arguments["eta"] is None:
+        value_of_argument = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
+        if value_of_argument["eta"] is None:
             raise PrcError(f"{self.name} depends on the prevalence: pass eta")
-        return evaluate(self.name, self.from_rates, arguments)
+        return evaluate(self.name, self.from_rates, value_of_argument)
 
     def choose_eta(self, eta: Any) -> Any:
         """Return the prevalence that the formula takes where a caller passes `eta`."""
@@ -168,42 +175,51 @@ class PointMetric(Metric):
             value: pl.Expr = self.from_rates(*rates, pl.lit(self.fixed_eta))
         else:
             tp, fn, fp, tn = cells
-            scale = factors if self.depends_on_eta else None
-            if scale is not None:
-                pos, neg = scale
-                tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
+            scale_factors = factors if self.depends_on_eta else None
+            if scale_factors is not None:
+                pos_factor, neg_factor = scale_factors
+                tp, fn, fp, tn = tp * pos_factor, fn * pos_factor, fp * neg_factor, tn * neg_factor
             value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
-            if scale is not None and self.if_all_flagged is not None:
-                all_flagged = (rates[0] == 1) & (rates[1] == 1)
-                value = pl.when(all_flagged).then(self.if_all_flagged(eta)).otherwise(value)
+            if scale_factors is not None and self.if_all_flagged is not None:
+                is_all_flagged = (rates[0] == 1) & (rates[1] == 1)
+                value = pl.when(is_all_flagged).then(self.if_all_flagged(eta)).otherwise(value)
         return null_if_nan(value).alias(self.name)
 
 
-def evaluate(name: str, formula: Callable[..., Cell], arguments: dict[str, Any]) -> Any:
+def evaluate(
+    column_name: str, compute_value: Callable[..., Cell], value_of_argument: dict[str, Any]
+) -> Any:
     """Return a formula of shares: of numbers or arrays (undefined is NaN) or of expressions (null)."""
-    if not any(isinstance(value, pl.Expr) for value in arguments.values()):
-        numbers = {argument: read_numbers(argument, value) for argument, value in arguments.items()}
-        for argument, value in numbers.items():
-            is_undefined = np.isnan(value) & (argument != "eta")  # a rate of an empty class is NaN
+    if not any(isinstance(value, pl.Expr) for value in value_of_argument.values()):
+        array_of_argument = {
+            argument_name: read_numbers(argument_name, value)
+            for argument_name, value in value_of_argument.items()
+        }
+        for argument_name, value in array_of_argument.items():
+            is_undefined = np.isnan(value) & (argument_name != "eta")  # a rate of an empty class is NaN
             outliers = value[~((value >= 0) & (value <= 1) | is_undefined)]
             if outliers.size > 0:
-                raise PrcError(f"{argument} must lie in [0, 1]; got {outliers.flat[0]}")
+                raise PrcError(f"{argument_name} must lie in [0, 1]; got {outliers.flat[0]}")
         with np.errstate(all="ignore"):
-            values = np.asarray(formula(*numbers.values()), dtype=np.float64)
+            values = np.asarray(compute_value(*array_of_argument.values()), dtype=np.float64)
         return float(values) if values.ndim == 0 else values
-    columns = {
+    column_of_argument = {
         # Not strict: until the dtype is checked, the cast may be of any dtype.
-        argument: _RATE_DTYPES.restrict(argument, value).cast(pl.Float64, strict=False)
+        argument_name: _RATE_DTYPES.restrict(argument_name, value).cast(pl.Float64, strict=False)
         if isinstance(value, pl.Expr)
-        else pl.lit(read_number(argument, value, "a number"))
-        for argument, value in arguments.items()
+        else pl.lit(read_number(argument_name, value, "a number"))
+        for argument_name, value in value_of_argument.items()
     }
     checks = []
-    for argument, column in columns.items():
-        n = (column.is_nan() | ~column.is_between(0, 1)).sum()
-        checks.append(Check(n > 0, (f"{argument} must lie in [0, 1]; ", n, " value(s) do not")))
-    result: pl.Expr = formula(*columns.values()) + guard(checks)
-    return null_if_nan(result).alias(name)
+    for argument_name, column in column_of_argument.items():
+        n_outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
+        checks.append(
+            Check(
+                n_outside > 0, (f"{argument_name} must lie in [0, 1]; ", n_outside, " value(s) do not")
+            )
+        )
+    value_column: pl.Expr = compute_value(*column_of_argument.values()) + guard(checks)
+    return null_if_nan(value_column).alias(column_name)
 
 
 # What expressions of rates and prevalences may be: also a column of nulls alone
@@ -212,7 +228,7 @@ _RATE_DTYPES = DtypeRule(
 )
 
 
-def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMetric]:
+def declare_point(*, source: str, **value_of_field: Any) -> Callable[[Formula], PointMetric]:
     """Return a decorator that makes a formula a point metric of the same name, and declares it.
 
     The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
@@ -227,7 +243,7 @@ def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMet
     """
 
     def make(formula: Formula) -> PointMetric:
-        metric = PointMetric(formula.__name__, formula, source=source, **fields)
+        metric = PointMetric(formula.__name__, formula, source=source, **value_of_field)
         return declare(metric, formula.__doc__, POINT_METRICS)
 
     return make
@@ -239,11 +255,11 @@ def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMet
 # written once, and serves tables and arrays. Undefined is NaN in both, until a table makes it null.
 
 
-def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
-    """Return `then` where the condition is true and `otherwise` elsewhere."""
+def choose_where(condition: Cell, value_if_met: Cell, value_if_unmet: Cell) -> Cell:
+    """Return one value where the condition is met and the other one elsewhere."""
     if isinstance(condition, pl.Expr):
-        return pl.when(condition).then(then).otherwise(otherwise)
-    return np.where(condition, then, otherwise)
+        return pl.when(condition).then(value_if_met).otherwise(value_if_unmet)
+    return np.where(condition, value_if_met, value_if_unmet)
 
 
 def null_if_nan(value: pl.Expr) -> pl.Expr:
@@ -254,18 +270,18 @@ def null_if_nan(value: pl.Expr) -> pl.Expr:
     return pl.when(value.is_not_nan()).then(value)
 
 
-def maximum(value: Cell, other: Cell) -> Cell:
+def maximum(value: Cell, other_value: Cell) -> Cell:
     """Return the greater one of two values."""
     if isinstance(value, pl.Expr):
-        return pl.max_horizontal(value, other)
-    return np.maximum(value, other)
+        return pl.max_horizontal(value, other_value)
+    return np.maximum(value, other_value)
 
 
-def minimum(value: Cell, other: Cell) -> Cell:
+def minimum(value: Cell, other_value: Cell) -> Cell:
     """Return the lesser one of two values."""
     if isinstance(value, pl.Expr):
-        return pl.min_horizontal(value, other)
-    return np.minimum(value, other)
+        return pl.min_horizontal(value, other_value)
+    return np.minimum(value, other_value)
 
 
 def log1p(value: Cell) -> Cell:
@@ -288,10 +304,10 @@ def atanh_rest(u: Cell, v: Cell) -> Cell:
     #     g2(u), the mean of t D0 / D for the   (u - log1p(u)) / u^2  = (1 - v) (1 - (1 - v) v s) / 2
     #     share t of the way, from 0 to 1
     # The series of atanh is s = 1/3 + v^2/5 + v^4/7 + ...
-    w = v * v
-    small = 0.0
-    for k in range(21, 1, -2):  # what the series leaves out changes v s by less than 1e-16
-        small = 1 / k + w * small
-    exact = (log1p(u) / 2 / v - 1) / w
+    v_squared = v * v
+    series = 0.0
+    for order in range(21, 1, -2):  # what the series leaves out changes v s by less than 1e-16
+        series = 1 / order + v_squared * series
+    closed_form = (log1p(u) / 2 / v - 1) / v_squared
     # The difference loses digits as 1 / v**2, so the series takes over while that still costs little.
-    return choose_where(abs(v) < 0.2, small, exact)
+    return choose_where(abs(v) < 0.2, series, closed_form)

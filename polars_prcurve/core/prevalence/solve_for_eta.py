@@ -14,7 +14,7 @@ from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_p
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.metrics.metric_lookup import find_point_metric
 from polars_prcurve.core.metrics.point_formulas import f_beta
-from polars_prcurve.core.metrics.point_metric import PointMetric, choose_where, evaluate
+from polars_prcurve.core.metrics.point_metric import Point, PointMetric, choose_where, evaluate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,7 +119,7 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
             f"crossing() has no closed form for your metric {point_metric.name!r}; "
             "df.prc.crossings(metric=...) searches for it"
         )
-    etas = sorted({r / (1 + r) for r in point_metric.ties(a, b) if 0 < r < math.inf})
+    etas = sorted({r / (1 + r) for r in point_metric.ties(Point(*a), Point(*b)) if 0 < r < math.inf})
     if len(etas) > 1:
         values = " and ".join(f"{eta:.6g}" for eta in etas)
         raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")

@@ -26,7 +26,7 @@ from polars_prcurve.core.ground.terminal_text import fill_lines
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.metrics.metric_base import DECLARED, list_factories
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, list_factories
 from polars_prcurve.core.metrics.metric_lookup import format_signature
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.field_and_class_mix import Field
@@ -522,7 +522,7 @@ def list_options(command: Command) -> dict[str, Option]:
 
 def describe_metrics(kind: type[PointMetric | CurveMetric]) -> str:
     """Return the names of all point metrics, or of all curve metrics, for the help of a command."""
-    plain_names = sorted(name for name, metric in DECLARED.items() if isinstance(metric, kind))
+    plain_names = sorted(name for name, metric in DECLARED_BY_NAME.items() if isinstance(metric, kind))
     signatures = map(format_signature, list_factories(kind))
     text = f"metrics: {', '.join(plain_names)}; in quotes, with parameters: {', '.join(signatures)}"
     return textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)
