@@ -123,16 +123,16 @@ def _render_text(text: str) -> Iterator[str]:
     def find_mark(line: str) -> str:
         return next((mark for mark in ("### ", "## ", "- ") if line.startswith(mark)), "")
 
-    for block in text.strip().split("\n\n"):
-        for mark, lines in groupby(block.splitlines(), find_mark):
-            escaped = [escape(line.removeprefix(mark).strip()) for line in lines]
+    for paragraph in text.strip().split("\n\n"):
+        for mark, lines in groupby(paragraph.splitlines(), find_mark):
+            escaped_lines = [escape(line.removeprefix(mark).strip()) for line in lines]
             if mark == "- ":
-                yield "<ul>" + "".join(f"<li>{line}</li>" for line in escaped) + "</ul>"
+                yield "<ul>" + "".join(f"<li>{line}</li>" for line in escaped_lines) + "</ul>"
             elif mark:
-                level = len(mark) - 1
-                yield "".join(f"<h{level}>{line}</h{level}>" for line in escaped)
+                heading_level = len(mark) - 1
+                yield "".join(f"<h{heading_level}>{line}</h{heading_level}>" for line in escaped_lines)
             else:
-                yield f"<p>{' '.join(escaped)}</p>"
+                yield f"<p>{' '.join(escaped_lines)}</p>"
 
 
 def _render_table(table: Table) -> Iterator[str]:
@@ -144,48 +144,50 @@ def _render_table(table: Table) -> Iterator[str]:
         text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
         return text.rstrip("0").rstrip(".") if "." in text else text
 
-    frame = table.frame
-    if not isinstance(frame, pl.DataFrame):
-        raise PrcError(f"expected a DataFrame in Table(...); got {type(frame).__name__}")
+    shown_rows = table.frame
+    if not isinstance(shown_rows, pl.DataFrame):
+        raise PrcError(f"expected a DataFrame in Table(...); got {type(shown_rows).__name__}")
     caption = table.caption
-    if frame.height > _MAX_ROWS:
-        caption = f"{caption} The first {_MAX_ROWS} of {frame.height} rows.".strip()
-    are_numbers = [dtype.is_numeric() for dtype in frame.dtypes]
-    label = escape(caption or "Table")
+    if shown_rows.height > _MAX_ROWS:
+        caption = f"{caption} The first {_MAX_ROWS} of {shown_rows.height} rows.".strip()
+    are_numeric = [dtype.is_numeric() for dtype in shown_rows.dtypes]
+    label_html = escape(caption or "Table")
     # Paper does not scroll, so there a value of a wide table stands beside its name.
-    is_wide = frame.width > _MANY_COLUMNS
-    kind = ' class="many"' if is_wide else ""
-    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table{kind}>'
+    is_wide = shown_rows.width > _MANY_COLUMNS
+    css_class = ' class="many"' if is_wide else ""
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label_html}"><table{css_class}>'
     if caption:  # which is no wider than the page, even if the table is
         yield f"<caption><span>{escape(caption)}</span></caption>"
-    heads = zip(frame.columns, are_numbers, strict=True)
-    cells = "".join(_render_cell("th", name, is_number, ' scope="col"') for name, is_number in heads)
-    yield f"<thead><tr>{cells}</tr></thead>"
+    head_cells = zip(shown_rows.columns, are_numeric, strict=True)
+    heads_html = "".join(
+        _render_cell("th", name, is_number, ' scope="col"') for name, is_number in head_cells
+    )
+    yield f"<thead><tr>{heads_html}</tr></thead>"
     yield "<tbody>"
-    names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
-    for row in frame.head(_MAX_ROWS).iter_rows():
+    name_attributes = [f' data-name="{escape(name)}"' if is_wide else "" for name in shown_rows.columns]
+    for row in shown_rows.head(_MAX_ROWS).iter_rows():
         texts = (show_value(value, show_float) for value in row)
-        row_of_cells = zip(texts, are_numbers, names, strict=True)
+        row_of_cells = zip(texts, are_numeric, name_attributes, strict=True)
         yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
     yield "</tbody></table></div>"
 
 
 def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
-    style = ' class="number"' if is_number else ""
-    return f"<{tag}{style}{attributes}>{escape(text)}</{tag}>"
+    css_class = ' class="number"' if is_number else ""
+    return f"<{tag}{css_class}{attributes}>{escape(text)}</{tag}>"
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:
     spec = show_texts(figure.chart.to_dict())
-    text = spec.get("description") or figure.caption or "Chart"
-    source = "data:image/svg+xml;base64," + base64.b64encode(draw_svg(spec).encode()).decode()
+    alt_text = spec.get("description") or figure.caption or "Chart"
+    image_url = "data:image/svg+xml;base64," + base64.b64encode(draw_svg(spec).encode()).decode()
     yield f'<figure id="figure-{number}">'
-    yield f'<img src="{source}" alt="{escape(text)}">'
-    data = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    script = _SPEC_TAG + data.replace("<", "\\u003c") + "</script>"
+    yield f'<img src="{image_url}" alt="{escape(alt_text)}">'
+    spec_json = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    spec_tag = _SPEC_TAG + spec_json.replace("<", "\\u003c") + "</script>"
     has_controls = any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
-    if len(script) <= _MAX_CHART_LETTERS or has_controls:
-        yield script
+    if len(spec_tag) <= _MAX_CHART_LETTERS or has_controls:
+        yield spec_tag
     if figure.caption:
         yield f"<figcaption>{escape(figure.caption)}</figcaption>"
     yield "</figure>"
@@ -208,20 +210,27 @@ def show_texts(spec: Any) -> Any:
 def draw_svg(spec: dict[str, Any]) -> str:
     """Return the chart as SVG, without layers that only serve the pointer."""
     params = spec.get("params", [])
-    drawing = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
-    drawing["params"] = [
+    drawing_spec = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
+    drawing_spec["params"] = [
         # Nobody can select on paper, so a selection is what it holds at the start.
-        {"name": param["name"], "value": {k: [v] for k, v in (param.get("value") or [{}])[0].items()}}
+        {
+            "name": param["name"],
+            "value": {field: [value] for field, value in (param.get("value") or [{}])[0].items()},
+        }
         if "select" in param
         else param
         for param in params
     ]
-    if drawing.get("width") == "container":
-        drawing["width"] = _DRAWING_WIDTH
-    svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
+    if drawing_spec.get("width") == "container":
+        drawing_spec["width"] = _DRAWING_WIDTH
+    svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing_spec)))
     # Clips are numbered from 0: Vega counts on from the last drawing.
-    numbers = {old: f"clip{n}" for n, old in enumerate(dict.fromkeys(_CLIP.findall(svg)))}
-    return _CLIP_USE.sub(lambda match: match[1] + numbers.get(match[2], match[2]) + match[3], svg)
+    new_name_of_clip = {
+        clip_name: f"clip{number}" for number, clip_name in enumerate(dict.fromkeys(_CLIP.findall(svg)))
+    }
+    return _CLIP_USE.sub(
+        lambda match: match[1] + new_name_of_clip.get(match[2], match[2]) + match[3], svg
+    )
 
 
 def _drop_unseen(spec: Any, pointers: list[str]) -> Any:

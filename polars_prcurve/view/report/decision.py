@@ -130,13 +130,13 @@ class Decision:
 
         check_texts(date=date)
         resolve_target(path)
-        kind = Path(path).suffix.lower()
-        if kind not in (".png", ".svg"):
+        file_ending = Path(path).suffix.lower()
+        if file_ending not in (".png", ".svg"):
             raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
-        drawing = draw_card(self._findings, date)
-        if kind == ".svg":
-            return write_text(path, drawing)
-        return write_bytes(path, load_vl_convert().svg_to_png(drawing))
+        card_svg = draw_card(self._findings, date)
+        if file_ending == ".svg":
+            return write_text(path, card_svg)
+        return write_bytes(path, load_vl_convert().svg_to_png(card_svg))
 
     def model_card(self, *, date: str | None = None) -> str:
         """Return the decision as Markdown, for the card of a model."""
@@ -171,5 +171,5 @@ class Decision:
     def _repr_html_(self) -> str:
         from polars_prcurve.view.report.share_card import draw_card
 
-        card = draw_card(self._findings, None)
-        return f'<div style="max-width:760px">{card.replace("<svg ", _FLUID_TAG, 1)}</div>'
+        card_svg = draw_card(self._findings, None)
+        return f'<div style="max-width:760px">{card_svg.replace("<svg ", _FLUID_TAG, 1)}</div>'

@@ -41,50 +41,56 @@ KINDS = ("right", "likely", "open", "false")
 """Kinds of icons in their order: right by the whole interval, by the estimate, by its high end, not."""
 
 
-def draw_alerts(case: Case, precision: Estimate, color: int) -> str:
+def draw_alerts(case: Case, precision: Estimate, color_number: int) -> str:
     """Return the icons of the alerts of a model, ten in a row."""
     kinds = list(list_icons(case, precision))
-    columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
-    cell = 17.6 * _IN_A_ROW / columns
-    shapes = place_icons(kinds, color, cell, columns)
-    rows = -(-len(kinds) // columns)
-    label = f"{join_within(*say_precision(case, precision))} {end_precision(case)}"
-    return draw_document(shapes, cell * columns, cell * rows, label)
+    n_columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
+    cell_size = 17.6 * _IN_A_ROW / n_columns
+    shapes = place_icons(kinds, color_number, cell_size, n_columns)
+    n_rows = -(-len(kinds) // n_columns)
+    description = f"{join_within(*say_precision(case, precision))} {end_precision(case)}"
+    return draw_document(shapes, cell_size * n_columns, cell_size * n_rows, description)
 
 
-def place_icons(kinds: Sequence[str], color: int, cell: float, columns: int) -> Iterator[str]:
+def place_icons(
+    kinds: Sequence[str], color_number: int, cell_size: float, n_columns: int
+) -> Iterator[str]:
     """Yield the circles of the icons, in rows from the top left."""
     for number, kind in enumerate(kinds):
-        x, y = (number % columns + 0.5) * cell, (number // columns + 0.5) * cell
-        yield draw_circle(x, y, 0.37 * cell, describe_look(kind, color))
+        x, y = (number % n_columns + 0.5) * cell_size, (number // n_columns + 0.5) * cell_size
+        yield draw_circle(x, y, 0.37 * cell_size, describe_look(kind, color_number))
 
 
-def describe_look(kind: str, color: int | None) -> str:
+def describe_look(kind: str, color_number: int | None) -> str:
     """Return how an icon of a kind looks: solid, hatched with a heavy or a light ring, or hollow."""
-    ink = "var(--quiet)" if color is None else name_color(color)
-    hatch = f"url(#hatch-{'grey' if color is None else color % 8})"
+    ring_color = "var(--quiet)" if color_number is None else name_color(color_number)
+    hatch_url = f"url(#hatch-{'grey' if color_number is None else color_number % 8})"
     return {
-        "right": f'style="fill:{ink};stroke:{ink}" stroke-width="1"',
-        "likely": f'style="fill:{hatch};stroke:{ink}" stroke-width="1.8"',
-        "open": f'style="fill:{hatch};stroke:{ink}" stroke-width="1" fill-opacity=".38"',
+        "right": f'style="fill:{ring_color};stroke:{ring_color}" stroke-width="1"',
+        "likely": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1.8"',
+        "open": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1" fill-opacity=".38"',
         "false": 'fill="none" style="stroke:var(--rule)" stroke-width="1"',
     }[kind]
 
 
 def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
     """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
-    listed_grids = list(grids)
-    rare_ones = [precision for case, precision in listed_grids if _is_read_one_by_one(case, precision)]
-    meanings = ["right or not"] if len(rare_ones) < len(listed_grids) else []
-    if rare_ones:
-        low = min(precision.low if precision.span else precision.value for precision in rare_ones)
-        end = ""
-        if low <= 0:
-            end = f", and more than the {MOST_ICONS} drawn"
-        elif round(1 / low) > MOST_ICONS:
-            n = say_eta(low).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
-            end = f", up to {n}; {MOST_ICONS} are drawn"
-        meanings.append(f"may have to be read until one is right{end}")
+    icon_grids = list(grids)
+    rare_precisions = [
+        precision for case, precision in icon_grids if _is_read_one_by_one(case, precision)
+    ]
+    meanings = ["right or not"] if len(rare_precisions) < len(icon_grids) else []
+    if rare_precisions:
+        lowest_share = min(
+            precision.low if precision.span else precision.value for precision in rare_precisions
+        )
+        count_note = ""
+        if lowest_share <= 0:
+            count_note = f", and more than the {MOST_ICONS} drawn"
+        elif round(1 / lowest_share) > MOST_ICONS:
+            count_text = say_eta(lowest_share).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
+            count_note = f", up to {count_text}; {MOST_ICONS} are drawn"
+        meanings.append(f"may have to be read until one is right{count_note}")
     return " or ".join(meanings)
 
 
@@ -101,18 +107,23 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
     value = float(precision.value)
     low, high = precision.span or (value, value)
     if not is_rarely_right(case):
-        ends = [count_of_100(share) for share in (low, value, high)]
+        end_counts = [count_of_100(share) for share in (low, value, high)]
         for number in range(100):
-            yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")
+            yield next(
+                (kind for kind, end_count in zip(KINDS, end_counts, strict=False) if number < end_count),
+                "false",
+            )
         return
-    most = 100 if value == 0 else min(MOST_ICONS, round(1 / low) if low > 0 else MOST_ICONS)
+    n_icons = 100 if value == 0 else min(MOST_ICONS, round(1 / low) if low > 0 else MOST_ICONS)
     if value == 0:
-        yield from ("open" if number < round(100 * high) else "false" for number in range(most))
+        yield from ("open" if number < round(100 * high) else "false" for number in range(n_icons))
         return
-    first, middle = round(1 / high), round(1 / value)
-    yield "right" if middle <= MOST_ICONS else "false"  # one in more than are drawn
-    for number in range(1, max(most, min(middle, MOST_ICONS))):
-        yield "false" if number < first else "likely" if number < middle else "open"
+    n_alerts_at_high, n_alerts_at_value = round(1 / high), round(1 / value)
+    yield "right" if n_alerts_at_value <= MOST_ICONS else "false"  # one in more than are drawn
+    for number in range(1, max(n_icons, min(n_alerts_at_value, MOST_ICONS))):
+        yield (
+            "false" if number < n_alerts_at_high else "likely" if number < n_alerts_at_value else "open"
+        )
 
 
 # Curves of models: how many alerts are right, by how many positives are found ----------------------
@@ -130,7 +141,7 @@ class Curve:
     """The curve of a model, and the point on it that is decided about."""
 
     name: str
-    color: int | None
+    color_number: int | None
     rows: Sequence[Mapping[str, Any]]
     """Rows of `curve` by rising recall: recall, precision with its interval, fp."""
     point: Point | None  # recall and precision at the targets; None if they are not met
@@ -142,34 +153,35 @@ Place: TypeAlias = Callable[[float, float], Point]
 
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
     """Return the picture of some models, and the level of alerts that are drawn by lot."""
-    low = eta if 0 < eta < LOG_BELOW else 0.0  # the foot of the axis of precision, a log axis above 0
-    start = 84 if low else 34
+    foot = eta if 0 < eta < LOG_BELOW else 0.0  # of the axis of precision, a log axis above 0
+    plot_left = 84 if foot else 34
 
     def place(recall: float, precision: float) -> Point:
-        level = 1 - math.log(max(precision, low)) / math.log(low) if low else precision
-        return start + recall * (width - 24 - start), 14 + (1 - level) * (height - 56)
+        level = 1 - math.log(max(precision, foot)) / math.log(foot) if foot else precision
+        return plot_left + recall * (width - 24 - plot_left), 14 + (1 - level) * (height - 56)
 
     shapes = []
-    levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
-    if low:
-        powers = [10.0**-k for k in range(1, int(-math.log10(low) + 1e-9) + 1)]
-        levels = [(1.0, f"100{NO_BREAK}%"), *zip(powers, map(say_eta, powers), strict=True)]
-    for precision, label in levels:
-        (x, y), end = place(0, precision), place(1, precision)
-        shapes.append(draw_line((x, y), end, "var(--grid)"))
+    grid_levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    if foot:
+        powers = [10.0**-exponent for exponent in range(1, int(-math.log10(foot) + 1e-9) + 1)]
+        grid_levels = [(1.0, f"100{NO_BREAK}%"), *zip(powers, map(say_eta, powers), strict=True)]
+    for precision, label in grid_levels:
+        (x, y), line_end = place(0, precision), place(1, precision)
+        shapes.append(draw_line((x, y), line_end, "var(--grid)"))
         shapes.append(draw_text((x - 8, y + 4), label, 12, anchor="end"))
     for percent in range(0, 101, 20):
-        x, foot = place(percent / 100, 0)
-        shapes.append(draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle"))
-    x, foot = place(0, 0)
-    shapes.append(draw_text((x, foot + 36), "Positives found", 12))
-    for curve in sorted(curves, key=lambda c: c.color is not None):
+        x, foot_y = place(percent / 100, 0)
+        shapes.append(draw_text((x, foot_y + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle"))
+    x, foot_y = place(0, 0)
+    shapes.append(draw_text((x, foot_y + 36), "Positives found", 12))
+    for curve in sorted(curves, key=lambda curve: curve.color_number is not None):
         shapes += _draw_curve(place, curve)
-    level = place(0, eta)
-    shapes.append(draw_line(level, place(1, eta)))
-    beside = -5 if eta < 0.06 or low else 15
-    shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
-    colored_curves = [curve for curve in curves if curve.color is not None]
+    chance_start = place(0, eta)
+    shapes.append(draw_line(chance_start, place(1, eta)))
+    label_offset = -5 if eta < 0.06 or foot else 15
+    x, y = chance_start
+    shapes.append(draw_text((x + 4, y + label_offset), "alerts by lot", 11, kind="quiet rim"))
+    colored_curves = [curve for curve in curves if curve.color_number is not None]
     if have_room(colored_curves, width):
         shapes += _name_curves(place, width, colored_curves)
     label = "Share of alerts that are right, by share of positives that are found"
@@ -177,23 +189,27 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
 
 
 def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
-    color = name_color(curve.color)
-    rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
-    band = [row for row in rows if row.get("precision_low") is not None]
-    if band and curve.color is not None:
-        top = [place(row["recall"], row["precision_high"]) for row in band]
-        foot = [place(row["recall"], row["precision_low"]) for row in band]
-        yield draw_area(top, foot, color)
-    start = next((number for number, row in enumerate(rows) if not _is_by_chance(row)), len(rows))
-    places = [place(row["recall"], row["precision"]) for row in rows]
-    if start > 0:
-        yield draw_path(places[: start + 1], color, 1.6, DOTTED)
-    if places[start:]:
-        yield draw_path(places[start:], color, 2.2 if curve.color is not None else 1.2)
-    if curve.point is not None and curve.color is not None:
+    color = name_color(curve.color_number)
+    curve_rows = [
+        row for row in curve.rows if row["precision"] is not None and row["recall"] is not None
+    ]
+    band_rows = [row for row in curve_rows if row.get("precision_low") is not None]
+    if band_rows and curve.color_number is not None:
+        upper_points = [place(row["recall"], row["precision_high"]) for row in band_rows]
+        lower_points = [place(row["recall"], row["precision_low"]) for row in band_rows]
+        yield draw_area(upper_points, lower_points, color)
+    first_solid = next(
+        (number for number, row in enumerate(curve_rows) if not _is_by_chance(row)), len(curve_rows)
+    )
+    line_points = [place(row["recall"], row["precision"]) for row in curve_rows]
+    if first_solid > 0:
+        yield draw_path(line_points[: first_solid + 1], color, 1.6, DOTTED)
+    if line_points[first_solid:]:
+        yield draw_path(line_points[first_solid:], color, 2.2 if curve.color_number is not None else 1.2)
+    if curve.point is not None and curve.color_number is not None:
         x, y = place(*curve.point)
-        look = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
-        yield draw_circle(x, y, 5, look)
+        circle_attributes = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
+        yield draw_circle(x, y, 5, circle_attributes)
 
 
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
@@ -210,25 +226,25 @@ def have_room(curves: Sequence[Curve], width: float) -> bool:
 
 def _name_curves(place: Place, width: float, curves: Sequence[Curve]) -> Iterator[str]:
     """Yield the names, each near its line, in the order of lines and a line of text apart."""
-    anchors = []
+    anchored_curves = []
     for curve in curves:
         rows = [row for row in curve.rows if row["precision"] is not None]
         row = min(rows, key=lambda row: abs((row["recall"] or 0) - _NAME_RECALL), default=None)
         if row is not None:
-            anchors.append((place(_NAME_RECALL, row["precision"]), curve))
-    anchors.sort(key=lambda pair: pair[0][1])
+            anchored_curves.append((place(_NAME_RECALL, row["precision"]), curve))
+    anchored_curves.sort(key=lambda point_and_curve: point_and_curve[0][1])
     heights: list[float] = []
-    for (_, y), _ in anchors:
+    for (_, y), _ in anchored_curves:
         heights.append(max(y - 8, heights[-1] + _LINE_HEIGHT if heights else 14))
-    limit = place(0, 0)[1] - 6
+    lowest_y = place(0, 0)[1] - 6
     for number in reversed(range(len(heights))):
-        heights[number] = min(heights[number], limit)
-        limit = heights[number] - _LINE_HEIGHT
-    for ((x, _), curve), y in zip(anchors, heights, strict=True):
+        heights[number] = min(heights[number], lowest_y)
+        lowest_y = heights[number] - _LINE_HEIGHT
+    for ((x, _), curve), y in zip(anchored_curves, heights, strict=True):
         has_room = x + 0.58 * 13 * len(curve.name) < width
-        start, anchor = (x, "start") if has_room else (width - 4, "end")
-        color = name_color(curve.color)
-        yield draw_text((start, y), curve.name, 13, kind="strong rim", anchor=anchor, color=color)
+        text_x, anchor = (x, "start") if has_room else (width - 4, "end")
+        color = name_color(curve.color_number)
+        yield draw_text((text_x, y), curve.name, 13, kind="strong rim", anchor=anchor, color=color)
 
 
 # Groups: the values of each with their intervals, those below first --------------------------------
@@ -259,7 +275,7 @@ class GroupBlock:
     """Cases of which the same is known; the colour is a number, or None for grey."""
 
     title: str
-    color: int | None
+    color_number: int | None
     cases: Sequence[WordedCase]
     is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
 
@@ -267,23 +283,23 @@ class GroupBlock:
 def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     overall = None if findings.group_tests is None else findings.group_tests.overall_value
-    colors = {} if findings.has_one_model else number_models(*findings.cases)
-    names_width, right = min(170.0, 0.36 * width), width - 52
+    color_number_by_model = {} if findings.has_one_model else number_models(*findings.cases)
+    names_width, plot_right = min(170.0, 0.36 * width), width - 52
     axis_end = _find_axis_end(findings)
 
     def place(share: float) -> float:
-        return names_width + share * (right - names_width) * 100 / axis_end
+        return names_width + share * (plot_right - names_width) * 100 / axis_end
 
     names = {case.name for case in findings.cases}
-    name_rows = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
+    rows_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
     def measure(case: WordedCase) -> float:
-        name_height = _ROW + _NAME_ROW * (max(len(name_rows[case.name]), 1) - 1)
+        name_height = _ROW + _NAME_ROW * (max(len(rows_of_name[case.name]), 1) - 1)
         return max(name_height, _MODEL_ROW * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD + sum(map(measure, block.cases)) for block in blocks)
     shapes = []
-    for percent in (axis_end * k / 5 for k in range(6)):
+    for percent in (axis_end * number / 5 for number in range(6)):
         x = place(percent / 100)
         shapes.append(draw_line((x, 18), (x, height), "var(--grid)"))
         shapes.append(draw_text((x, 11), f"{percent:g}", 11, anchor="middle"))
@@ -295,48 +311,69 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
         y += _HEAD
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
         for case in block.cases:
-            middle, rows = y + measure(case) / 2, name_rows[case.name]
-            first = middle + 4 - _NAME_ROW * (len(rows) - 1) / 2
-            ink = "quiet" if block.color is None else ""
-            for k, row in enumerate(rows):
-                shapes.append(draw_text((0, first + _NAME_ROW * k), row, 10.5, kind=ink))
-            shapes += _draw_marks(block, case, colors, middle, place)
-            shapes.append(draw_text((width, middle + 4), format_count(case.n_pos), 10.5, anchor="end"))
+            middle_y, name_rows = y + measure(case) / 2, rows_of_name[case.name]
+            first_row_y = middle_y + 4 - _NAME_ROW * (len(name_rows) - 1) / 2
+            text_kind = "quiet" if block.color_number is None else ""
+            for number, row_text in enumerate(name_rows):
+                row_y = first_row_y + _NAME_ROW * number
+                shapes.append(draw_text((0, row_y), row_text, 10.5, kind=text_kind))
+            shapes += _draw_marks(block, case, color_number_by_model, middle_y, place)
+            shapes.append(draw_text((width, middle_y + 4), format_count(case.n_pos), 10.5, anchor="end"))
             y += measure(case)
     return draw_document(shapes, width, height, "Value of each group with its interval", kind)
 
 
 def _find_axis_end(findings: Findings) -> int:
     """Return the round number, in 100, beyond all values and intervals of models."""
-    merits = [model.merit for case in findings.cases for model in case.candidates]
-    highs = [merit.high if merit.span else merit.value for merit in merits if merit.value is not None]
-    return next((end for end in (1, 2, 5, 10, 20, 50) if 100 * max(highs, default=1.0) <= end), 100)
+    estimates = [candidate.merit for case in findings.cases for candidate in case.candidates]
+    high_values = [
+        estimate.high if estimate.span else estimate.value
+        for estimate in estimates
+        if estimate.value is not None
+    ]
+    return next(
+        (
+            axis_end
+            for axis_end in (1, 2, 5, 10, 20, 50)
+            if 100 * max(high_values, default=1.0) <= axis_end
+        ),
+        100,
+    )
 
 
 def _draw_marks(
     block: GroupBlock,
     case: WordedCase,
-    colors: Mapping[Any, int],
-    middle: float,
+    color_number_by_model: Mapping[Any, int],
+    middle_y: float,
     place: Callable[[float], float],
 ) -> Iterator[str]:
     """Yield the intervals of models and their points, below each other; an only model has no colour."""
-    n, rivals = len(case.candidates), case.rivals if colors else []
-    models = sorted(case.candidates, key=lambda candidate: colors.get(candidate.model, 0))
-    for number, model in enumerate(models):
-        y = middle + (number - (n - 1) / 2) * _MODEL_ROW
-        merit, color_number = model.merit, colors.get(model.model, block.color)
+    n_candidates, rivals = len(case.candidates), case.rivals if color_number_by_model else []
+    candidates = sorted(
+        case.candidates, key=lambda candidate: color_number_by_model.get(candidate.model, 0)
+    )
+    for number, candidate in enumerate(candidates):
+        y = middle_y + (number - (n_candidates - 1) / 2) * _MODEL_ROW
+        estimate, color_number = (
+            candidate.merit,
+            color_number_by_model.get(candidate.model, block.color_number),
+        )
         color = "var(--quiet)" if color_number is None else name_color(color_number)
         # Full are values that are settled, and of several models those that may be best.
-        is_full = model in rivals if colors else block.color is not None
-        if merit.span is not None:
-            low, high = merit.span
-            dash = DOTTED if block.is_in_doubt else f'stroke-width="{1.6 if n == 1 else 1}"'
-            yield draw_line((place(low), y), (place(high), y), color, dash)
-        if merit.value is not None:
-            fill = color if is_full else "var(--ground)"
-            look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
-            yield draw_circle(place(merit.value), y, 3.4 if n == 1 else 2.5, look)
+        is_full = candidate in rivals if color_number_by_model else block.color_number is not None
+        if estimate.span is not None:
+            low, high = estimate.span
+            line_attributes = (
+                DOTTED if block.is_in_doubt else f'stroke-width="{1.6 if n_candidates == 1 else 1}"'
+            )
+            yield draw_line((place(low), y), (place(high), y), color, line_attributes)
+        if estimate.value is not None:
+            fill_color = color if is_full else "var(--ground)"
+            circle_attributes = f'style="fill:{fill_color};stroke:{color}" stroke-width="1.3"'
+            yield draw_circle(
+                place(estimate.value), y, 3.4 if n_candidates == 1 else 2.5, circle_attributes
+            )
 
 
 # Cases of which the same is known, in blocks
@@ -349,8 +386,8 @@ def are_drawn(findings: Findings) -> bool:
 
 def number_models(*cases: Case) -> dict[Any, int]:
     """Return the number of the colour of each model: they follow the order of names, as in charts."""
-    names = {candidate.model for case in cases for candidate in case.candidates}
-    return {name: number for number, name in enumerate(sorted(names, key=name_value))}
+    models = {candidate.model for case in cases for candidate in case.candidates}
+    return {model: number for number, model in enumerate(sorted(models, key=name_value))}
 
 
 def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
@@ -365,21 +402,27 @@ def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
 
 def list_blocks(findings: Findings) -> list[GroupBlock]:
     """Return the blocks; the cases that settle which model is better have one for each model."""
-    colors = number_models(*findings.cases)
+    color_number_by_model = number_models(*findings.cases)
     blocks = []
     for outcome, cases in place_cases(findings).items():
-        title, color = _BLOCKS[outcome]
+        title, color_number = _BLOCKS[outcome]
         cases_by_winner: dict[str, list[WordedCase]] = {}
         for case in cases:
             has_winner = outcome == "settled" and not findings.has_one_model
             winner = say_short(case) if has_winner else ""
             cases_by_winner.setdefault(winner, []).append(case)
-        for winner, part in sorted(cases_by_winner.items(), key=lambda pair: -len(pair[1])):
+        for winner, block_cases in sorted(
+            cases_by_winner.items(), key=lambda winner_and_cases: -len(winner_and_cases[1])
+        ):
             blocks.append(
                 GroupBlock(
-                    title=f"{len(part)} where {winner}" if winner else title.format(len(part)),
-                    color=colors[part[0].qualifiers[0].model] if winner else color,
-                    cases=part,
+                    title=f"{len(block_cases)} where {winner}"
+                    if winner
+                    else title.format(len(block_cases)),
+                    color_number=color_number_by_model[block_cases[0].qualifiers[0].model]
+                    if winner
+                    else color_number,
+                    cases=block_cases,
                     is_in_doubt=outcome == "too little data",
                 )
             )

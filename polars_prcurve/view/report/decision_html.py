@@ -58,7 +58,7 @@ def build_document(findings: Findings, title: str | None, date: str | None, note
 def _write_body(
     findings: Findings, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, is_picture = findings.verdict, drawings.are_drawn(findings)
+    verdict, is_drawn = findings.verdict, drawings.are_drawn(findings)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
@@ -67,15 +67,15 @@ def _write_body(
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if findings.cases:
         case = findings.cases[0]
-        if len(findings.cases) > 1 and not is_picture:
+        if len(findings.cases) > 1 and not is_drawn:
             yield write_cases(findings)
             yield f"<h2>{escape(value_phrases.start_sentence(say_place(case)))}</h2>"
-        if is_picture:
+        if is_drawn:
             yield from write_groups(findings)
         else:
-            colors = drawings.number_models(case)
+            color_number_by_model = drawings.number_models(case)
             cards = [
-                ModelCard(case, candidate, colors[candidate.model])
+                ModelCard(case, candidate, color_number_by_model[candidate.model])
                 for candidate in choose_drawable(case)
             ]
             yield from _write_cards(findings, cards)
@@ -86,15 +86,15 @@ def _write_body(
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
-        if is_picture:
+        if is_drawn:
             yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
         else:
-            if difference := describe_difference(case):
-                yield _fold("The difference, tested", f"<p>{difference}</p>")
-            if shares := write_shares(case):
-                yield _fold("Other shares of positives", shares)
-        table = write_raw(build_table(findings))
-        yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
+            if difference_html := describe_difference(case):
+                yield _fold("The difference, tested", f"<p>{difference_html}</p>")
+            if shares_html := write_shares(case):
+                yield _fold("Other shares of positives", shares_html)
+        table_html = write_raw(build_table(findings))
+        yield _fold("Numbers in full, and how they are made", table_html + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
 
 
@@ -103,12 +103,12 @@ def describe_question(findings: Findings) -> str:
     cases = findings.cases
     if not cases:
         return ""
-    places, etas = {say_place(case) for case in cases}, {case.eta for case in cases}
-    place = say_place(cases[0])
-    if len(places) > 1:
+    place_phrases, etas = {say_place(case) for case in cases}, {case.eta for case in cases}
+    place_phrase = say_place(cases[0])
+    if len(place_phrases) > 1:
         shared_etas = [eta for eta in etas if len(etas) == 1 and eta is not None]
-        place = ", ".join([say_places(cases), *map(number_words.say_where, shared_etas)])
-    question = f"{place}, {value_phrases.describe_goal(findings.goal)}".strip(", ")
+        place_phrase = ", ".join([say_places(cases), *map(number_words.say_where, shared_etas)])
+    question = f"{place_phrase}, {value_phrases.describe_goal(findings.goal)}".strip(", ")
     if findings.goal.guarantee is not None:
         question += f", promised with {number_words.format_level(findings.goal.guarantee)}"
     return number_words.glue_numbers(value_phrases.start_sentence(question))
@@ -120,9 +120,9 @@ def write_sentence(findings: Findings, verdict: Verdict) -> str:
     return mark_names(escape(verdict.sentence), names, "<bdi>{}</bdi>".format)
 
 
-def isolate_names(findings: Findings, text: str) -> str:
+def isolate_names(findings: Findings, sentence: str) -> str:
     """Return a text in which each name that is written from right to left is isolated."""
-    return mark_names(text, list_all_names(findings), isolate_name)
+    return mark_names(sentence, list_all_names(findings), isolate_name)
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class ModelCard:
 
     case: Case
     candidate: Candidate
-    color: int
+    color_number: int
     heading: str = ""  # if empty, the name of the model
 
 
@@ -152,14 +152,14 @@ def choose_drawable(case: Case) -> list[Candidate]:
 
 def write_status(findings: Findings) -> str:
     """Return the status, filled where all is settled."""
-    kind = "status settled" if findings.status == "settled" else "status"
-    return f'<p class="{kind}">{escape(say_status(findings))}</p>'
+    css_classes = "status settled" if findings.status == "settled" else "status"
+    return f'<p class="{css_classes}">{escape(say_status(findings))}</p>'
 
 
 def _write_cards(findings: Findings, cards: Sequence[ModelCard]) -> Iterator[str]:
     """Yield the card of each model, and a key of icons."""
 
-    def dot(kind: str) -> str:
+    def draw_dot(kind: str) -> str:
         return draw_document(
             [draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, ""
         )
@@ -167,10 +167,12 @@ def _write_cards(findings: Findings, cards: Sequence[ModelCard]) -> Iterator[str
     if not cards:
         return
     yield f'<div class="models">{"".join(map(_write_card, cards))}</div>'
-    doubt = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
-    words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
-    key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
-    yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
+    doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
+    interval_phrase = escape(
+        f"{doubt_phrase}: the {number_words.format_level(findings.confidence)} interval"
+    )
+    key_html = f"{draw_dot('right')}right {draw_dot('likely')}{interval_phrase} {draw_dot('false')}false"
+    yield f'<p class="key">{key_html}</p><p class="note">{escape(describe_intervals(findings))}</p>'
 
 
 def _write_card(card: ModelCard) -> str:
@@ -178,40 +180,48 @@ def _write_card(card: ModelCard) -> str:
     candidate, heading = card.candidate, card.heading
     if not heading and candidate.model is not None:
         heading = value_phrases.name_model(candidate)
-    head = f"<h3>{isolate(heading)}</h3>" if heading else ""
-    values = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
-        for name, value, ends in list_values(card.case, candidate)
+    heading_html = f"<h3>{isolate(heading)}</h3>" if heading else ""
+    value_items = "".join(
+        f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)} <small>{escape(span_text)}</small></dd>"
+        for value_name, value_text, span_text in list_values(card.case, candidate)
     )
-    icons = drawings.draw_alerts(card.case, candidate.precision, card.color)
+    icons = drawings.draw_alerts(card.case, candidate.precision, card.color_number)
     return (
-        f'<section class="model" style="--c:var(--c{card.color % 8})">{head}<div><div>{icons}</div>'
-        f"<dl>{values}</dl></div></section>"
+        f'<section class="model" style="--c:var(--c{card.color_number % 8})">'
+        f"{heading_html}<div><div>{icons}</div><dl>{value_items}</dl></div></section>"
     )
 
 
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
-    value, ends = value_phrases.say_precision(case, candidate.precision)
-    name = value_phrases.name_precision(case)
-    yield name + (", half of the positives found" if case.goal.is_of_curve else ""), value, ends
+    value_text, span_text = value_phrases.say_precision(case, candidate.precision)
+    precision_name = value_phrases.name_precision(case)
+    yield (
+        precision_name + (", half of the positives found" if case.goal.is_of_curve else ""),
+        value_text,
+        span_text,
+    )
     if case.goal.is_of_curve:
         yield name_metric(case.goal.merit), *value_phrases.say_merit(candidate)
         return
     yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.say_alerts(candidate)
-    value, span = value_phrases.say_found(candidate)
-    score = say_score(candidate)
-    yield "positives found", value, ", ".join(filter(None, [span, f"at score {score}" if score else ""]))
+    value_text, span_text = value_phrases.say_found(candidate)
+    score_text = say_score(candidate)
+    yield (
+        "positives found",
+        value_text,
+        ", ".join(filter(None, [span_text, f"at score {score_text}" if score_text else ""])),
+    )
     if case.goal.maximized is not None:
         yield f"best {name_metric(case.goal.merit)}", *value_phrases.say_merit(candidate)
 
 
 def say_score(candidate: Candidate) -> str:
     """Return a threshold in six digits, rounded down, so that all that it flags stays flagged."""
-    value = candidate.row.get("threshold")
-    if isinstance(value, float):
-        return number_words.say_threshold(value)
-    return "" if value is None else name_value(value)
+    threshold = candidate.row.get("threshold")
+    if isinstance(threshold, float):
+        return number_words.say_threshold(threshold)
+    return "" if threshold is None else name_value(threshold)
 
 
 def describe_intervals(findings: Findings) -> str:
@@ -232,30 +242,32 @@ def describe_intervals(findings: Findings) -> str:
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
     cases_by_outcome = drawings.place_cases(findings)
-    lowest, highest = cases_by_outcome["worse"][:1], cases_by_outcome["better"][-1:]
+    lowest_cases, highest_cases = cases_by_outcome["worse"][:1], cases_by_outcome["better"][-1:]
     cards = [
-        ModelCard(case, case.candidates[0], color, f"{rank} that is told apart: {case.name}")
-        for rank, cases, color in (("Lowest", lowest, 1), ("Highest", highest, 0))
+        ModelCard(case, case.candidates[0], color_number, f"{rank} that is told apart: {case.name}")
+        for rank, cases, color_number in (("Lowest", lowest_cases, 1), ("Highest", highest_cases, 0))
         for case in cases
     ]
     yield from _write_cards(findings, cards)
-    unit = "group" if findings.group_columns else "prevalence"
-    yield f'<section class="chart"><h2>Every {unit}, by what is known of it</h2>'
-    merit, tests = findings.goal.merit, findings.group_tests
-    axis = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
-        merit, f"100 times {name_metric(merit)}"
+    unit_name = "group" if findings.group_columns else "prevalence"
+    yield f'<section class="chart"><h2>Every {unit_name}, by what is known of it</h2>'
+    metric_name, group_tests = findings.goal.merit, findings.group_tests
+    axis_title = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
+        metric_name, f"100 times {name_metric(metric_name)}"
     )
-    hollow = "hollow: not known well" if findings.has_one_model else "hollow: shown to be behind"
-    if tests is not None:
-        hollow = "upright: all groups together; hollow: not told apart"
-    words = f"{axis}; line: {number_words.format_level(findings.confidence)}; {hollow}"
-    yield f'<p class="place">{escape(words)}</p>'
+    hollow_meaning = "hollow: not known well" if findings.has_one_model else "hollow: shown to be behind"
+    if group_tests is not None:
+        hollow_meaning = "upright: all groups together; hollow: not told apart"
+    key_text = f"{axis_title}; line: {number_words.format_level(findings.confidence)}; {hollow_meaning}"
+    yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
-        colors = drawings.number_models(*findings.cases)
-        yield _write_names({name_value(model): number for model, number in colors.items()})
+        color_number_by_model = drawings.number_models(*findings.cases)
+        yield _write_names(
+            {name_value(model): number for model, number in color_number_by_model.items()}
+        )
     blocks = drawings.list_blocks(findings)
-    for kind, width in (("wide", 740), ("small", 358)):
-        yield drawings.draw_groups(findings, blocks, width, kind)
+    for css_class, width in (("wide", 740), ("small", 358)):
+        yield drawings.draw_groups(findings, blocks, width, css_class)
     yield "</section>"
 
 
@@ -263,16 +275,18 @@ CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 """The rows of the curves of a case, by model."""
 
 
-def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
+def pick_rows(findings: Findings, cases: Sequence[Case], *curve_tables: pl.DataFrame) -> list[CurveRows]:
     """Return the rows of these frames, which are curves or points of them, for each case."""
     keys = [make_key(*case.groups.values(), case.eta) for case in cases]
-    rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
-    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
-        case_rows = rows.get(make_key(*(row[name] for name in findings.group_columns), row["eta"]))
-        if case_rows is not None:
+    rows_by_key: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
+    for row in (row for curve_table in curve_tables for row in curve_table.iter_rows(named=True)):
+        rows_by_model = rows_by_key.get(
+            make_key(*(row[name] for name in findings.group_columns), row["eta"])
+        )
+        if rows_by_model is not None:
             model = None if findings.model is None else row[findings.model]
-            case_rows.setdefault(model, []).append(row)
-    return [rows[key] for key in keys]
+            rows_by_model.setdefault(model, []).append(row)
+    return [rows_by_key[key] for key in keys]
 
 
 def make_key(*values: Any) -> tuple[Any, ...]:
@@ -281,42 +295,48 @@ def make_key(*values: Any) -> tuple[Any, ...]:
 
 
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
-    [rows] = pick_rows(findings, [case], findings.evidence.curves)
-    colors = drawings.number_models(case)
+    [rows_by_model] = pick_rows(findings, [case], findings.evidence.curves)
+    color_number_by_model = drawings.number_models(case)
     # Models that may be best have colours of their own.
-    by_rank = [*choose_pair(case), *case.rivals, *case.candidates]
-    colored_models = list(dict.fromkeys(candidate.model for candidate in by_rank))[:_MOST_LINES]
+    ranked_candidates = [*choose_pair(case), *case.rivals, *case.candidates]
+    colored_models = list(dict.fromkeys(candidate.model for candidate in ranked_candidates))[
+        :_MOST_LINES
+    ]
     curves = []
     for candidate in case.candidates:
-        if not rows.get(candidate.model):
+        if not rows_by_model.get(candidate.model):
             continue
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
-        color = colors[candidate.model] if candidate.model in colored_models else None
+        color_number = (
+            color_number_by_model[candidate.model] if candidate.model in colored_models else None
+        )
         name = "" if candidate.model is None else value_phrases.name_model(candidate)
-        curves.append(drawings.Curve(name, color, rows[candidate.model], point))
+        curves.append(drawings.Curve(name, color_number, rows_by_model[candidate.model], point))
     if not curves:
         return
-    level = number_words.format_level(findings.confidence)
+    level_text = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    axis = "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW else "Share of alerts right"
-    words = f"{axis}, by positives found; band: {level} for each score as it stands; "
-    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
-    for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
-        yield drawings.draw_curves(curves, case.eta or 0.0, width, height, kind)
+    axis_title = (
+        "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW else "Share of alerts right"
+    )
+    axis_text = f"{axis_title}, by positives found; band: {level_text} for each score as it stands; "
+    yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false alerts, or 20 positives</p>'
+    for css_class, width, height in (("wide", 740, 330), ("small", 358, 270)):
+        yield drawings.draw_curves(curves, case.eta or 0.0, width, height, css_class)
         if not drawings.have_room(curves, width):
-            yield _write_names({curve.name: curve.color for curve in curves}, kind)
+            yield _write_names({curve.name: curve.color_number for curve in curves}, css_class)
     yield "</section>"
 
 
-def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
+def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str = "") -> str:
     """Return names with their colours, for a drawing that has no room for them."""
-    lines = "".join(
-        f'<li style="color:{name_color(color)}">{isolate(name)}</li>'
-        for name, color in colors.items()
-        if color is not None
+    list_items = "".join(
+        f'<li style="color:{name_color(color_number)}">{isolate(name)}</li>'
+        for name, color_number in color_number_by_name.items()
+        if color_number is not None
     )
-    return f'<ul class="names {kind}">{lines}</ul>'
+    return f'<ul class="names {css_class}">{list_items}</ul>'
 
 
 def _write_need(findings: Findings) -> Iterator[str]:
@@ -327,19 +347,19 @@ def _write_need(findings: Findings) -> Iterator[str]:
         yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
         need = count_examples_needed(case, findings.evidence.test_level)
         if findings.group_tests is None and need is not None and not need.is_met:
-            share = max(100 * need.n_tested / need.number, 0.7)
-            n_tested = safe_text.format_count(need.n_tested)
+            percent_tested = max(100 * need.n_tested / need.number, 0.7)
+            n_tested_text = safe_text.format_count(need.n_tested)
             yield (
-                f'<div class="bar"><p><b>{n_tested} {need.class_name} tested</b>'
+                f'<div class="bar"><p><b>{n_tested_text} {need.class_name} tested</b>'
                 f"<span>about {value_phrases.say_about(need.number)} needed</span></p>"
-                f'<div><i style="width:{share:.1f}%"></i></div></div>'
+                f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons
     if reasons:
-        items = "".join(
+        list_items = "".join(
             f"<li>{escape(value_phrases.start_sentence(reason))}.</li>" for reason in reasons
         )
-        yield f'<ul class="reasons">{items}</ul>'
+        yield f'<ul class="reasons">{list_items}</ul>'
 
 
 def _fold(name: str, html: str) -> str:
@@ -351,37 +371,44 @@ def describe_difference(case: Case) -> str:
     if len(case.qualifiers) < 2:
         return ""
     first, second = case.qualifiers[:2]
-    row = second.row
-    gap, low, high = (row.get(f"behind{end}") for end in ("", "_low", "_high"))
+    second_row = second.row
+    gap, low, high = (second_row.get(f"behind{end_suffix}") for end_suffix in ("", "_low", "_high"))
     if gap is None or low is None or high is None:
         return ""
-    names = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
-    pair = " minus ".join(names)
-    units = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}
-    unit = units.get(case.goal.merit, "")
-    scale, form = (100, "{:.1f}") if unit else (1, "{:.2g}")
-    gap, low, high = (
-        number_words.say_signed(scale * value, form.format, "+") for value in (gap, low, high)
+    names_html = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
+    pair_html = " minus ".join(names_html)
+    unit_of_metric = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}
+    unit = unit_of_metric.get(case.goal.merit, "")
+    scale, number_format = (100, "{:.1f}") if unit else (1, "{:.2g}")
+    gap_text, low_text, high_text = (
+        number_words.say_signed(scale * value, number_format.format, "+") for value in (gap, low, high)
     )
-    return f"{pair}: {gap}{unit} ({low} to {high}), for all models at once."
+    return f"{pair_html}: {gap_text}{unit} ({low_text} to {high_text}), for all models at once."
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
-    facts = [] if date is None else [date]
-    sizes = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
-    if sizes:
-        n_pos, n_neg = (safe_text.format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True))
-        size = f"tested on {n_pos} positives and {n_neg} negatives"
-        facts.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
+    phrases = [] if date is None else [date]
+    sizes_by_group = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
+    if sizes_by_group:
+        n_pos_text, n_neg_text = (
+            safe_text.format_count(round(sum(sizes_of_class)))
+            for sizes_of_class in zip(*sizes_by_group.values(), strict=True)
+        )
+        size_phrase = f"tested on {n_pos_text} positives and {n_neg_text} negatives"
+        phrases.append(
+            size_phrase if len(sizes_by_group) < 2 else f"{size_phrase} in {len(sizes_by_group)} groups"
+        )
     if findings.dropped_rows is not None:
-        facts.append(number_words.say_dropped_rows(findings.dropped_rows))
+        phrases.append(number_words.say_dropped_rows(findings.dropped_rows))
     # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
     plain_columns = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
-    frames = (findings.evidence.curves, findings.evidence.areas)
-    text = "".join(frame.with_columns(plain_columns).write_csv() for frame in frames)
-    facts.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
-    return number_words.glue_numbers(value_phrases.start_sentence(" · ".join(facts)))
+    evidence_tables = (findings.evidence.curves, findings.evidence.areas)
+    csv_text = "".join(
+        evidence_table.with_columns(plain_columns).write_csv() for evidence_table in evidence_tables
+    )
+    phrases.append(f"data {hashlib.sha256(csv_text.encode()).hexdigest()[:12]}")
+    return number_words.glue_numbers(value_phrases.start_sentence(" · ".join(phrases)))
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -391,26 +418,26 @@ _MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
-def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
+def write_table(heads: Sequence[str], table_rows: Sequence[Sequence[str]], css_class: str = "") -> str:
     """Return a table, whose heads are text and whose cells are HTML."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    names = [f' data-name="{escape(name)}"' for name in heads[1:]]
-    body = "".join(
+    heads_html = "".join(f'<th scope="col">{escape(title)}</th>' for title in heads)
+    attributes = [f' data-name="{escape(title)}"' for title in heads[1:]]
+    body_html = "".join(
         f'<tr><th scope="row">{first}</th>'
-        f"{''.join(f'<td{name}>{cell}</td>' for name, cell in zip(names, cells, strict=True))}</tr>"
-        for first, *cells in rows
+        f"{''.join(f'<td{name}>{cell}</td>' for name, cell in zip(attributes, cells, strict=True))}</tr>"
+        for first, *cells in table_rows
     )
-    style = f' class="{kind}"' if kind else ""
+    class_attribute = f' class="{css_class}"' if css_class else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table{style}>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table{class_attribute}>'
+        f"<thead><tr>{heads_html}</tr></thead><tbody>{body_html}</tbody></table></div>"
     )
 
 
-def write_value(value: str, ends: str) -> str:
+def write_value(value_text: str, span_text: str) -> str:
     """Return a value with its interval behind it, as the content of a cell."""
-    interval = f" <small>({escape(ends)})</small>" if ends else ""
-    return f"<span>{escape(value)}{interval}</span>"  # or a narrow page would set them apart
+    span_html = f" <small>({escape(span_text)})</small>" if span_text else ""
+    return f"<span>{escape(value_text)}{span_html}</span>"  # or a narrow page would set them apart
 
 
 def write_models(case: JudgedCase) -> str:
@@ -421,37 +448,43 @@ def write_models(case: JudgedCase) -> str:
         heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
     if set(goal.targets) == {"recall"}:
         heads.pop()
-    rows = []
+    table_rows = []
     for candidate in case.candidates[:_MOST_ROWS]:
-        name = isolate(value_phrases.name_model(candidate))
+        name_html = isolate(value_phrases.name_model(candidate))
         if not candidate.meets_targets:
-            rows.append([name, *("–" for _ in heads), value_phrases.NO_THRESHOLD])
+            table_rows.append([name_html, *("–" for _ in heads), value_phrases.NO_THRESHOLD])
             continue
-        values = [value_phrases.say_merit(candidate)]
+        texts_of_values = [value_phrases.say_merit(candidate)]
         if goal.is_of_rate:
-            values = [value_phrases.say_precision(case, candidate.precision)]
+            texts_of_values = [value_phrases.say_precision(case, candidate.precision)]
         if not goal.is_of_curve:
-            values += [value_phrases.say_alerts(candidate), value_phrases.say_found(candidate)]
+            texts_of_values += [value_phrases.say_alerts(candidate), value_phrases.say_found(candidate)]
         standing = "" if candidate.may_be_best else "behind"
         if candidate.may_be_chance:
             standing = "may be chance"
         elif candidate.may_be_best and status in ("settled", "not told apart"):
             standing = "may be best"
-        rows.append([name, *(write_value(*value) for value in values[: len(heads)]), standing])
+        table_rows.append(
+            [
+                name_html,
+                *(write_value(*texts_of_value) for texts_of_value in texts_of_values[: len(heads)]),
+                standing,
+            ]
+        )
     n_left = len(case.candidates) - _MOST_ROWS
-    note = f'<p class="note">{n_left} more models are in the table below.</p>' if n_left > 0 else ""
-    return write_table(["model", *heads, ""], rows) + note
+    note_html = f'<p class="note">{n_left} more models are in the table below.</p>' if n_left > 0 else ""
+    return write_table(["model", *heads, ""], table_rows) + note_html
 
 
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
-    rows = []
+    table_rows = []
     for case in findings.cases[:_MOST_ROWS]:
-        sentence = f'<span class="words">{escape(case.verdict.sentence)}</span>'
-        rows.append([isolate(case.name), escape(name_outcome(case.outcome)), sentence])
+        sentence_html = f'<span class="words">{escape(case.verdict.sentence)}</span>'
+        table_rows.append([isolate(case.name), escape(name_outcome(case.outcome)), sentence_html])
     n_left = len(findings.cases) - _MOST_ROWS
-    note = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
-    return write_table(["where", "status", "verdict"], rows, "cases") + note
+    note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
+    return write_table(["where", "status", "verdict"], table_rows, "cases") + note_html
 
 
 def write_shares(case: Case) -> str:
@@ -459,48 +492,52 @@ def write_shares(case: Case) -> str:
     eta = case.eta
     if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.qualifiers:
         return ""
-    models = case.qualifiers[:_MOST_COMPARED]
+    candidates = case.qualifiers[:_MOST_COMPARED]
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
-    rows = []
-    for other in etas:
-        cells = []
-        for precision in (candidate.precision for candidate in models):
+    table_rows = []
+    for other_eta in etas:
+        cells_html = []
+        for precision in (candidate.precision for candidate in candidates):
             # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
             # do the ends of its interval, where that has no error of the prevalence.
-            shares = (precision.value, precision.low, precision.high)
-            shifted: list[Any] = [
-                None if share is None else shift_prior(share, eta, other) for share in shares
+            precision_and_ends = (precision.value, precision.low, precision.high)
+            shifted_shares: list[Any] = [
+                None if share is None else shift_prior(share, eta, other_eta)
+                for share in precision_and_ends
             ]
-            value, low, high = shifted
-            cells.append(write_value(*number_words.say_estimate(value, low, high)))
-        rows.append([escape(number_words.say_eta(other)), *cells])
-    names = ["" if model.model is None else value_phrases.name_model(model) for model in models]
-    heads = ["positive", *(name or "alerts right" for name in names)]
-    return write_table(heads, rows) + '<p class="note">At the scores of this decision.</p>'
+            value, low, high = shifted_shares
+            cells_html.append(write_value(*number_words.say_estimate(value, low, high)))
+        table_rows.append([escape(number_words.say_eta(other_eta)), *cells_html])
+    model_names = [
+        "" if candidate.model is None else value_phrases.name_model(candidate)
+        for candidate in candidates
+    ]
+    heads = ["positive", *(model_name or "alerts right" for model_name in model_names)]
+    return write_table(heads, table_rows) + '<p class="note">At the scores of this decision.</p>'
 
 
-def write_raw(frame: pl.DataFrame) -> str:
+def write_raw(result: pl.DataFrame) -> str:
     """Return a table of all numbers, in up to six digits."""
 
     def show_float(value: float) -> str:
         return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
 
-    rows = [
+    table_rows = [
         [escape(show_value(value, show_float)) for value in row]
-        for row in frame.head(_MOST_RAW_ROWS).iter_rows()
+        for row in result.head(_MOST_RAW_ROWS).iter_rows()
     ]
-    return write_table(frame.columns, rows, "raw")
+    return write_table(result.columns, table_rows, "raw")
 
 
 def write_methods(findings: Findings) -> str:
     """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
     goal, level = findings.goal, number_words.format_level(findings.confidence)
-    models = (
+    comparison_sentence = (
         "Models are compared in pairs where they scored the same examples. Of several models all "
         "differences hold at once (Tukey 1953, Kramer 1956): a model that none beats "
         f"is ruled out in at most {number_words.format_level(1 - findings.confidence)} of tests."
     )
-    promise = (
+    promise_sentence = (
         f"Scores are promised: in {number_words.format_level(goal.guarantee or 0)} of tests the targets "
         "hold in truth at the score that is found."
     )
@@ -511,10 +548,10 @@ def write_methods(findings: Findings) -> str:
         f"Intervals have a level of {level}: of rates by Wilson (1927), of precision by the distances "
         "to their ends, which add up in quadrature (Zou and Donner 2008), and with the choice of the "
         "score where it was found on the test. Average precision allows for examples that a test lacks.",
-        *([] if findings.model is None else [models]),
+        *([] if findings.model is None else [comparison_sentence]),
         "Whether scores are above chance is tested on ranks and on reciprocal ranks of the positives. "
         f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
-        *([] if goal.guarantee is None else [promise]),
+        *([] if goal.guarantee is None else [promise_sentence]),
         f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "
         f"Python {platform.python_version()}.",
     )

@@ -58,28 +58,28 @@ def name_color(number: int | None) -> str:
     return "var(--others)" if number is None else f"var(--c{number % 8})"
 
 
-def draw_circle(x: float, y: float, r: float, look: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>'
+def draw_circle(x: float, y: float, radius: float, attributes: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {attributes}/>'
 
 
 def draw_line(start: Point, end: Point, color: str = "var(--rule)", attributes: str = "") -> str:
     (x1, y1), (x2, y2) = start, end
-    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-    return f'<line {ends} style="stroke:{color}" {attributes}/>'
+    coordinates = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {coordinates} style="stroke:{color}" {attributes}/>'
 
 
 def draw_path(points: Iterable[Point], color: str, width: float, attributes: str = "") -> str:
-    places = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    path_data = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return (
-        f'<path d="M{places}" fill="none" style="stroke:{color}" stroke-width="{width}" '
+        f'<path d="M{path_data}" fill="none" style="stroke:{color}" stroke-width="{width}" '
         f'stroke-linejoin="round" {attributes}/>'
     )
 
 
-def draw_area(top: Sequence[Point], foot: Sequence[Point], color: str) -> str:
+def draw_area(upper_points: Sequence[Point], lower_points: Sequence[Point], color: str) -> str:
     """Return the area between two lines that go the same way."""
-    places = "L".join(f"{x:.1f},{y:.1f}" for x, y in [*top, *reversed(foot)])
-    return f'<path d="M{places}Z" style="fill:{color}" opacity="0.15"/>'
+    path_data = "L".join(f"{x:.1f},{y:.1f}" for x, y in [*upper_points, *reversed(lower_points)])
+    return f'<path d="M{path_data}Z" style="fill:{color}" opacity="0.15"/>'
 
 
 def draw_text(
@@ -93,12 +93,16 @@ def draw_text(
     )
 
 
-def draw_document(shapes: Iterable[str], width: float, height: float, label: str, kind: str = "") -> str:
+def draw_document(
+    shapes: Iterable[str], width: float, height: float, description: str, css_class: str = ""
+) -> str:
     """Return a drawing; the label is what a screen reader says of it, which passes over one without."""
-    role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+    role_attributes = (
+        f'role="img" aria-label="{escape(description)}"' if description else 'aria-hidden="true"'
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" class="{kind}" {role}>'
+        f'height="{height:g}" class="{css_class}" {role_attributes}>'
         f"{''.join(shapes)}</svg>"
     )
 
@@ -151,11 +155,11 @@ def paint(drawing: str) -> str:
 
 def build_scheme() -> str:
     """Return the style sheet of colours, for light and for dark screens."""
-    light = ";".join(f"{name}:{color}" for name, color, _ in _SCHEME)
-    dark = ";".join(f"{name}:{color}" for name, _, color in _SCHEME)
+    light_colors = ";".join(f"{name}:{color}" for name, color, _ in _SCHEME)
+    dark_colors = ";".join(f"{name}:{color}" for name, _, color in _SCHEME)
     return (
-        f":root{{color-scheme:light dark;{light}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+        f":root{{color-scheme:light dark;{light_colors}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark_colors}}}}}\n"
     )
 
 
@@ -287,9 +291,9 @@ def write_document(
 ) -> str:
     """Return a page that loads nothing: only its own scripts run, which may read `data`, a JSON."""
     script_texts = list(scripts)
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in script_texts]
-    sources = " ".join(f"'sha256-{digest.decode()}'" for digest in digests) or "'none'"
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {sources}"
+    script_digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in script_texts]
+    script_sources = " ".join(f"'sha256-{digest.decode()}'" for digest in script_digests) or "'none'"
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {script_sources}"
     data_tags = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
     return "\n".join(
         [

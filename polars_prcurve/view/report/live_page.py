@@ -64,28 +64,28 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     """Return the page as HTML; equal findings and words make equal bytes."""
     folder = files("polars_prcurve.view.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
-    data = describe_data(findings)
-    names, case = [group["name"] for group in data["groups"]], findings.cases[0]
-    per = escape(say_cases(case.per))
+    page_data = describe_data(findings)
+    group_names, case = [group["name"] for group in page_data["groups"]], findings.cases[0]
+    per_phrase = escape(say_cases(case.per))
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
         document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
-        *_write_group_list(names, len(names) + data["left"]),
+        *_write_group_list(group_names, len(group_names) + page_data["left"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
         '<p class="note" id="key"></p><p class="note"><b id="doubt"></b></p></div><div>',
-        f'<label>{"Score threshold" if data["hasScores"] else "Point"} <b id="score"></b>'
+        f'<label>{"Score threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
         '<input type="range" id="row" min="0" step="1"></label>',
         '<label>Positive <b id="share"></b><input type="range" id="eta" min="0" step="1"></label>',
         '<div class="money"><label>A false alert costs'
         '<input type="number" id="alert" min="0" step="any"></label>'
         '<label>A miss costs<input type="number" id="miss" min="0" step="any"></label></div>',
-        f'<dl class="numbers"><div><dt>alerts {per}</dt><dd id="alerts"></dd></div>',
+        f'<dl class="numbers"><div><dt>alerts {per_phrase}</dt><dd id="alerts"></dd></div>',
         '<div><dt>positives found</dt><dd id="found"></dd></div>',
-        f'<div><dt>costs {per}</dt><dd id="cost"></dd></div></dl></div></div>',
+        f'<div><dt>costs {per_phrase}</dt><dd id="cost"></dd></div></dl></div></div>',
         '<h2>What a score costs</h2><p class="place" id="cheaper"></p>',
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
         '<p><button id="go">Go to the cheapest score of the test</button></p>',
@@ -93,20 +93,23 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         f"<footer>{escape(document.describe_test(findings, date))}. Intervals are of the score "
         "as it stands. The address holds what you see.</footer>",
     ]
-    json_text, style = _write_json(data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
+    json_text, style = _write_json(page_data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
     return write_document(
         title or "From which score to alert", style, body, scripts=scripts, data=json_text
     )
 
 
-def _write_group_list(names: Sequence[str], n_groups: int) -> Iterator[str]:
+def _write_group_list(group_names: Sequence[str], n_groups: int) -> Iterator[str]:
     """Yield the list from which a reader picks a group, and how many groups have no room in it."""
     if n_groups > 1:
-        options = "".join(f'<option value="{k}">{escape(name)}</option>' for k, name in enumerate(names))
-        yield f'<label>Group<select id="group">{options}</select></label>'
-    if n_groups > len(names):
-        choice = "those that the verdict names, and others that have room"
-        yield f'<p class="note">{len(names)} of {n_groups} groups: {choice}.</p>'
+        option_tags = "".join(
+            f'<option value="{number}">{escape(name)}</option>'
+            for number, name in enumerate(group_names)
+        )
+        yield f'<label>Group<select id="group">{option_tags}</select></label>'
+    if n_groups > len(group_names):
+        choice_phrase = "those that the verdict names, and others that have room"
+        yield f'<p class="note">{len(group_names)} of {n_groups} groups: {choice_phrase}.</p>'
 
 
 def _write_json(data: Any) -> str:
@@ -118,33 +121,33 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     cases_by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
     for case in findings.cases:
         cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
-    groups_of_cases = list(cases_by_group.values())
+    cases_of_groups = list(cases_by_group.values())
     # Rates are the same at any of its prevalences.
-    cases = [cases_of_group[0] for cases_of_group in groups_of_cases]
-    evidence, colors = findings.evidence, number_models(*findings.cases)
+    cases = [cases_of_group[0] for cases_of_group in cases_of_groups]
+    evidence, color_numbers = findings.evidence, number_models(*findings.cases)
     rows_of_cases = document.pick_rows(findings, cases, evidence.curves, evidence.points)
     curves = [_round_rows(rows) for rows in rows_of_cases]
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
-    names, room = name_cases(cases), _MOST_BYTES
-    groups: dict[int, dict[str, Any]] = {}
+    group_names, n_bytes_left = name_cases(cases), _MOST_BYTES
+    group_by_number: dict[int, dict[str, Any]] = {}
     # First come those that the verdict is about: groups that are told apart, and those that it names.
     verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
-    places = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
+    place_phrases = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
     is_named = [
         case.is_group_apart or not place or mark_names(verdict, [place], lambda _: "") != verdict
-        for case, place in zip(cases, places, strict=True)
+        for case, place in zip(cases, place_phrases, strict=True)
     ]
-    for n in sorted(range(len(cases)), key=lambda n: not is_named[n]):
-        if curves[n]:
-            content = _describe_group(groups_of_cases[n], curves[n], colors, most_rows)
-            group = {"name": names[n], **content}
-            room -= len(_write_json(group).encode())
-            if groups and room < 0:
+    for number in sorted(range(len(cases)), key=lambda number: not is_named[number]):
+        if curves[number]:
+            content = _describe_group(cases_of_groups[number], curves[number], color_numbers, most_rows)
+            group = {"name": group_names[number], **content}
+            n_bytes_left -= len(_write_json(group).encode())
+            if group_by_number and n_bytes_left < 0:
                 break
-            groups[n] = group
-    if not groups:
+            group_by_number[number] = group
+    if not group_by_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    groups_in_order = [group for _, group in sorted(groups.items())]
+    groups_in_order = [group for _, group in sorted(group_by_number.items())]
     has_scores = any(model["rows"][0][0] is not None for model in groups_in_order[0]["models"])
     return {
         "groups": groups_in_order,
@@ -162,35 +165,41 @@ seen, if these are few."""
 
 def _round_rows(rows_of_models: document.CurveRows) -> _Rows:
     """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
-    columns = {"threshold": 9, **{f"{rate}{end}": 7 for rate in _RATES for end in ("", "_low", "_high")}}
+    digits_of_column = {
+        "threshold": 9,
+        **{f"{rate}{end_suffix}": 7 for rate in _RATES for end_suffix in ("", "_low", "_high")},
+    }
     rounded_rows: _Rows = {}
     for model, rows in rows_of_models.items():
         # A point that is decided about may be of the curve, too.
-        points: dict[tuple[Any, ...], list[Any]] = {}
+        point_by_rates: dict[tuple[Any, ...], list[Any]] = {}
         for row in rows:
-            point = [_round(row[name], digits) for name, digits in columns.items()]
+            point = [_round(row[name], digits) for name, digits in digits_of_column.items()]
             score, recall, _, _, fpr, *_ = point
             if recall is not None and fpr is not None:
                 n_false = row["fp"]
                 if n_false is not None and n_false < FEW_FALSE_ALERTS:
                     # Sums of weights tell of no number of examples.
                     point.append(n_false if isinstance(n_false, int) else -1)
-                points.setdefault((recall, fpr, score), point)
-        if points:
-            rounded_rows[model] = sorted(points.values(), key=lambda row: (row[1], row[4]))
+                point_by_rates.setdefault((recall, fpr, score), point)
+        if point_by_rates:
+            rounded_rows[model] = sorted(point_by_rates.values(), key=lambda point: (point[1], point[4]))
     return rounded_rows
 
 
 def _describe_group(
-    cases: Sequence[Case], rows_of_models: _Rows, colors: Mapping[Any, int], most_rows: int
+    cases: Sequence[Case],
+    rows_of_models: _Rows,
+    color_number_by_model: Mapping[Any, int],
+    most_rows: int,
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
     case = cases[0]
     best_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
-    thresholds: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
+    thresholds_by_model: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
     for candidate in (candidate for case in cases for candidate in case.candidates):
         threshold = _round(candidate.row.get("threshold"), 9)
-        thresholds.setdefault(candidate.model, set()).add(threshold)
+        thresholds_by_model.setdefault(candidate.model, set()).add(threshold)
     models: list[dict[str, Any]] = []
     for candidate in case.candidates[:_MOST_MODELS]:
         if candidate.model in rows_of_models:
@@ -203,21 +212,23 @@ def _describe_group(
             step = -(-len(rows) // most_rows)
             thin_rows = [
                 row
-                for n, row in enumerate(rows)
-                if n % step == 0
+                for number, row in enumerate(rows)
+                if number % step == 0
                 or row in (first_row, rows[-1])
-                or (row[0] is not None and row[0] in thresholds[candidate.model])
+                or (row[0] is not None and row[0] in thresholds_by_model[candidate.model])
             ]
             models.append(
                 {
                     "name": "" if candidate.model is None else name_model(candidate),
-                    "color": colors[candidate.model] % 8,
+                    "color": color_number_by_model[candidate.model] % 8,
                     "row": thin_rows.index(first_row),
                     "rows": thin_rows,
                 }
             )
     return {
-        "where": "".join(f"{place} " for place in [say_place(case, with_eta=False)] if place),
+        "where": "".join(
+            f"{place_phrase} " for place_phrase in [say_place(case, with_eta=False)] if place_phrase
+        ),
         "etas": etas,
         "place": etas.index(case.eta) if case.eta in etas else 0,
         "models": models,
@@ -232,6 +243,10 @@ def _round(value: Any, digits: int) -> Any:
 
 def list_etas(eta: float | None) -> list[float]:
     """Return round prevalences from 1 in 2 down, and the one that is decided about."""
-    steps = (10.0**power * step for power in range(7) for step in _STEPS)
-    round_etas = {1 / n for n in steps if n >= 2 and 1 / n >= _LEAST_ETA * (1 - 1e-9)}
+    cases_per_positive = (10.0**power * step for power in range(7) for step in _STEPS)
+    round_etas = {
+        1 / n_cases
+        for n_cases in cases_per_positive
+        if n_cases >= 2 and 1 / n_cases >= _LEAST_ETA * (1 - 1e-9)
+    }
     return sorted(round_etas | ({eta} if eta else set()), reverse=True)

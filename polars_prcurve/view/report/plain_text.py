@@ -61,27 +61,29 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     status, sentence = say_status(findings), verdict.sentence
     if sentence.lower().startswith(f"{status}:"):  # which is not said twice
         sentence = sentence[len(status) + 2 :]
-    blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
-    left_out: list[str] = []
+    line_blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
+    hidden_heads: list[str] = []
     if len(findings.cases) == 1:
         [case] = findings.cases
-        columns, spare = list_columns(findings, case, case.candidates[:_MOST_ROWS])
-        for head in spare:
-            if _measure(columns) <= width:
+        text_columns, spare_heads = list_columns(findings, case, case.candidates[:_MOST_ROWS])
+        for head in spare_heads:
+            if _measure(text_columns) <= width:
                 break
-            left_out += [column.head for column in columns if column.head == head]
-            columns = [column for column in columns if column.head != head]
-        blocks.append(list(_lay_out(columns, width)))
+            hidden_heads += [
+                text_column.head for text_column in text_columns if text_column.head == head
+            ]
+            text_columns = [text_column for text_column in text_columns if text_column.head != head]
+        line_blocks.append(list(_lay_out(text_columns, width)))
     elif findings.cases:
-        blocks.append(_write_cases(findings, width))
+        line_blocks.append(_write_cases(findings, width))
     question = document.describe_question(findings)
     if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
         question += f"; alerts {say_cases(findings.evidence.per)}"
     sentences = [question, *verdict.reasons, verdict.would_settle]
-    foot = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
-    if left_out:
-        foot += _wrap(f"left out: {', '.join(left_out)}{hint}", width)
-    return "\n\n".join("\n".join(lines) for lines in (*blocks, foot) if lines)
+    foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
+    if hidden_heads:
+        foot_lines += _wrap(f"left out: {', '.join(hidden_heads)}{hint}", width)
+    return "\n\n".join("\n".join(lines) for lines in (*line_blocks, foot_lines) if lines)
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -94,38 +96,47 @@ def _clean(text: str) -> str:
 
 
 def list_columns(
-    findings: Findings, case: Case, models: Sequence[Candidate]
+    findings: Findings, case: Case, candidates: Sequence[Candidate]
 ) -> tuple[list[Column], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
     def fill(say: Callable[[Candidate], tuple[str, str]]) -> list[str]:
-        return [_write(say, model) for model in models]
+        return [_write(say, candidate) for candidate in candidates]
 
-    columns = []
-    if any(model.model is not None for model in models):
-        columns.append(Column("model", [_clean(name_model(model)) for model in models], is_text=True))
-    level = format_level(findings.confidence).replace(NO_BREAK, " ")
+    text_columns = []
+    if any(candidate.model is not None for candidate in candidates):
+        text_columns.append(
+            Column("model", [_clean(name_model(candidate)) for candidate in candidates], is_text=True)
+        )
+    level_text = format_level(findings.confidence).replace(NO_BREAK, " ")
     head = name_precision(case).replace("100 alerts", "100")
-    right = Column(head, fill(lambda model: say_precision(case, model.precision)))
+    precision_column = Column(head, fill(lambda candidate: say_precision(case, candidate.precision)))
     if not case.goal.is_of_rate:
-        columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
+        text_columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
     if case.goal.is_of_curve:
-        return columns, []
-    recall = Column("found", fill(say_found))
-    alerts = Column(f"alerts ({level})", fill(say_alerts))
-    first, other = [right, alerts], recall
+        return text_columns, []
+    recall_column = Column("found", fill(say_found))
+    alerts_column = Column(f"alerts ({level_text})", fill(say_alerts))
+    first_columns, last_column = [precision_column, alerts_column], recall_column
     if case.goal.merit == "recall":
-        first, other = [recall, right], alerts
-    score = Column("score", fill(lambda model: (document.say_score(model), "")))
-    rows = [model.row if model.meets_targets else {} for model in models]
-    counts = [
-        Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
+        first_columns, last_column = [recall_column, precision_column], alerts_column
+    score_column = Column("score", fill(lambda candidate: (document.say_score(candidate), "")))
+    candidate_rows = [candidate.row if candidate.meets_targets else {} for candidate in candidates]
+    count_columns = [
+        Column(
+            name, ["-" if row.get(name) is None else format_count(row[name]) for row in candidate_rows]
+        )
         for name in ("tp", "fp")
     ]
-    has_scores = any(cell not in ("", "-") for cell in score.cells)
-    columns += [*first, *([score] if has_scores else []), other, *counts]
-    spare = ["fp", "tp", other.head, "score", alerts.head]
-    return columns, [*spare, *([] if case.goal.merit == "precision" else [right.head])]
+    has_scores = any(cell not in ("", "-") for cell in score_column.cells)
+    text_columns += [
+        *first_columns,
+        *([score_column] if has_scores else []),
+        last_column,
+        *count_columns,
+    ]
+    spare = ["fp", "tp", last_column.head, "score", alerts_column.head]
+    return text_columns, [*spare, *([] if case.goal.merit == "precision" else [precision_column.head])]
 
 
 def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
@@ -138,28 +149,36 @@ def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | N
 def _write_cases(findings: Findings, width: int) -> list[str]:
     """Return a line per case: values of the models and their intervals, or which is better there."""
     cases = findings.cases[:_MOST_ROWS]
-    names = [_clean(case.name) for case in cases]
-    verdicts = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
-    merit = findings.goal.merit
+    case_names = [_clean(case.name) for case in cases]
+    verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
+    metric_name = findings.goal.merit
     is_of_rate = findings.goal.is_of_rate
-    unit, say = ("of 100 right", say_of_100) if is_of_rate else (name_metric(merit), say_merit)
+    unit_name, say = (
+        ("of 100 right", say_of_100) if is_of_rate else (name_metric(metric_name), say_merit)
+    )
     if findings.has_one_model:
-        values = [_write(say, case.candidates[0]) for case in cases]
-        columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
+        value_texts = [_write(say, case.candidates[0]) for case in cases]
+        text_columns = [
+            Column("where", case_names, is_text=True),
+            Column(unit_name, value_texts),
+            verdict_column,
+        ]
     else:
-        models = {model.model: _clean(name_model(model)) for model in cases[0].candidates}
-        columns = [Column(unit, names, is_text=True)]
-        for name in sorted(models, key=str):
-            cells = [_write(say, find_candidate(case, name)) for case in cases]
-            columns.append(Column(models[name], cells))
-        columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
-        if _measure(columns[1:]) > width - len(_GAP):
-            columns = [Column("where", names, is_text=True), verdicts]
-    if _measure(columns) <= width:
-        lines = list(_lay_out(columns, width))
+        name_of_model = {
+            candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates
+        }
+        text_columns = [Column(unit_name, case_names, is_text=True)]
+        for model in sorted(name_of_model, key=str):
+            cells = [_write(say, find_candidate(case, model)) for case in cases]
+            text_columns.append(Column(name_of_model[model], cells))
+        text_columns += [verdict_column] if len(set(verdict_column.cells)) > 1 else []
+        if _measure(text_columns[1:]) > width - len(_GAP):
+            text_columns = [Column("where", case_names, is_text=True), verdict_column]
+    if _measure(text_columns) <= width:
+        lines = list(_lay_out(text_columns, width))
     else:  # names have lines of their own
-        rows_of_values = _lay_out(columns[1:], width - len(_GAP))
-        named_rows = zip(["", *columns[0].cells], rows_of_values, strict=True)
+        rows_of_values = _lay_out(text_columns[1:], width - len(_GAP))
+        named_rows = zip(["", *text_columns[0].cells], rows_of_values, strict=True)
         lines = [line for name, row in named_rows for line in (*fill_lines(name, width), _GAP + row)]
     n_left = len(findings.cases) - len(cases)
     return [*lines, f"{n_left} more"] if n_left > 0 else lines
@@ -170,21 +189,23 @@ def find_candidate(case: Case, model: Any) -> Candidate | None:
     return next((candidate for candidate in case.candidates if candidate.model == model), None)
 
 
-def _measure(columns: Sequence[Column]) -> int:
-    return sum(column.width + len(_GAP) for column in columns) - len(_GAP)
+def _measure(text_columns: Sequence[Column]) -> int:
+    return sum(text_column.width + len(_GAP) for text_column in text_columns) - len(_GAP)
 
 
-def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
+def _lay_out(text_columns: Sequence[Column], width: int) -> Iterator[str]:
     """Yield the lines of a table; the first column is cut if all are too wide together."""
-    widths, excess = [column.width for column in columns], _measure(columns) - width
-    if excess > 0 and columns[0].is_text:
+    widths, excess = [text_column.width for text_column in text_columns], _measure(text_columns) - width
+    if excess > 0 and text_columns[0].is_text:
         widths[0] = max(widths[0] - excess, _LEAST_NAME)
-    for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
-        padded = (
-            pad_text(cut_text(cell, room), room, is_right=not column.is_text)
-            for cell, room, column in zip(cells, widths, columns, strict=True)
+    for cells in zip(
+        *([text_column.head, *text_column.cells] for text_column in text_columns), strict=True
+    ):
+        padded_cells = (
+            pad_text(cut_text(cell, cell_width), cell_width, is_right=not text_column.is_text)
+            for cell, cell_width, text_column in zip(cells, widths, text_columns, strict=True)
         )
-        yield _GAP.join(padded).rstrip()
+        yield _GAP.join(padded_cells).rstrip()
 
 
 # Markdown ------------------------------------------------------------------------------------------
@@ -195,36 +216,41 @@ _ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[
 
 def write_model_card(findings: Findings, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
-    verdict, level = findings.verdict, format_level(findings.confidence)
-    lines = [f"**{_escape(verdict.sentence)}** ({say_status(findings)}, {level})", ""]
+    verdict, level_text = findings.verdict, format_level(findings.confidence)
+    lines = [f"**{_escape(verdict.sentence)}** ({say_status(findings)}, {level_text})", ""]
     if findings.cases and findings.group_tests is None:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
-    basis = (
+    basis_text = (
         f"{document.describe_test(findings, date)}. {document.describe_intervals(findings)} Rows are "
         "taken as independent unless clusters were named. It holds where positives and negatives "
         "resemble those tested."
     )
-    card = "\n".join([*lines, _escape(basis), ""])
-    return mark_names(card, map(_escape, list_all_names(findings)), isolate_name)
+    card_text = "\n".join([*lines, _escape(basis_text), ""])
+    return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)
 
 
 def _write_markdown_table(findings: Findings) -> list[str]:
     case = findings.cases[0]
-    models = document.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
-    names = ["" if model.model is None else name_model(model) for model in models]
+    candidates = document.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
+    model_names = ["" if candidate.model is None else name_model(candidate) for candidate in candidates]
 
-    def write(name: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
-        cells = [_escape(join_within(*show(model))) if model.meets_targets else "–" for model in models]
-        return f"| {name} | {' | '.join(cells)} |"
+    def write(row_title: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
+        cells = [
+            _escape(join_within(*show(candidate))) if candidate.meets_targets else "–"
+            for candidate in candidates
+        ]
+        return f"| {row_title} | {' | '.join(cells)} |"
 
     has_one_case = len(findings.cases) == 1
-    place = start_sentence(say_place(case))
-    head = document.describe_question(findings) if has_one_case else place
+    place_phrase = start_sentence(say_place(case))
+    heading = document.describe_question(findings) if has_one_case else place_phrase
     rows = [
-        f"| {_escape(head)} | {' | '.join(map(_escape, names))} |",
-        f"|---|{'---|' * len(models)}",
-        write(f"{name_precision(case)} (PPV)", lambda model: say_precision(case, model.precision)),
+        f"| {_escape(heading)} | {' | '.join(map(_escape, model_names))} |",
+        f"|---|{'---|' * len(candidates)}",
+        write(
+            f"{name_precision(case)} (PPV)", lambda candidate: say_precision(case, candidate.precision)
+        ),
     ]
     if case.goal.is_of_curve:
         return [*rows, write(name_metric(case.goal.merit), say_merit)]
@@ -232,7 +258,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         *rows,
         write(f"alerts {say_cases(case.per)}", say_alerts),
         write("positives found (sensitivity)", say_found),
-        write("score threshold", lambda model: (document.say_score(model), "")),
+        write("score threshold", lambda candidate: (document.say_score(candidate), "")),
     ]
 
 

@@ -52,17 +52,19 @@ _LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
 def draw_card(findings: Findings, date: str | None) -> str:
     """Return the card as SVG, with colours of its own; equal findings make equal bytes."""
     is_of_cases = bool(findings.cases) and are_drawn(findings)
-    key = ""
+    key_text = ""
     if is_of_cases:
-        key = f"a circle per {'group' if findings.group_columns else 'prevalence'}"
-    elif findings.cases and (models := choose_drawable(findings.cases[0])):
-        doubt = describe_doubt((findings.cases[0], model.precision) for model in models)
-        key = f"solid right · hatched {doubt} · hollow false"
+        key_text = f"a circle per {'group' if findings.group_columns else 'prevalence'}"
+    elif findings.cases and (candidates := choose_drawable(findings.cases[0])):
+        doubt_phrase = describe_doubt(
+            (findings.cases[0], candidate.precision) for candidate in candidates
+        )
+        key_text = f"solid right · hatched {doubt_phrase} · hollow false"
     sentence = isolate_names(findings, findings.verdict.sentence)
     # In as large a type as its length allows, in up to six lines.
-    for size, most in _SIZES:
+    for size, most_lines in _SIZES:
         lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
-        if len(lines) <= most:
+        if len(lines) <= most_lines:
             break
     shapes = [
         f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
@@ -74,14 +76,19 @@ def draw_card(findings: Findings, date: str | None) -> str:
             (_MARGIN, 74), isolate_names(findings, shorten_name(describe_question(findings), 96)), 23
         ),
         *(
-            draw_text((_MARGIN, 84 + size * 1.2 * n), line.replace(NO_BREAK, " "), size, kind="strong")
-            for n, line in enumerate(lines, 1)
+            draw_text(
+                (_MARGIN, 84 + size * 1.2 * line_number),
+                line.replace(NO_BREAK, " "),
+                size,
+                kind="strong",
+            )
+            for line_number, line in enumerate(lines, 1)
         ),
         *(_draw_blocks(findings) if is_of_cases else _draw_models(findings) if findings.cases else ()),
         f'<rect x="{_MARGIN}" y="567" width="{_WIDTH - 2 * _MARGIN}" height="1.5" '
         'style="fill:var(--grid)"/>',
         draw_text((_MARGIN, 604), describe_test(findings, date), 19),
-        draw_text((_WIDTH - _MARGIN, 548), key, 17, anchor="end"),
+        draw_text((_WIDTH - _MARGIN, 548), key_text, 17, anchor="end"),
     ]
     return paint(draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence))
 
@@ -89,43 +96,45 @@ def draw_card(findings: Findings, date: str | None) -> str:
 def _draw_models(findings: Findings) -> Iterator[str]:
     """Yield icons, name and numbers of two models of the first case; where, if there are others."""
     case = findings.cases[0]
-    colors, level = number_models(case), format_level(findings.confidence)
-    place = say_place(case) if len(findings.cases) > 1 else ""
-    title = shorten_name(start_sentence(place), 96)
+    color_number_by_model, level_text = number_models(case), format_level(findings.confidence)
+    place_phrase = say_place(case) if len(findings.cases) > 1 else ""
+    title = shorten_name(start_sentence(place_phrase), 96)
     yield draw_text((_MARGIN, 240), isolate_names(findings, title), 21)
     for number, candidate in enumerate(choose_drawable(case)):
         icons_x = _MARGIN + 560 * number
         kinds = list(list_icons(case, candidate.precision))
-        columns = 10 if len(kinds) <= 100 else 20
-        icons = place_icons(kinds, colors[candidate.model] % 8, 260 / columns, columns)
+        n_columns = 10 if len(kinds) <= 100 else 20
+        icons = place_icons(
+            kinds, color_number_by_model[candidate.model] % 8, 260 / n_columns, n_columns
+        )
         yield f'<g transform="translate({icons_x} 255)">{"".join(icons)}</g>'
         text_x, y = icons_x + 284, 272
-        color = name_color(colors[candidate.model])
+        color = name_color(color_number_by_model[candidate.model])
         name = "" if candidate.model is None else name_model(candidate)
-        for row in wrap_words(name, _NAME_LETTERS)[:_MOST_NAME_ROWS]:
-            yield draw_text((text_x, y), isolate_name(row), 21, kind="strong", color=color)
+        for name_row in wrap_words(name, _NAME_LETTERS)[:_MOST_NAME_ROWS]:
+            yield draw_text((text_x, y), isolate_name(name_row), 21, kind="strong", color=color)
             y += 24
-        value, ends = say_precision(case, candidate.precision)
-        unit, y = "alerts is right" if is_rarely_right(case) else "of 100 alerts right", y + 50
-        yield draw_text((text_x, y), value, 40 if is_rarely_right(case) else 66, kind="strong")
-        yield draw_text((text_x, y + 32), unit, 21)
-        if ends:
-            ends = f"{ends} ({level})"
-            size = 21 if len(ends) <= _NAME_LETTERS + 4 else 17
-            yield draw_text((text_x, y + 64), ends, size, kind="")
+        value_text, span_text = say_precision(case, candidate.precision)
+        unit_phrase, y = "alerts is right" if is_rarely_right(case) else "of 100 alerts right", y + 50
+        yield draw_text((text_x, y), value_text, 40 if is_rarely_right(case) else 66, kind="strong")
+        yield draw_text((text_x, y + 32), unit_phrase, 21)
+        if span_text:
+            span_text = f"{span_text} ({level_text})"
+            size = 21 if len(span_text) <= _NAME_LETTERS + 4 else 17
+            yield draw_text((text_x, y + 64), span_text, size, kind="")
 
 
 def _draw_blocks(findings: Findings) -> Iterator[str]:
     """Yield a row for each block of cases, with an icon per case."""
     blocks = list_blocks(findings)
-    rows = [-(-len(block.cases) // _IN_A_ROW) for block in blocks]
-    cell = min(28.0, 290 / (sum(rows) + 0.7 * len(rows)))
+    n_rows_of_blocks = [-(-len(block.cases) // _IN_A_ROW) for block in blocks]
+    cell_size = min(28.0, 290 / (sum(n_rows_of_blocks) + 0.7 * len(n_rows_of_blocks)))
     y = 250.0
-    for block, n_rows in zip(blocks, rows, strict=True):
+    for block, n_rows in zip(blocks, n_rows_of_blocks, strict=True):
         titles = wrap_words(isolate_names(findings, block.title), 50)[:2]
-        for line, title in enumerate(titles):
-            yield draw_text((_MARGIN, y + 0.5 * cell + 7 + 21 * line), title, 19, kind="")
-        kind = "false" if block.color is None else "right"
-        icons = place_icons([kind] * len(block.cases), block.color or 0, cell, _IN_A_ROW)
+        for line_number, title in enumerate(titles):
+            yield draw_text((_MARGIN, y + 0.5 * cell_size + 7 + 21 * line_number), title, 19, kind="")
+        kind = "false" if block.color_number is None else "right"
+        icons = place_icons([kind] * len(block.cases), block.color_number or 0, cell_size, _IN_A_ROW)
         yield f'<g transform="translate({_MARGIN + 520} {y:.1f})">{"".join(icons)}</g>'
-        y += cell * (n_rows + 0.7)
+        y += cell_size * (n_rows + 0.7)

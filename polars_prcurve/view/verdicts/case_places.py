@@ -14,17 +14,17 @@ def say_places(cases: Sequence[Case], quantifier: str = "") -> str:
 
     `quantifier` stands before the number, as in `in all 4 groups` and `in any of 4 groups`.
     """
-    n, n_groups = len(cases), len({tuple(case.groups.values()) for case in cases})
-    number = "both" if n == 2 and quantifier == "all" else f"{quantifier} {n}".strip()
+    n_cases, n_groups = len(cases), len({tuple(case.groups.values()) for case in cases})
+    number = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}".strip()
     if n_groups == 1:
         return f"at {number} prevalences"
-    return f"in {number} groups" if n_groups == n else f"in {number} groups and prevalences"
+    return f"in {number} groups" if n_groups == n_cases else f"in {number} groups and prevalences"
 
 
 def say_place(case: Case, *, with_eta: bool = True) -> str:
     """Return where a case is: its group, and its prevalence."""
-    groups = [name_group(*pair) for pair in case.groups.items()]
-    phrases = [f"in {', '.join(groups)}"] if groups else []
+    group_names = [name_group(column, value) for column, value in case.groups.items()]
+    phrases = [f"in {', '.join(group_names)}"] if group_names else []
     if with_eta and case.eta is not None:
         phrases.append(say_where(case.eta))
     return " ".join(phrases)
@@ -35,6 +35,6 @@ def name_cases(cases: Sequence[Case]) -> list[str]:
     has_etas = len({case.eta for case in cases}) > 1
     names = []
     for case in cases:
-        parts = [name_group(*pair) for pair in case.groups.items()]
-        names.append(", ".join([*parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
+        name_parts = [name_group(column, value) for column, value in case.groups.items()]
+        names.append(", ".join([*name_parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
     return names

@@ -32,39 +32,43 @@ class Findings(JudgedTable):
 
 def decide(request: DecisionRequest) -> Findings:
     """Return what is decided of the table that is asked, in words."""
-    table = judge_table(request)
+    judged_table = judge_table(request)
     cases = tuple(
-        WordedCase(**vars(case), verdict=write_verdict(case, table.evidence.test_level), name=name)
-        for case, name in zip(table.cases, name_cases(table.cases), strict=True)
+        WordedCase(
+            **vars(case), verdict=write_verdict(case, judged_table.evidence.test_level), name=name
+        )
+        for case, name in zip(judged_table.cases, name_cases(judged_table.cases), strict=True)
     )
-    return Findings(**{**vars(table), "cases": cases}, verdict=sum_up(table, cases))
+    return Findings(**{**vars(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases))
 
 
 def build_table(findings: Findings) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
-    unseen = () if findings.goal.is_of_curve else ("criterion", "target")
+    hidden_columns = () if findings.goal.is_of_curve else ("criterion", "target")
     return findings.evidence.rows.drop(
-        *unseen, EvidenceColumn.BINDING, EvidenceColumn.IS_REVERSED, strict=False
+        *hidden_columns, EvidenceColumn.BINDING, EvidenceColumn.IS_REVERSED, strict=False
     )
 
 
 def build_verdicts(findings: Findings) -> pl.DataFrame:
     """Return one row per case: its key, and its verdict."""
-    schema, model = findings.evidence.rows.schema, findings.model
-    columns = {
-        **{name: schema[name] for name in findings.evidence.keys},
+    evidence_schema, model_column = findings.evidence.rows.schema, findings.model
+    verdict_schema = {
+        **{name: evidence_schema[name] for name in findings.evidence.keys},
         "status": pl.String(),
-        "models": pl.List(pl.String() if model is None else schema[model]),
+        "models": pl.List(pl.String() if model_column is None else evidence_schema[model_column]),
         "sentence": pl.String(),
         "reasons": pl.List(pl.String),
         "would_settle": pl.String(),
     }
-    return pl.DataFrame([{**case.key, **vars(case.verdict)} for case in findings.cases], schema=columns)
+    return pl.DataFrame(
+        [{**case.key, **vars(case.verdict)} for case in findings.cases], schema=verdict_schema
+    )
 
 
 def list_all_names(findings: Findings) -> set[str]:
     """Return the names of all models and groups, as sentences have them."""
     candidates = [candidate for case in findings.cases for candidate in case.candidates]
-    models = {name_model(candidate) for candidate in candidates if candidate.model}
-    groups = {name_group(*pair) for case in findings.cases for pair in case.groups.items()}
-    return models | groups
+    model_names = {name_model(candidate) for candidate in candidates if candidate.model}
+    group_names = {name_group(*pair) for case in findings.cases for pair in case.groups.items()}
+    return model_names | group_names

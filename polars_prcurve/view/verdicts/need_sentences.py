@@ -42,11 +42,11 @@ def say_need(case: JudgedCase, test_level: float) -> str:
         return _say_larger_test(case, need)
     if need is None:
         return ""
-    unit = "alerts" if case.goal.merit == "precision" else "positives"
-    condition = f"is found (4 times in 5) with {say_examples(need)}"
+    unit_name = "alerts" if case.goal.merit == "precision" else "positives"
+    condition_phrase = f"is found (4 times in 5) with {say_examples(need)}"
     if need.is_met:
-        condition = "would have been found here (4 times in 5): what is left is smaller"
-    return f"A difference of {_GAP_IN_100} in 100 {unit} {condition}"
+        condition_phrase = "would have been found here (4 times in 5): what is left is smaller"
+    return f"A difference of {_GAP_IN_100} in 100 {unit_name} {condition_phrase}"
 
 
 def say_examples(need: SampleNeed) -> str:
@@ -58,10 +58,10 @@ def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
     if case.is_reversed:
         return "It takes the scores with the other sign"
-    useful = say_alerts_right(case, Estimate(min(1.0, USEFUL_LIFT * (case.eta or 0.0))))
+    useful_alerts_phrase = say_alerts_right(case, Estimate(min(1.0, USEFUL_LIFT * (case.eta or 0.0))))
     return (
         f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
-        f"{useful}. Look for other features, or for an error in the labels"
+        f"{useful_alerts_phrase}. Look for other features, or for an error in the labels"
     )
 
 
@@ -70,11 +70,13 @@ def _say_larger_test(case: Case, need: SampleNeed | None) -> str:
     if rests_on_eta(case):
         return _COUNT_CASES
     if need is not None:
-        negatives = ", and negatives in proportion" if need.class_name == "positives" else ""
-        return f"To know it to {_GAP_IN_100} in 100 either way takes {say_examples(need)}{negatives}"
-    n_found = case.qualifiers[0].row.get("tp") if case.qualifiers else None
-    if n_found is not None and min(case.n_pos, case.n_neg) >= LEAST_OF_CLASS:
-        return f"It takes more positives within the targets than the {format_count(n_found)} here"
+        negatives_clause = ", and negatives in proportion" if need.class_name == "positives" else ""
+        return (
+            f"To know it to {_GAP_IN_100} in 100 either way takes {say_examples(need)}{negatives_clause}"
+        )
+    n_pos_found = case.qualifiers[0].row.get("tp") if case.qualifiers else None
+    if n_pos_found is not None and min(case.n_pos, case.n_neg) >= LEAST_OF_CLASS:
+        return f"It takes more positives within the targets than the {format_count(n_pos_found)} here"
     return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
 
 
@@ -85,9 +87,9 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
         return ""
     if need.is_met:
         return f"A gap of {_GAP_IN_100} in 100 to the others would mostly have been found here"
-    n_pos = format_count(need.n_tested)
+    n_pos_text = format_count(need.n_tested)
     return (
-        f"The group in the middle of those that are not told apart has {n_pos} positives. "
+        f"The group in the middle of those that are not told apart has {n_pos_text} positives. "
         f"A gap of {_GAP_IN_100} in 100 to the others is found (4 times in 5) with about "
         f"{say_about(need.number)} in a group"
     )
@@ -95,16 +97,20 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
 
 def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     """Return how well the value of a settled model is known, and what it takes to know it better."""
-    order = "More data will not change the order" if len(case.qualifiers) > 1 else ""
-    half, is_of_eta = measure_half_width(case.rivals[:1]), rests_on_eta(case)
-    if half is None or (need is None and not is_of_eta):
-        return order
-    subject = "How many alerts are right" if case.goal.merit == "precision" else "What is found"
-    precision = f"{subject} is known to {say_points(half)} in 100 either way"
+    order_sentence = "More data will not change the order" if len(case.qualifiers) > 1 else ""
+    half_width, is_of_eta = measure_half_width(case.rivals[:1]), rests_on_eta(case)
+    if half_width is None or (need is None and not is_of_eta):
+        return order_sentence
+    subject_phrase = "How many alerts are right" if case.goal.merit == "precision" else "What is found"
+    width_sentence = f"{subject_phrase} is known to {say_points(half_width)} in 100 either way"
     if not is_of_eta and need is not None and not need.is_met:
-        precision += f"; to know it to {say_points(WELL_KNOWN)} takes {say_examples(need)}"
+        width_sentence += f"; to know it to {say_points(WELL_KNOWN)} takes {say_examples(need)}"
     # A right alert among hundreds is not counted in 100: its interval says how well it is known.
-    sentences = [order, "" if is_rarely_right(case) else precision, _COUNT_CASES if is_of_eta else ""]
+    sentences = [
+        order_sentence,
+        "" if is_rarely_right(case) else width_sentence,
+        _COUNT_CASES if is_of_eta else "",
+    ]
     return ". ".join(filter(None, sentences))
 
 
@@ -114,8 +120,8 @@ def _say_promise(case: Case) -> str:
         return "It takes a lower threshold"
     need = find_promise_need(case)
     if need is None:
-        larger = ", a larger test" if case.goal.guarantee is not None else ""
-        return f"It takes better scores{larger}, or targets that ask for less"
+        larger_test_clause = ", a larger test" if case.goal.guarantee is not None else ""
+        return f"It takes better scores{larger_test_clause}, or targets that ask for less"
     if need.number == float("inf"):
         return "No test could prove it"
     examples = f"{say_about(need.number)} {need.class_name}"

@@ -37,8 +37,10 @@ def is_rarely_right(case: Case) -> bool:
     """Return whether all values of precision are said as `1 in 83` in a case: all models' are small."""
     precisions = [candidate.precision for candidate in case.candidates]
     precisions = [precision for precision in precisions if precision.value is not None]
-    most = max((float(precision.value) for precision in precisions), default=0.0)
-    return 0 < most < RARELY_RIGHT and all((precision.high or 0.0) <= 0.5 for precision in precisions)
+    highest_value = max((float(precision.value) for precision in precisions), default=0.0)
+    return 0 < highest_value < RARELY_RIGHT and all(
+        (precision.high or 0.0) <= 0.5 for precision in precisions
+    )
 
 
 def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[str]:
@@ -53,20 +55,22 @@ def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[s
 
 def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
     """Return how many alerts are right, and the interval or an empty text, in the form of the case."""
-    value, *ends = say_right([precision.value, *(precision.span or ())], is_rare=is_rarely_right(case))
-    return value, " to ".join(ends)
+    value_text, *end_texts = say_right(
+        [precision.value, *(precision.span or ())], is_rare=is_rarely_right(case)
+    )
+    return value_text, " to ".join(end_texts)
 
 
 def say_alerts_right(case: Case, precision: Estimate) -> str:
     """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
-    value, ends = say_precision(case, precision)
-    return join_within(f"{value} {end_precision(case)}", ends)
+    value_text, span_text = say_precision(case, precision)
+    return join_within(f"{value_text} {end_precision(case)}", span_text)
 
 
 def say_merit(candidate: Candidate) -> tuple[str, str]:
     """Return the value by which a model is judged, and its interval, in two digits."""
-    merit = candidate.merit
-    return say_within(Estimate(candidate.value, merit.low, merit.high), say_two_digits)
+    estimate = candidate.merit
+    return say_within(Estimate(candidate.value, estimate.low, estimate.high), say_two_digits)
 
 
 def say_of_100(candidate: Candidate) -> tuple[str, str]:
@@ -81,9 +85,12 @@ def say_alerts(candidate: Candidate) -> tuple[str, str]:
 
 def say_found(candidate: Candidate) -> tuple[str, str]:
     """Return how many positives a model finds, and the interval, unless that is what was asked for."""
-    recall = candidate.read("recall")
-    is_asked = set(candidate.goal.targets) == {"recall"}
-    return say_estimate(recall.value, *((None, None) if is_asked else (recall.low, recall.high)))
+    recall_estimate = candidate.read("recall")
+    is_recall_target = set(candidate.goal.targets) == {"recall"}
+    return say_estimate(
+        recall_estimate.value,
+        *((None, None) if is_recall_target else (recall_estimate.low, recall_estimate.high)),
+    )
 
 
 def end_precision(case: Case) -> str:
@@ -108,19 +115,19 @@ def say_two_digits(value: float) -> str:
 
 def say_within(estimate: Estimate, say: Callable[[Any], str]) -> tuple[str, str]:
     """Return a value, and its interval as `54 to 78` or empty."""
-    value, *ends = map(say, [estimate.value, *(estimate.span or ())])
-    return value, " to ".join(ends)
+    value_text, *end_texts = map(say, [estimate.value, *(estimate.span or ())])
+    return value_text, " to ".join(end_texts)
 
 
-def join_within(value: str, ends: str) -> str:
+def join_within(value_text: str, span_text: str) -> str:
     """Return a value with its interval in brackets behind it."""
-    return f"{value} ({ends})" if ends else value
+    return f"{value_text} ({span_text})" if span_text else value_text
 
 
 def say_about(number: float) -> str:
     """Return a number in two digits, rounded up."""
-    scale = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
-    return say_count(math.ceil(number / scale - 1e-9) * scale)
+    rounding_unit = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
+    return say_count(math.ceil(number / rounding_unit - 1e-9) * rounding_unit)
 
 
 def start_sentence(text: str) -> str:
@@ -155,11 +162,13 @@ def describe_goal(goal: Goal) -> str:
         return f"at the best {name_metric(goal.maximized.name)}"
     if "threshold" in goal.targets:
         return "at the threshold given"
-    further_targets = dict(goal.targets)
-    recall = further_targets.pop("recall", None)
+    value_of_target = dict(goal.targets)
+    recall = value_of_target.pop("recall", None)
     phrases = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
-    if limits := [describe_limit(word, value, goal.per) for word, value in further_targets.items()]:
-        phrases.append(f"with {join_words(limits)}")
+    if limit_phrases := [
+        describe_limit(word, value, goal.per) for word, value in value_of_target.items()
+    ]:
+        phrases.append(f"with {join_words(limit_phrases)}")
     return " ".join(phrases)
 
 
@@ -171,20 +180,20 @@ def describe_limit(word: str, value: Any, per: float | None) -> str:
         return f"the best {name_metric(value)}"
     if word == "lift":
         return f"alerts right {format_count(value)} times as often as by lot"
-    share = say_share(value)
-    phrases = {
+    share_text = say_share(value)
+    phrase_of_word = {
         "recall": f"{say_part(value)} of the positives found",
-        "precision": f"at least {share} of the alerts right",
-        "fdr": f"at most {share} of the alerts false",
-        "fpr": f"at most {share} of the negatives flagged",
-        "npv": f"at least {share} of the rest negative",
-        "predicted_positive_rate": f"at most {share} of all cases flagged",
+        "precision": f"at least {share_text} of the alerts right",
+        "fdr": f"at most {share_text} of the alerts false",
+        "fpr": f"at most {share_text} of the negatives flagged",
+        "npv": f"at least {share_text} of the rest negative",
+        "predicted_positive_rate": f"at most {share_text} of all cases flagged",
     }
-    return phrases.get(word) or _describe_limit_of_metric(TARGET_KINDS[word], value)
+    return phrase_of_word.get(word) or _describe_limit_of_metric(TARGET_KINDS[word], value)
 
 
 def _describe_limit_of_metric(kind: TargetKind, value: float) -> str:
     """Return a target of which nothing is said but the name of its metric."""
-    number = say_share(value) if kind.values == "share" else format_count(value)
-    limit = "at most" if kind.is_at_most else "at least"
-    return f"the {name_metric(kind.metric.name)} {limit} {number}"
+    value_text = say_share(value) if kind.values == "share" else format_count(value)
+    bound_phrase = "at most" if kind.is_at_most else "at least"
+    return f"the {name_metric(kind.metric.name)} {bound_phrase} {value_text}"

@@ -46,122 +46,150 @@ def write_verdict(case: JudgedCase, test_level: float) -> Verdict:
 
 
 def _say_settled(case: JudgedCase) -> str:
-    best = case.named_candidates[0]
-    others = [candidate for candidate in case.qualifiers if candidate is not best]
-    if not others:
-        return _say_only_model(case, best)
-    merit, runner_up = case.goal.merit, name_model(others[0])
-    than = {1: "", 2: " than both others"}.get(len(others), f" than all {len(others)} others")
-    better = f"{name_model(best)} is better{than}"
-    value, other_value = _say_values(case, merit, [best.value, others[0].value])
-    if merit == "precision":
-        right = "of its alerts is right" if is_rarely_right(case) else "of its 100 alerts are right"
-        rank = "" if len(others) == 1 else ", the next"
-        return f"{better}: {value} {right}, {other_value} of {runner_up}’s{rank}"
-    subject = runner_up if len(others) == 1 else f"the next, {runner_up},"
-    if merit == "recall":
-        return f"{better}: it finds {value} of the positives, {subject} {other_value}"
-    return f"{better}: {_name_merit(case)} {value}, {subject} {other_value}"
+    best_candidate = case.named_candidates[0]
+    other_candidates = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
+    if not other_candidates:
+        return _say_only_model(case, best_candidate)
+    metric_name, runner_up_name = case.goal.merit, name_model(other_candidates[0])
+    rivals_phrase = {1: "", 2: " than both others"}.get(
+        len(other_candidates), f" than all {len(other_candidates)} others"
+    )
+    lead_phrase = f"{name_model(best_candidate)} is better{rivals_phrase}"
+    value_text, next_value_text = _say_values(
+        case, metric_name, [best_candidate.value, other_candidates[0].value]
+    )
+    if metric_name == "precision":
+        right_phrase = (
+            "of its alerts is right" if is_rarely_right(case) else "of its 100 alerts are right"
+        )
+        rank_phrase = "" if len(other_candidates) == 1 else ", the next"
+        return (
+            f"{lead_phrase}: {value_text} {right_phrase}, "
+            f"{next_value_text} of {runner_up_name}’s{rank_phrase}"
+        )
+    next_name = runner_up_name if len(other_candidates) == 1 else f"the next, {runner_up_name},"
+    if metric_name == "recall":
+        return f"{lead_phrase}: it finds {value_text} of the positives, {next_name} {next_value_text}"
+    return f"{lead_phrase}: {_name_merit(case)} {value_text}, {next_name} {next_value_text}"
 
 
 def _say_only_model(case: Case, candidate: Candidate) -> str:
     """Return what the only model does."""
-    start = "" if candidate.model is None else f"{name_model(candidate)}: "
-    merit, precision, recall = candidate.merit, candidate.precision, candidate.read("recall")
+    opening = "" if candidate.model is None else f"{name_model(candidate)}: "
+    estimate, precision, recall_estimate = candidate.merit, candidate.precision, candidate.read("recall")
     if not case.goal.is_of_rate:
-        value, low, high = map(say_two_digits, (candidate.value, merit.low, merit.high))
-        if not start and case.goal.is_of_curve:
-            start = "The scores are better than chance: "
-        return start_sentence(f"{start}{_name_merit(case)} {value} ({low} to {high})")
-    positives = f"{say_part(recall.value)} of the positives are found"
+        value_text, low_text, high_text = map(
+            say_two_digits, (candidate.value, estimate.low, estimate.high)
+        )
+        if not opening and case.goal.is_of_curve:
+            opening = "The scores are better than chance: "
+        return start_sentence(f"{opening}{_name_merit(case)} {value_text} ({low_text} to {high_text})")
+    found_phrase = f"{say_part(recall_estimate.value)} of the positives are found"
     if case.goal.merit == "precision":
-        return f"{start}{say_alerts_right(case, precision)}, and {positives}"
-    ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
-    return f"{start}{positives}{ends}, and {say_alerts_right(case, Estimate(precision.value))}"
+        return f"{opening}{say_alerts_right(case, precision)}, and {found_phrase}"
+    span_text = (
+        ""
+        if recall_estimate.span is None
+        else f" ({say_share(recall_estimate.low)} to {say_share(recall_estimate.high)})"
+    )
+    return f"{opening}{found_phrase}{span_text}, and {say_alerts_right(case, Estimate(precision.value))}"
 
 
-def _say_values(case: Case, metric: str, values: Sequence[float]) -> list[str]:
+def _say_values(case: Case, metric_name: str, values: Sequence[float]) -> list[str]:
     """Return values of what models are judged by: of 100 alerts, of the positives, or of a metric."""
-    if metric == "precision":
+    if metric_name == "precision":
         return say_right(values, is_rare=is_rarely_right(case))
-    return [say_share(value) if metric == "recall" else say_two_digits(value) for value in values]
+    return [say_share(value) if metric_name == "recall" else say_two_digits(value) for value in values]
 
 
 def _name_merit(case: Case) -> str:
-    best = "best " if case.goal.maximized is not None else ""
-    return f"{best}{name_metric(case.goal.merit)}"
+    best_prefix = "best " if case.goal.maximized is not None else ""
+    return f"{best_prefix}{name_metric(case.goal.merit)}"
 
 
 def _say_not_told_apart(case: JudgedCase) -> str:
-    rivals, merit = case.named_candidates, case.goal.merit
-    best, start = rivals[0], f"{list_names(rivals)} are not told apart"
+    rivals, metric_name = case.named_candidates, case.goal.merit
+    best_rival, opening = rivals[0], f"{list_names(rivals)} are not told apart"
     if len(rivals) == 1:  # the others are behind it, and it is not shown to be above chance
         return f"{list_names(rivals)} leads no model that is shown to be above chance"
-    if misses := [candidate for candidate in rivals if not candidate.meets_targets]:
-        lead = f"with {name_model(best)} {say_alerts_right(case, Estimate(best.value))}"
-        if merit == "recall":
-            lead = f"{name_model(best)} finds {say_share(best.value)} of the positives"
-        keeps = "can be promised to keep" if case.goal.guarantee is not None else "keeps"
-        no_threshold = f"no threshold of {list_names(misses)} {keeps} the targets in this test"
-        return f"{start}: {lead}, and {no_threshold}"
-    values = [candidate.value for candidate in rivals]
-    all_values = join_words(_say_values(case, merit, values))
-    if len(rivals) > MOST_NAMES:
-        all_values = " to ".join(_say_values(case, merit, [min(values), max(values)]))
-    if merit == "precision":
-        return (
-            f"{start}: {all_values} alerts is right"
-            if is_rarely_right(case)
-            else f"{start}: of 100 alerts {all_values} are right"
+    if rivals_off_target := [candidate for candidate in rivals if not candidate.meets_targets]:
+        lead_clause = (
+            f"with {name_model(best_rival)} {say_alerts_right(case, Estimate(best_rival.value))}"
         )
-    if merit == "recall":
-        return f"{start}: they find {all_values} of the positives"
-    return f"{start}: {_name_merit(case)} {all_values}"
+        if metric_name == "recall":
+            lead_clause = (
+                f"{name_model(best_rival)} finds {say_share(best_rival.value)} of the positives"
+            )
+        verb_phrase = "can be promised to keep" if case.goal.guarantee is not None else "keeps"
+        no_threshold_clause = (
+            f"no threshold of {list_names(rivals_off_target)} {verb_phrase} the targets in this test"
+        )
+        return f"{opening}: {lead_clause}, and {no_threshold_clause}"
+    values = [candidate.value for candidate in rivals]
+    values_phrase = join_words(_say_values(case, metric_name, values))
+    if len(rivals) > MOST_NAMES:
+        values_phrase = " to ".join(_say_values(case, metric_name, [min(values), max(values)]))
+    if metric_name == "precision":
+        return (
+            f"{opening}: {values_phrase} alerts is right"
+            if is_rarely_right(case)
+            else f"{opening}: of 100 alerts {values_phrase} are right"
+        )
+    if metric_name == "recall":
+        return f"{opening}: they find {values_phrase} of the positives"
+    return f"{opening}: {_name_merit(case)} {values_phrase}"
 
 
 def _say_chance(case: JudgedCase) -> str:
-    models, has_names = case.candidates, case.candidates[0].model is not None
-    subject, is_singular = (
-        list_names(models) if has_names else "The scores",
-        has_names and len(models) == 1,
+    candidates, has_names = case.candidates, case.candidates[0].model is not None
+    subject_phrase, is_singular = (
+        list_names(candidates) if has_names else "The scores",
+        has_names and len(candidates) == 1,
     )
-    start = f"{subject} {'is' if is_singular else 'are'} no better than chance"
+    opening = f"{subject_phrase} {'is' if is_singular else 'are'} no better than chance"
     if case.is_reversed:
-        start = f"{subject} rank{'s' if is_singular else ''} negatives above positives"
-    values = [case.eta or 0.0, *(candidate.precision_at_half.value for candidate in models)]
-    by_lot, *precisions = say_right(values[: MOST_NAMES + 1])
-    of_models = join_words(precisions) if len(models) <= MOST_NAMES else precisions[0]
-    if max(values) < RARELY_RIGHT:
-        return f"{start}: {by_lot} alerts drawn by lot is right, of theirs {of_models}"
-    return f"{start}: {by_lot} of 100 alerts drawn by lot are right, of theirs {of_models}"
+        opening = f"{subject_phrase} rank{'s' if is_singular else ''} negatives above positives"
+    precision_values = [
+        case.eta or 0.0,
+        *(candidate.precision_at_half.value for candidate in candidates),
+    ]
+    chance_text, *precision_texts = say_right(precision_values[: MOST_NAMES + 1])
+    models_phrase = join_words(precision_texts) if len(candidates) <= MOST_NAMES else precision_texts[0]
+    if max(precision_values) < RARELY_RIGHT:
+        return f"{opening}: {chance_text} alerts drawn by lot is right, of theirs {models_phrase}"
+    return f"{opening}: {chance_text} of 100 alerts drawn by lot are right, of theirs {models_phrase}"
 
 
 def _say_too_little(case: JudgedCase) -> str:
-    start, (size, class_name) = "Too little data:", find_scarce_class(case)
-    if size == 0:
-        return f"{start} the test has no {class_name}"
-    examples = f"{format_count(size)} {class_name.removesuffix('s') if size == 1 else class_name}"
-    start = f"{start} {examples} cannot say"
+    opening, (n_examples, class_name) = "Too little data:", find_scarce_class(case)
+    if n_examples == 0:
+        return f"{opening} the test has no {class_name}"
+    examples_phrase = (
+        f"{format_count(n_examples)} {class_name.removesuffix('s') if n_examples == 1 else class_name}"
+    )
+    opening = f"{opening} {examples_phrase} cannot say"
     open_range = find_open_range(case)
     if open_range is None:
         n_models = len(case.qualifiers or case.candidates)
-        return f"{start} how good {'a model' if n_models > 1 else 'the model'} is"
-    metric, low, high = open_range
-    ends = " or ".join(_say_values(case, metric, [low, high]))
-    if metric == "precision":
-        return f"{start} if {ends} {end_precision(case)}"
-    if metric == "recall":
-        return f"{start} if {ends} of the positives are found"
-    return f"{start} if {_name_merit(case)} is {ends}"
+        return f"{opening} how good {'a model' if n_models > 1 else 'the model'} is"
+    metric_name, low_value, high_value = open_range
+    ends_phrase = " or ".join(_say_values(case, metric_name, [low_value, high_value]))
+    if metric_name == "precision":
+        return f"{opening} if {ends_phrase} {end_precision(case)}"
+    if metric_name == "recall":
+        return f"{opening} if {ends_phrase} of the positives are found"
+    return f"{opening} if {_name_merit(case)} is {ends_phrase}"
 
 
 def _say_not_met(case: JudgedCase) -> str:
     goal = case.goal
     if "threshold" in goal.targets:
         return f"No example reaches the threshold {goal.targets['threshold']}"
-    limits = join_words([describe_limit(word, value, goal.per) for word, value in goal.targets.items()])
-    keeps = "keeps" if goal.guarantee is None else "can be promised to keep"
-    return f"No threshold {keeps} what is asked for: {limits}"
+    limits_phrase = join_words(
+        [describe_limit(word, value, goal.per) for word, value in goal.targets.items()]
+    )
+    verb_phrase = "keeps" if goal.guarantee is None else "can be promised to keep"
+    return f"No threshold {verb_phrase} what is asked for: {limits_phrase}"
 
 
 _SENTENCES: Mapping[Status, Callable[[JudgedCase], str]] = {
@@ -177,19 +205,19 @@ _SENTENCES: Mapping[Status, Callable[[JudgedCase], str]] = {
 def _list_reasons(case: JudgedCase) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
     status = case.status
-    if models := case.clear_misses:
-        yield f"{NO_THRESHOLD}: {list_names(models)}"
-    if status in ("settled", "not told apart") and (models := case.chance_suspects):
-        yield f"not shown to be better than chance: {list_names(models)}"
-    if models := case.backward_models:
-        names = f" of {list_names(models)}" if models[0].model is not None else ""
-        yield f"the scores{names} rank the wrong way round: pass -score"
-    if status == "not told apart" and (models := case.losers):
-        yield f"behind: {list_names(models)}"
+    if candidates := case.clear_misses:
+        yield f"{NO_THRESHOLD}: {list_names(candidates)}"
+    if status in ("settled", "not told apart") and (candidates := case.chance_suspects):
+        yield f"not shown to be better than chance: {list_names(candidates)}"
+    if candidates := case.backward_models:
+        names_phrase = f" of {list_names(candidates)}" if candidates[0].model is not None else ""
+        yield f"the scores{names_phrase} rank the wrong way round: pass -score"
+    if status == "not told apart" and (candidates := case.losers):
+        yield f"behind: {list_names(candidates)}"
     if status != "no better than chance" and (doubts := case.interval_doubts):
         yield f"intervals may be too narrow: {join_words(doubts)}"
     if case.key.get("eta_low") is not None:
-        low, high = say_eta(case.key["eta_low"]), say_eta(case.key["eta_high"])
-        yield f"the prevalence is an estimate, {low} to {high}"
+        low_text, high_text = say_eta(case.key["eta_low"]), say_eta(case.key["eta_high"])
+        yield f"the prevalence is an estimate, {low_text} to {high_text}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by their intervals, each of which is of one model"
