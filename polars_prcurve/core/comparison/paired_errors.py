@@ -144,7 +144,7 @@ def _sum_squared_gaps(
 ) -> pl.LazyFrame:
     """Return variances, or sums over clusters, in lanes, by the key of model a and group of model b."""
     # Read for the sizes and for the list, and Polars would compute it anew for each.
-    influences = influences._replace(frame=influences.frame.cache())
+    influences = influences._replace(score_rows=influences.score_rows.cache())
     key, names = influences.key, influences.lanes.list_names(influences.names)
     step = [ETA_NUMBER] if key == Pair.NUMBER else []
     listed, sizes = _list_influences(influences, [*by, *step], joins_rows=joins_rows)
@@ -194,8 +194,8 @@ def _list_influences(
         listed[name] = [
             pl.col(f"{name}_{kind}") / pl.col(of_class[side]) for kind, side in _KINDS.items()
         ]
-    of_key = influences.frame.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
-    rows = influences.frame.drop(*sizes).join(of_key, on=key)
+    of_key = influences.score_rows.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
+    rows = influences.score_rows.drop(*sizes).join(of_key, on=key)
     rows = repeat_rows(rows, len(_KINDS)).select(
         *dict.fromkeys((Group.NUMBER, key)),
         *((ETA_NUMBER,) if key == Pair.NUMBER else ()),

@@ -38,7 +38,7 @@ _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
-_LEAST, _MOST = "least", "most"  # the values of a metric on its two extended curves
+_LEAST_ENDING, _MOST_ENDING = "least", "most"  # the values of a metric on its two extended curves
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -48,8 +48,8 @@ def has_analytic_interval(metric: CurveMetric) -> bool:
 
 def reads_rate_sizes(table: InputTable, metrics: Iterable[CurveMetric]) -> bool:
     """Return whether the intervals of metrics read the effective sizes of classes at a threshold."""
-    at_recall = any(metric.recipe.at_recall is not None for metric in metrics)
-    return at_recall and table.sample.has_rate_errors
+    has_recall_metric = any(metric.recipe.at_recall is not None for metric in metrics)
+    return has_recall_metric and table.sample.has_rate_errors
 
 
 class IntervalPlan(NamedTuple):
@@ -69,53 +69,55 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
     helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
-        nothing = pl.lit(None, dtype=pl.Float64)
+        no_number = pl.lit(None, dtype=pl.Float64)
         freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if sample.joins_rows else {}
-        return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
-    errors = _list_errors(name, metric, sample)
+        empty_interval = _name_interval(name, [no_number] * 3, {}, pl.lit(False))
+        return IntervalPlan(helpers, [freedom, empty_interval])
+    error_columns = _list_errors(name, metric, sample)
     if sample.joins_rows:
-        errors |= influence.find_freedom(name)
+        error_columns |= influence.find_freedom(name)
     if recipe.least_if_perfect is not None:
-        errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
+        error_columns[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
     quantile = student_quantile(z, pl.col(f"{name}_freedom")) if sample.joins_rows else z
     is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
-    steps: list[Mapping[str, pl.Expr]] = [errors]
-    ends: Sequence[pl.Expr]
+    column_steps: list[Mapping[str, pl.Expr]] = [error_columns]
+    interval_ends: Sequence[pl.Expr]
     if counts_unseen(metric):
-        steps.append(bind_extended(name))
+        column_steps.append(bind_extended(name))
         # At eta = 0 and 1 it is certain.
-        varies = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
-        ends = find_ends(name, quantile)
+        is_varying = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
+        interval_ends = find_ends(name, quantile)
     else:
-        varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
-    shown_ends = [pl.when(is_known & varies).then(end) for end in ends]
-    numbers = [pl.when(is_known & (is_inside | ~varies)).then(error), *shown_ends]
-    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, sample), is_known))
-    return IntervalPlan(helpers, steps)
+        is_varying, interval_ends = pl.lit(True), _find_logit_ends(name, quantile)
+    known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
+    error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
+    doubts = list_doubts(name, metric, quantile, sample)
+    column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
+    return IntervalPlan(helpers, column_steps)
 
 
 def _list_errors(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str, pl.Expr]:
     """Return the errors of a metric and of its cautious values, with that of a counted prevalence."""
-    errors = {}
-    for column, helper in list_influenced({name: metric}).items():
-        error = find_standard_error(column, helper, sample)
+    error_columns = {}
+    for column, influenced_metric in list_influenced({name: metric}).items():
+        error = find_standard_error(column, influenced_metric, sample)
         if SLOPE in metric.recipe.helpers:
             slope = pl.col(f"{name}_{SLOPE}")
-            added = slope**2 * pl.col(EtaError.VARIANCE)
-            added = _add_counted_eta(column, slope) if sample.correlates_eta else added
-            error = (error * error + added).clip(lower_bound=0.0).sqrt()
-        errors[f"{column}_error"] = error
-    return errors
+            added_variance = slope**2 * pl.col(EtaError.VARIANCE)
+            added_variance = _add_counted_eta(column, slope) if sample.correlates_eta else added_variance
+            error = (error * error + added_variance).clip(lower_bound=0.0).sqrt()
+        error_columns[f"{column}_error"] = error
+    return error_columns
 
 
 def _name_interval(
-    name: str, numbers: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
+    name: str, error_and_ends: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
 ) -> dict[str, pl.Expr]:
     """Return the columns of standard error, low and high end, and of what makes them unreliable."""
     kinds = ("standard_error", "low", "high", "reliable", "why")
-    columns = zip(kinds, (*numbers, *tell_doubts(doubts, is_known)), strict=True)
-    return {f"{name}_{kind}": column for kind, column in columns}
+    kinds_and_columns = zip(kinds, (*error_and_ends, *tell_doubts(doubts, is_known)), strict=True)
+    return {f"{name}_{kind}": column for kind, column in kinds_and_columns}
 
 
 def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
@@ -124,16 +126,20 @@ def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
     # is mostly less than that of both errors: it is that of influences with the slope added to those of
     # positives, and taken from those of negatives.
     sides = (("pos", slope, _N_POS), ("neg", -slope, _N_NEG))
-    terms = ((slope * slope + 2 * shift * pl.col(f"{name}_{side}_tilt")) / n for side, shift, n in sides)
+    terms = (
+        (slope * slope + 2 * shift * pl.col(f"{name}_{side}_tilt")) / size for side, shift, size in sides
+    )
     return pl.when(pl.col(EtaError.VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
 
 
-def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
+def list_influenced(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
     """Return the metrics that have influences, and their cautious values, by name."""
-    influenced = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
-    return influenced | {
+    influenced_metrics = {
+        name: metric for name, metric in metrics_by_name.items() if metric.recipe.influence is not None
+    }
+    return influenced_metrics | {
         f"{name}_{CAUTIOUS}": metric.recipe.helpers[CAUTIOUS]
-        for name, metric in influenced.items()
+        for name, metric in influenced_metrics.items()
         if counts_unseen(metric)
     }
 
@@ -149,16 +155,16 @@ def find_standard_error(name: str, metric: CurveMetric, sample: SampleKind) -> p
 
 def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
     """Return both ends of a ROC AUC, on the logit scale."""
-    value, lowest = pl.col(name), pl.col(f"{name}_if_perfect")
+    value, least_value = pl.col(name), pl.col(f"{name}_if_perfect")
     # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
-    half = quantile * pl.col(f"{name}_error") / (value * (1 - value))
+    half_width = quantile * pl.col(f"{name}_error") / (value * (1 - value))
     # At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
     # uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
-    at_bounds = ((lowest, 0.0, -half), (1.0, 1 - lowest, half))
-    logit, is_1 = to_logit(value), pl.when(value == 1)
+    ends_at_bounds = ((least_value, 0.0, -half_width), (1.0, 1 - least_value, half_width))
+    logit, when_1 = to_logit(value), pl.when(value == 1)
     return [
-        is_1.then(at_1).when(value == 0).then(at_0).otherwise(from_logit(logit + by))
-        for at_1, at_0, by in at_bounds
+        when_1.then(end_at_1).when(value == 0).then(end_at_0).otherwise(from_logit(logit + shift))
+        for end_at_1, end_at_0, shift in ends_at_bounds
     ]
 
 
@@ -168,34 +174,36 @@ def list_doubts(name: str, metric: CurveMetric, quantile: float | pl.Expr, sampl
     # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
     # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
     # row more of either class in it.
-    pos, neg = (_LEAST_POS, _LEAST_NEG) if sample.knows_weights else (_N_POS, _N_NEG)
-    few = {"few positives": pos < 10, "few negatives": neg < 10}
+    pos_size, neg_size = (_LEAST_POS, _LEAST_NEG) if sample.knows_weights else (_N_POS, _N_NEG)
+    class_doubts = {"few positives": pos_size < 10, "few negatives": neg_size < 10}
     if counts_unseen(metric):
-        at_end = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
+        eta_doubt = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
         if sample.knows_weights:
-            return at_end | few
-        few |= {f"few {sample.units}": pl.col(f"{name}_carried") < 30} if sample.joins_rows else {}
-        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
-        return at_end | few | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
-    classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
+            return eta_doubt | class_doubts
+        if sample.joins_rows:
+            class_doubts[f"few {sample.units}"] = pl.col(f"{name}_carried") < 30
+        tail_doubt = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
+        weight_doubt = {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+        return eta_doubt | class_doubts | tail_doubt | weight_doubt
+    sizes_of_classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
     counted_sizes = [
         least_size if sample.knows_weights else size * (size / least_size)
-        for size, least_size in classes
+        for size, least_size in sizes_of_classes
     ]
-    enough = {
-        f"few {of_class}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
-        for of_class, size in zip(("positives", "negatives"), counted_sizes, strict=True)
+    auc_doubts = {
+        f"few {class_name}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
+        for class_name, size in zip(("positives", "negatives"), counted_sizes, strict=True)
     }
     if sample.knows_weights:
-        return few | enough
+        return class_doubts | auc_doubts
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
-    shows_weights = pl.all_horizontal(
-        *(_shows_weights(*sizes) for sizes in classes),
-        *(least_size**2 / size >= 20 * (1 - least_size / size) for size, least_size in classes),
+    has_shown_weights = pl.all_horizontal(
+        *(_shows_weights(*sizes) for sizes in sizes_of_classes),
+        *(least_size**2 / size >= 20 * (1 - least_size / size) for size, least_size in sizes_of_classes),
     )
-    return enough | {"heavy weights": ~shows_weights}
+    return auc_doubts | {"heavy weights": ~has_shown_weights}
 
 
 def _shows_weights(size: pl.Expr, least_size: pl.Expr) -> pl.Expr:
@@ -209,10 +217,10 @@ def _shows_weights(size: pl.Expr, least_size: pl.Expr) -> pl.Expr:
 
 def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
     """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated."""
-    few_pos = _N_POS < 100
+    has_few_pos = _N_POS < 100
     if metric.range[1] == 1:
-        few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
-    doubts = {"few positives": few_pos, "few negatives": _N_NEG < 100}
+        has_few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
+    doubts = {"few positives": has_few_pos, "few negatives": _N_NEG < 100}
     if metric.recipe.at_fpr is not None:
         # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
         doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10
@@ -231,9 +239,9 @@ def _build_helpers_at_recall(name: str, recall: float, sample: SampleKind) -> di
         """Return a metric: the value of a column, above -1, on the row on which recall reaches it."""
 
         def term(rows: Rows) -> pl.Expr:
-            level = recall - 1e-12
-            reaches = (rows.recall >= level) & (rows.recall_before < level)
-            return pl.when(reaches).then(rows.column(column)).otherwise(-1.0)
+            recall_level = recall - 1e-12
+            is_first_reach = (rows.recall >= recall_level) & (rows.recall_before < recall_level)
+            return pl.when(is_first_reach).then(rows.column(column)).otherwise(-1.0)
 
         return CurveMetric(f"{column} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
 
@@ -242,22 +250,24 @@ def _build_helpers_at_recall(name: str, recall: float, sample: SampleKind) -> di
 
         def term(rows: Rows) -> pl.Expr:
             # Of weighted examples the error of recall differs between rows: each row has its own level.
-            n = rows.column(EffectiveSize.N_POS)
-            level = recall + deviations * (recall * (1 - recall) / n).sqrt()
-            level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
+            n_pos = rows.column(EffectiveSize.N_POS)
+            recall_level = recall + deviations * (recall * (1 - recall) / n_pos).sqrt()
+            recall_level = pl.max_horizontal(pl.min_horizontal(recall_level, 1.0), 1 / n_pos)
             # As the value is: on the ROC curve joined by straight lines, which matters under ties.
-            share = ((level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
+            share_of_run = ((recall_level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
             # Level and recall are both rounded, and recall may equal the level.
-            return pl.when(rows.recall >= level - 1e-12).then(rows.fpr_before + rows.run * share)
+            return pl.when(rows.recall >= recall_level - 1e-12).then(
+                rows.fpr_before + rows.run * share_of_run
+            )
 
         return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
 
-    columns = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
-    columns |= {"correlation": EffectiveSize.RATE_CORRELATION} if sample.correlates_rates else {}
-    helpers = {kind: find_column(column) for kind, column in columns.items()}
+    size_columns = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
+    size_columns |= {"correlation": EffectiveSize.RATE_CORRELATION} if sample.correlates_rates else {}
+    metric_by_kind = {kind: find_column(column) for kind, column in size_columns.items()}
     # Less recall is reached above the threshold, more recall below it.
-    helpers |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
-    return {f"{name}_{kind}": helper for kind, helper in helpers.items()}
+    metric_by_kind |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
+    return {f"{name}_{kind}": metric for kind, metric in metric_by_kind.items()}
 
 
 def _plan_at_recall(name: str, recall: float, confidence: float, sample: SampleKind) -> IntervalPlan:
@@ -266,19 +276,20 @@ def _plan_at_recall(name: str, recall: float, confidence: float, sample: SampleK
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
     # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
-    sizes = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
+    size_columns = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
     if sample.joins_rows:
         # Student's quantiles, of as many units as either class has, in place of normal ones.
-        of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
-        sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
-        sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
+        quantile_of_recall, quantile_of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
+        size_columns["size_of_limits"] = size * (z / quantile_of_fpr) ** 2
+        size_columns["stretch"] = quantile_of_recall * (1 / _Z_95)
+        size_columns["freedom"] = pl.col(influence.STUDENT_FREEDOM)
     correlation = pl.col(f"{name}_correlation") if sample.correlates_rates else None
-    bound_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
+    end_columns, interval_ends = _find_ends_at_recall(name, recall, confidence, correlation)
     size = pl.col(f"{name}_size")
-    of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
-    spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
+    threshold_error = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
+    fpr_error = combine_distances([(fpr * (1 - fpr) / size).sqrt(), threshold_error], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
-    error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
+    error = value * (1 - value) * fpr_error / repeat_in_rows(fpr, value)
     error = (error**2 + (value * (1 - value)) ** 2 * pl.col(EtaError.VARIANCE)).sqrt()
     is_known = (
         value.is_not_null()
@@ -288,7 +299,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, sample: SampleK
     )
     is_known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
     is_known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
-    low, high = (pl.when(is_known).then(null_if_nan(end)) for end in ends)
+    low, high = (pl.when(is_known).then(null_if_nan(end)) for end in interval_ends)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
     lower_end = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
     upper_end = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
@@ -296,11 +307,11 @@ def _plan_at_recall(name: str, recall: float, confidence: float, sample: SampleK
     doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
     if not sample.knows_weights:
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
-    interval = _name_interval(
+    interval_columns = _name_interval(
         name, [pl.when(is_known & (fpr > 0)).then(error), lower_end, upper_end], doubts, is_known
     )
-    bound_sizes = {f"{name}_{kind}": column for kind, column in sizes.items()}
-    return IntervalPlan(helpers, [bound_sizes, bound_ends, interval])
+    named_sizes = {f"{name}_{kind}": column for kind, column in size_columns.items()}
+    return IntervalPlan(helpers, [named_sizes, end_columns, interval_columns])
 
 
 def _find_ends_at_recall(
@@ -312,7 +323,7 @@ def _find_ends_at_recall(
     # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
     # here on the logarithm of fpr. Clusters that hold both classes make both errors go together; what
     # they share cancels out.
-    fpr, above, below, size, stretch = (
+    fpr, fpr_above, fpr_below, size, stretch = (
         pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
     )
 
@@ -321,30 +332,36 @@ def _find_ends_at_recall(
 
     low, high = compute_limits(fpr * size, size, confidence, "wilson")
     # An fpr of 0 has no logarithm: then the upper limit is Wilson's, at the lower threshold.
-    high_below = compute_limits(below * size, size, confidence, "wilson")[1]
+    high_below = compute_limits(fpr_below * size, size, confidence, "wilson")[1]
     least_fpr = (
-        pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
+        pl.when((fpr > 0) & (fpr_above > 0))
+        .then(fpr * (-log_distance(low, fpr_above)).exp())
+        .otherwise(0.0)
     )
-    most_fpr = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
+    most_fpr = pl.when(fpr > 0).then(fpr * log_distance(high, fpr_below).exp()).otherwise(high_below)
     # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
     # The limits of an eta that was counted in the table are those of a share of as many examples as
     # EtaError.VARIANCE tells (Wilson).
     value, eta, variance = pl.col(name), pl.col("eta"), pl.col(EtaError.VARIANCE)
-    n, ends = 1 / (variance * eta * (1 - eta)), []
-    bound = {f"{name}_least_fpr": least_fpr, f"{name}_most_fpr": most_fpr}
-    limits = compute_limits(eta * n, n, confidence, "wilson")
-    for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
-        at_limit, shift = (
+    eta_size, interval_ends = 1 / (variance * eta * (1 - eta)), []
+    bound_columns = {f"{name}_least_fpr": least_fpr, f"{name}_most_fpr": most_fpr}
+    eta_limits = compute_limits(eta * eta_size, eta_size, confidence, "wilson")
+    for sign, kind, limit in zip((-1, 1), ("most", "least"), eta_limits, strict=True):
+        limit_fpr, shift = (
             pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0),
             pl.col(f"{name}_{kind}_shift"),
         )
-        bound[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
-        end = recall / (recall + pl.col(Segment.ODDS) * at_limit)
-        distance = combine_distances([to_logit(value) - to_logit(end), shift])
+        bound_columns[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
+        end_at_eta = recall / (recall + pl.col(Segment.ODDS) * limit_fpr)
+        distance = combine_distances([to_logit(value) - to_logit(end_at_eta), shift])
         # From a precision of 1 no distance is known, and both errors add up.
-        far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
-        ends.append(pl.when(variance > 0).then(from_logit(far)).otherwise(end))
-    return bound, ends
+        logit_end = (
+            pl.when(value < 1)
+            .then(to_logit(value) + sign * distance)
+            .otherwise(to_logit(end_at_eta) + shift)
+        )
+        interval_ends.append(pl.when(variance > 0).then(from_logit(logit_end)).otherwise(end_at_eta))
+    return bound_columns, interval_ends
 
 
 # Examples that the sample lacks -----------------------------------------------------------------
@@ -374,29 +391,34 @@ def counts_unseen(metric: CurveMetric) -> bool:
 
 def bind_extended(name: str) -> dict[str, pl.Expr]:
     """Return the values of both extended curves and their errors, by column."""
-    missed, top, lowest = map(pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION))
+    missed_share, top_share, least_precision = map(
+        pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION)
+    )
     # A mean over one positive more: below all others it has the least precision, and on top 1.
-    least_value = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
-    most_value = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
-    errors = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}_error"), (1 - top) * pl.col(f"{name}_error")
+    least_value = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}") + missed_share * least_precision
+    most_value = top_share + (1 - top_share) * pl.col(f"{name}_{HOPEFUL}")
+    errors = (
+        (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}_error"),
+        (1 - top_share) * pl.col(f"{name}_error"),
+    )
     # The influence of that positive: its share, times how far its precision is from the mean.
-    jumps = missed * (least_value - lowest), top * (1 - most_value)
-    columns: dict[str, pl.Expr] = {}
-    for end, value, error, jump in zip(
-        (_LEAST, _MOST), (least_value, most_value), errors, jumps, strict=True
+    jumps = missed_share * (least_value - least_precision), top_share * (1 - most_value)
+    extended_columns: dict[str, pl.Expr] = {}
+    for ending, value, error, jump in zip(
+        (_LEAST_ENDING, _MOST_ENDING), (least_value, most_value), errors, jumps, strict=True
     ):
         extended_error = (error * error + jump * jump).sqrt()
-        columns |= {
-            f"{name}_{end}": value,
-            f"{name}_{end}_jump": jump,
-            f"{name}_{end}_error": extended_error,
+        extended_columns |= {
+            f"{name}_{ending}": value,
+            f"{name}_{ending}_jump": jump,
+            f"{name}_{ending}_error": extended_error,
         }
-    return columns
+    return extended_columns
 
 
 EXTENDED = (
     "",
-    *(f"_{end}{ending}" for end in (_LEAST, _MOST) for ending in ("", "_jump", "_error")),
+    *(f"_{end}{ending}" for end in (_LEAST_ENDING, _MOST_ENDING) for ending in ("", "_jump", "_error")),
     "_error",
 )
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
@@ -406,37 +428,44 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
     """Return both ends of the interval that reaches `deviations` standard errors to either side."""
     value = pl.col(side + name)
 
-    def reach(kind: str, sign: int) -> pl.Expr:
-        middle, error = pl.col(f"{side}{name}{kind}"), pl.col(f"{side}{name}{kind}_error")
+    def reach(ending: str, sign: int) -> pl.Expr:
+        middle, error = pl.col(f"{side}{name}{ending}"), pl.col(f"{side}{name}{ending}_error")
         # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
-    low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
-    inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
+    low, high = reach(f"_{_LEAST_ENDING}", -1), reach(f"_{_MOST_ENDING}", 1)
+    when_inside, when_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
     return (
-        inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(is_0.then(0.0).otherwise(low)),
-        inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(is_0.then(high).otherwise(1.0)),
+        when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(
+            when_0.then(0.0).otherwise(low)
+        ),
+        when_inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(
+            when_0.then(high).otherwise(1.0)
+        ),
     )
 
 
 def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
-    lower, upper = f"{better}{name}_{_LEAST}", f"{worse}{name}_{_MOST}"
-    below, above = pl.col(better + name) - pl.col(lower), pl.col(upper) - pl.col(worse + name)
-    jumps = (pl.col(f"{end}_jump") for end in (lower, upper))
+    lower_name, upper_name = f"{better}{name}_{_LEAST_ENDING}", f"{worse}{name}_{_MOST_ENDING}"
+    loss_below, gain_above = (
+        pl.col(better + name) - pl.col(lower_name),
+        pl.col(upper_name) - pl.col(worse + name),
+    )
+    jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_name, upper_name))
     spread = sum((jump * jump for jump in jumps), error * error).sqrt()
-    return pl.max_horizontal(below, 0.0) + pl.max_horizontal(above, 0.0) + deviations * spread
+    return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread
 
 
 def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
     """Return how far unseen examples move the value, in halves of the plain interval."""
-    value, least_value, most_value = (
-        to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}")
+    logit, least_logit, most_logit = (
+        to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{_LEAST_ENDING}", f"_{_MOST_ENDING}")
     )
-    half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
-    return pl.max_horizontal(value - least_value, most_value - value) / half
+    half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+    return pl.max_horizontal(logit - least_logit, most_logit - logit) / half_width
 
 
 def to_logit(value: pl.Expr) -> pl.Expr:

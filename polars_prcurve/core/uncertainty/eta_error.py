@@ -53,16 +53,17 @@ BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
 # Columns with a value and both ends of its interval, on the scale where it is unbounded.
-_MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
-_SLOPE = f"{RESERVED}slope_"  # what a column with a mean slope begins with, before a kind of influence
+_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
+# What a column with a mean slope begins with, before a kind of influence.
+_SLOPE_PREFIX = f"{RESERVED}slope_"
 _SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]  # the values at both ends, on it
 
 
 def carry_eta_errors(
-    values: pl.LazyFrame,
+    pair_values: pl.LazyFrame,
     curves: CurveSegments,
     pairs: pl.LazyFrame,
-    named: Mapping[str, CurveMetric],
+    metrics_by_name: Mapping[str, CurveMetric],
     *,
     build_values: BuildValues,
     confidence: float,
@@ -70,71 +71,79 @@ def carry_eta_errors(
     """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
     shared_columns: list[str] | None = None
     if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
-        shared = _build_shared_errors(curves, pairs, named)
-        shared_columns, values = (
-            shared.collect_schema().names(),
-            values.join(shared, on=Pair.NUMBER, how="left"),
+        shared_rows = _build_shared_errors(curves, pairs, metrics_by_name)
+        shared_columns, pair_values = (
+            shared_rows.collect_schema().names(),
+            pair_values.join(shared_rows, on=Pair.NUMBER, how="left"),
         )
     moved_metrics = {
-        n: metric
-        for n, metric in named.items()
+        name: metric
+        for name, metric in metrics_by_name.items()
         if metric.depends_on_eta and has_analytic_interval(metric)
     }
-    kinds = ("", "_low", "_high")
-    values = add_values_at_ends(values, pairs, moved_metrics, kinds, curves, build_values=build_values)
+    endings = ("", "_low", "_high")
+    pair_values = add_values_at_ends(
+        pair_values, pairs, moved_metrics, endings, curves, build_values=build_values
+    )
     for name, metric in moved_metrics.items():
-        at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
-        values = values.with_columns(
-            to_unbounded(at_end, metric.range).alias(scaled)
-            for scaled, at_end in zip(_SCALED_ENDS, at_ends, strict=True)
+        values_at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
+        pair_values = pair_values.with_columns(
+            to_unbounded(value_at_end, metric.range).alias(scaled_column)
+            for scaled_column, value_at_end in zip(_SCALED_ENDS, values_at_ends, strict=True)
         )
         distances = (
-            *measure_distances(pl.col(_MIDDLE), [pl.col(end) for end in _SCALED_ENDS]),
+            *measure_distances(pl.col(_SCALED_VALUE), [pl.col(end) for end in _SCALED_ENDS]),
             # The ends of eta are 2 z standard errors apart.
-            (at_ends[1] - at_ends[0]) * (0.5 / z_value(confidence)),
+            (values_at_ends[1] - values_at_ends[0]) * (0.5 / z_value(confidence)),
         )
         corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
-        common = [] if shared_columns is None else [_correlate_with_eta(name, shared_columns, at_ends)]
-        values = widen_intervals(values, name, metric, distances, corners, shared=common)
-    return values
+        correlations = (
+            [] if shared_columns is None else [_correlate_with_eta(name, shared_columns, values_at_ends)]
+        )
+        pair_values = widen_intervals(pair_values, name, metric, distances, corners, shared=correlations)
+    return pair_values
 
 
 def add_values_at_ends(
-    values: pl.LazyFrame,
+    pair_values: pl.LazyFrame,
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
-    kinds: Sequence[str],
+    endings: Sequence[str],
     curves: CurveSegments,
     *,
     build_values: BuildValues | None = None,
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
-    for limit, end in zip(EtaError.LIMITS, ETA_ENDS, strict=True):
-        moved_pairs = pairs.with_columns(pl.col(limit).alias("eta"))
+    for limit_column, eta_end in zip(EtaError.LIMITS, ETA_ENDS, strict=True):
+        moved_pairs = pairs.with_columns(pl.col(limit_column).alias("eta"))
         moved_pairs = moved_pairs.with_columns(
             *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
             odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
-        at_end = (build_values or curves.compute_values)(moved_pairs, metrics).select(
+        end_rows = (build_values or curves.compute_values)(moved_pairs, metrics).select(
             Pair.NUMBER,
-            *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
+            *(
+                pl.col(f"{name}{ending}").alias(f"{name}_{eta_end}{ending}")
+                for name in metrics
+                for ending in endings
+            ),
         )
-        values = values.join(at_end, on=Pair.NUMBER, how="left")
-    return values
+        pair_values = pair_values.join(end_rows, on=Pair.NUMBER, how="left")
+    return pair_values
 
 
 def _build_shared_errors(
-    curves: CurveSegments, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
+    curves: CurveSegments, pairs: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
     moved_metrics = {
         name: metric
-        for name, metric in named.items()
+        for name, metric in metrics_by_name.items()
         if metric.depends_on_eta and metric.recipe.influence
     }
     scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
-    shared = pairs.select(Pair.NUMBER)
+    shared_rows = pairs.select(Pair.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
     stretches = {
         "pos": ("pos", recall, recall + pl.col(Segment.RISE)),
@@ -142,38 +151,46 @@ def _build_shared_errors(
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
     }
     for influences in build_influences(curves, pairs, moved_metrics, [EtaError.REFERENCE]):
-        slopes, terms, sums = {}, {}, {}
+        slope_columns, term_columns, sum_columns = {}, {}, {}
         for kind, (class_side, start, end) in stretches.items():
             slope = sum_slopes(class_side, end) - sum_slopes(class_side, start)
-            slopes[_SLOPE + kind] = slope / scale
+            slope_columns[_SLOPE_PREFIX + kind] = slope / scale
         for name in influences.names:
             for side, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
                 # Less their mean, influences are at most twice their size, and so are their sums.
                 size, column = f"{name}_{side}_size", f"{name}_{side}_with_eta"
-                products = (pl.col(f"{name}_{kind}") * pl.col(f"{_SLOPE}{kind}") for kind in kinds)
-                terms[column] = to_whole_shares(sum(products, pl.lit(0.0)) / pl.col(size) * 0.25)
-                terms[size] = pl.col(size) * scale * 4
-                sums[column] = sum_shares(pl.col(column)) * pl.col(size).first()
-        frame = influences.frame.with_columns(**slopes)
-        pair_sums = frame.select(Pair.NUMBER, **terms).group_by(Pair.NUMBER).agg(**sums)
-        shared = shared.join(pair_sums, on=Pair.NUMBER, how="left")
-    return shared
+                products = (
+                    pl.col(f"{name}_{kind}") * pl.col(f"{_SLOPE_PREFIX}{kind}") for kind in kinds
+                )
+                term_columns[column] = to_whole_shares(sum(products, pl.lit(0.0)) / pl.col(size) * 0.25)
+                term_columns[size] = pl.col(size) * scale * 4
+                sum_columns[column] = sum_shares(pl.col(column)) * pl.col(size).first()
+        influence_rows = influences.score_rows.with_columns(**slope_columns)
+        pair_sums = (
+            influence_rows.select(Pair.NUMBER, **term_columns).group_by(Pair.NUMBER).agg(**sum_columns)
+        )
+        shared_rows = shared_rows.join(pair_sums, on=Pair.NUMBER, how="left")
+    return shared_rows
 
 
-def _correlate_with_eta(name: str, shared_columns: Sequence[str], at_ends: Sequence[pl.Expr]) -> pl.Expr:
+def _correlate_with_eta(
+    name: str, shared_columns: Sequence[str], values_at_ends: Sequence[pl.Expr]
+) -> pl.Expr:
     """Return the correlation of how the errors of the sample and of eta move a metric; 1 if unknown."""
-    columns = [f"{name}_{side}_with_eta" for side in CLASS_SIZE_COLUMNS]
-    if columns[0] not in shared_columns:
+    shared_names = [f"{name}_{side}_with_eta" for side in CLASS_SIZE_COLUMNS]
+    if shared_names[0] not in shared_columns:
         return pl.lit(1.0)
-    of_classes = zip(columns, CLASS_SIZE_COLUMNS.values(), strict=True)
-    shared = sum((pl.col(column) / pl.col(size).sqrt() for column, size in of_classes), pl.lit(0.0))
-    moves = (at_ends[1] - at_ends[0]).sign()
-    correlation = (shared / pl.col(f"{name}_error")).clip(-1.0, 1.0) * moves
+    names_and_sizes = zip(shared_names, CLASS_SIZE_COLUMNS.values(), strict=True)
+    shared_error = sum(
+        (pl.col(column) / pl.col(size).sqrt() for column, size in names_and_sizes), pl.lit(0.0)
+    )
+    direction = (values_at_ends[1] - values_at_ends[0]).sign()
+    correlation = (shared_error / pl.col(f"{name}_error")).clip(-1.0, 1.0) * direction
     return correlation.fill_nan(None).fill_null(1.0)
 
 
 def widen_intervals(
-    frame: pl.LazyFrame,
+    pair_values: pl.LazyFrame,
     name: str,
     metric: CurveMetric,
     distances: Sequence[pl.Expr],
@@ -183,36 +200,40 @@ def widen_intervals(
 ) -> pl.LazyFrame:
     """Add distances below, above, and of the error, to an interval in quadrature unless eta is exact."""
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
-    frame = frame.with_columns(
-        to_unbounded(column, metric.range).alias(scaled)
-        for scaled, column in zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
+    pair_values = pair_values.with_columns(
+        to_unbounded(column, metric.range).alias(scaled_column)
+        for scaled_column, column in zip(
+            (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH), (value, low, high), strict=True
+        )
     )
-    of_below, of_above, of_error = distances
-    middle, lowest, highest = map(pl.col, (_MIDDLE, _LEAST, _MOST))
-    ends = {
-        "low": middle - combine_distances([middle - lowest, of_below], shared=shared),
-        "high": middle + combine_distances([highest - middle, of_above], shared=shared),
+    distance_below, distance_above, error_distance = distances
+    middle, lowest, highest = map(pl.col, (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH))
+    scaled_ends = {
+        "low": middle - combine_distances([middle - lowest, distance_below], shared=shared),
+        "high": middle + combine_distances([highest - middle, distance_above], shared=shared),
     }
     # A value at a bound is infinitely far on the scale: its ends are the outermost of `corners`.
-    inside = middle.is_finite()
+    is_inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
-    changed = {"standard_error": combine_distances([error, of_error], shared=shared)}
+    changed_columns = {"standard_error": combine_distances([error, error_distance], shared=shared)}
     outermost = pl.min_horizontal, pl.max_horizontal
-    for (side, end), of_side, choose in zip(
-        ends.items(), zip(*corners, strict=True), outermost, strict=True
+    for (side, scaled_end), side_corners, choose in zip(
+        scaled_ends.items(), zip(*corners, strict=True), outermost, strict=True
     ):
-        has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *of_side))
-        corner = pl.when(has_ends).then(choose(value, *of_side))
-        moved_end = from_unbounded(end, metric.range)
-        changed[side] = pl.when(inside).then(moved_end).otherwise(corner)
-    has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
-    at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
-    changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(at_bound).then(False))
-    changed["why"] = pl.coalesce(f"{name}_why", pl.when(at_bound).then(pl.lit("eta at 0 or 1")))
+        has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *side_corners))
+        corner = pl.when(has_ends).then(choose(value, *side_corners))
+        moved_end = from_unbounded(scaled_end, metric.range)
+        changed_columns[side] = pl.when(is_inside).then(moved_end).otherwise(corner)
+    has_interval = changed_columns["low"].is_not_null() | changed_columns["high"].is_not_null()
+    is_at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
+    changed_columns["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(is_at_bound).then(False))
+    changed_columns["why"] = pl.coalesce(
+        f"{name}_why", pl.when(is_at_bound).then(pl.lit("eta at 0 or 1"))
+    )
     is_exact = pl.col(ETA_LOW).is_null()
-    return frame.with_columns(
-        pl.when(is_exact).then(f"{name}_{kind}").otherwise(expr).alias(f"{name}_{kind}")
-        for kind, expr in changed.items()
+    return pair_values.with_columns(
+        pl.when(is_exact).then(f"{name}_{kind}").otherwise(changed_column).alias(f"{name}_{kind}")
+        for kind, changed_column in changed_columns.items()
     )
 
 
@@ -224,15 +245,16 @@ def widen_intervals(
 # added in quadrature to that of the sample, on a scale where the area is unbounded (Zou and Donner
 # 2008).
 
-_FIELD, _END = f"{RESERVED}field", f"{RESERVED}end"  # number of a field, and of an end of eta
-_RATES = ("recall", "fpr", "eta")  # what a column of RATES_AT_ETAS holds
-_SIDES = ("eta_below", "eta_above", "eta_error")  # endings of columns with what prevalences add
+_FIELD_NUMBER = f"{RESERVED}field"  # the number of a field
+_END_NUMBER = f"{RESERVED}end"  # 0 for the low end of an eta, 1 for the high one
+_RATE_COLUMNS = ("recall", "fpr", "eta")  # what a column of RATES_AT_ETAS holds
+_ETA_ENDINGS = ("eta_below", "eta_above", "eta_error")  # endings of columns with what prevalences add
 
 
 def carry_part_eta_errors(
-    values: pl.LazyFrame,
+    pair_values: pl.LazyFrame,
     pairs: pl.LazyFrame,
-    named: Mapping[str, CurveMetric],
+    metrics_by_name: Mapping[str, CurveMetric],
     table: ScoreTable,
     sweep: SweepTables,
     *,
@@ -242,82 +264,101 @@ def carry_part_eta_errors(
     # Areas that do not depend on one prevalence depend on how parts differ in it.
     assert table.parts is not None
     moved_metrics = {
-        name: metric for name, metric in named.items() if metric.recipe.influence is not None
+        name: metric for name, metric in metrics_by_name.items() if metric.recipe.influence is not None
     }
     if not (moved_metrics and table.parts.uncertain_eta):
-        return values
-    values = values.cache()  # also what values at other prevalences are measured from
-    columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
-    at_ends = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved_metrics)
-    at_ends = at_ends.join(values.select(Group.NUMBER, *columns), on=Group.NUMBER)
-    at_ends = at_ends.with_columns(
+        return pair_values
+    pair_values = pair_values.cache()  # also what values at other prevalences are measured from
+    field_columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
+    part_rows = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved_metrics)
+    part_rows = part_rows.join(pair_values.select(Group.NUMBER, *field_columns), on=Group.NUMBER)
+    part_rows = part_rows.with_columns(
         to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
         for name, metric in moved_metrics.items()
         for place in ("of_field", "at_0", "at_1")
     )
-    squares = {}  # of distances below and above, and of errors: columns, so that each is computed once
+    # Of distances below and above, and of errors: columns, so that each is computed once.
+    square_columns = {}
     for name in moved_metrics:
-        middle, *ends = (pl.col(f"{name}_{place}_scaled") for place in ("of_field", "at_0", "at_1"))
+        middle, *scaled_ends = (
+            pl.col(f"{name}_{place}_scaled") for place in ("of_field", "at_0", "at_1")
+        )
         error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
-        for side, distance in zip(_SIDES, (*measure_distances(middle, ends), error), strict=True):
-            squares[f"{name}_{side}"] = distance * distance
-    sums = (add_squares(pl.col(column)).alias(column) for column in squares)
-    of_fields = at_ends.select(Group.NUMBER, **squares).group_by(Group.NUMBER).agg(sums)
-    values = add_eta_limits(values.join(of_fields, on=Group.NUMBER, how="left"))
+        for side, distance in zip(
+            _ETA_ENDINGS, (*measure_distances(middle, scaled_ends), error), strict=True
+        ):
+            square_columns[f"{name}_{side}"] = distance * distance
+    square_sums = (add_squares(pl.col(column)).alias(column) for column in square_columns)
+    field_rows = part_rows.select(Group.NUMBER, **square_columns).group_by(Group.NUMBER).agg(square_sums)
+    pair_values = add_eta_limits(pair_values.join(field_rows, on=Group.NUMBER, how="left"))
     for name, metric in moved_metrics.items():
-        distances = [pl.col(f"{name}_{side}").sqrt() for side in _SIDES]
+        distances = [pl.col(f"{name}_{side}").sqrt() for side in _ETA_ENDINGS]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
         # eta does.
-        eta, moved_by = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
+        eta, eta_shifts = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
         if metric.depends_on_eta:
-            moved_by = [to_logit(pl.col(end)) - eta for end in EtaError.LIMITS]
+            eta_shifts = [to_logit(pl.col(end)) - eta for end in EtaError.LIMITS]
         low, high = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
-        corners = [(from_logit(low + by), from_logit(high + by)) for by in moved_by]
-        values = widen_intervals(values, name, metric, distances, corners)
-    return values
+        corners = [(from_logit(low + shift), from_logit(high + shift)) for shift in eta_shifts]
+        pair_values = widen_intervals(pair_values, name, metric, distances, corners)
+    return pair_values
 
 
 def _compute_moved_values(
     table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame, metrics: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
-    # Points of a field on which recall rises, and those before, from the highest score down.
-    rises = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
-    curve_points = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
-    of_field = curve_points.select(*table.by, Group.NUMBER, Row.SCORE, "recall", "fpr")
-    parts = of_field.drop(table.by).join(
-        build_part_counts(table, of_field), on=[Group.NUMBER, Row.SCORE]
+    moved_points = _move_points(table, sweep, etas)
+    curve_rows = (
+        moved_points.group_by(Group.NUMBER)
+        .agg(pl.col(_FIELD_NUMBER, PART, _END_NUMBER, "eta").first())
+        .sort(Group.NUMBER)
     )
-    parts = add_moved_etas(add_part_rates(parts.join(etas, on=Group.NUMBER)))
-    keys = (pl.col(Group.NUMBER).alias(_FIELD), PART, Row.SCORE)
-    ends = (
-        parts.select(
-            *keys, pl.lit(end).alias(_END), **dict(zip(_RATES, map(pl.col, at_end), strict=True))
-        )
-        for end, at_end in enumerate(RATES_AT_ETAS)
-    )
-    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(Group.NUMBER)
-    points = pl.concat(ends).with_columns(number).sort(Group.NUMBER, Row.SCORE, descending=[False, True])
-    points = points.cache()
-    groups = (
-        points.group_by(Group.NUMBER).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(Group.NUMBER)
-    )
-    segments = add_extents(add_row_before(points.select(Group.NUMBER, "recall", "fpr")))
+    segments = add_extents(add_row_before(moved_points.select(Group.NUMBER, "recall", "fpr")))
     eta, no_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
     has_curve = pl.lit(True), eta.is_not_null()
     facts = CurveFacts(
         repeat_in_rows(eta, pl.col(Pair.NUMBER)), *has_curve, pl.col(Segment.LEAST_FPR), None, None
     )
     build_rows = partial(build_metric_rows, None)
-    curves = CurveSegments(groups, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
+    curves = CurveSegments(curve_rows, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
     # The factors are of counts, and there are none.
-    factors = (pl.lit(1.0).alias(name) for name in (Pair.POS_FACTOR, Pair.NEG_FACTOR))
-    pairs = groups.with_row_index(Pair.NUMBER).with_columns(
-        odds_against(eta).alias(Segment.ODDS), *factors
+    factor_columns = (pl.lit(1.0).alias(name) for name in (Pair.POS_FACTOR, Pair.NEG_FACTOR))
+    pairs = curve_rows.with_row_index(Pair.NUMBER).with_columns(
+        odds_against(eta).alias(Segment.ODDS), *factor_columns
     )
-    values = curves.compute_values(pairs, metrics)
-    at_ends = (
-        pl.col(name).filter(pl.col(_END) == end).first().alias(f"{name}_at_{end}")
-        for name, end in product(metrics, (0, 1))
+    pair_values = curves.compute_values(pairs, metrics)
+    end_columns = (
+        pl.col(name).filter(pl.col(_END_NUMBER) == end_number).first().alias(f"{name}_at_{end_number}")
+        for name, end_number in product(metrics, (0, 1))
     )
-    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: Group.NUMBER})
+    part_rows = pair_values.group_by(_FIELD_NUMBER, PART).agg(end_columns)
+    return part_rows.rename({_FIELD_NUMBER: Group.NUMBER})
+
+
+def _move_points(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the points of the curves of fields, with each part at both ends of its eta."""
+    # Points of a field on which recall rises, and those before, from the highest score down.
+    is_rise = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
+    curve_points = sweep.rows.filter(is_rise | is_rise.shift(-1).fill_null(value=False))
+    field_points = curve_points.select(*table.by, Group.NUMBER, Row.SCORE, "recall", "fpr")
+    part_points = field_points.drop(table.by).join(
+        build_part_counts(table, field_points), on=[Group.NUMBER, Row.SCORE]
+    )
+    part_points = add_moved_etas(add_part_rates(part_points.join(etas, on=Group.NUMBER)))
+    key_columns = (pl.col(Group.NUMBER).alias(_FIELD_NUMBER), PART, Row.SCORE)
+    end_points = (
+        part_points.select(
+            *key_columns,
+            pl.lit(end_number).alias(_END_NUMBER),
+            **dict(zip(_RATE_COLUMNS, map(pl.col, rate_columns), strict=True)),
+        )
+        for end_number, rate_columns in enumerate(RATES_AT_ETAS)
+    )
+    curve_number = (pl.col(PART) * 2 + pl.col(_END_NUMBER)).cast(pl.UInt32).alias(Group.NUMBER)
+    moved_points = (
+        pl.concat(end_points)
+        .with_columns(curve_number)
+        .sort(Group.NUMBER, Row.SCORE, descending=[False, True])
+    )
+    return moved_points.cache()

@@ -64,8 +64,8 @@ class InfluenceTable(NamedTuple):
     names: list[str]  # the names of the metrics
     # One row per key and score of positives, from the highest down, and for the last score, with
     # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
-    frame: pl.LazyFrame
-    design: bool  # whether examples have weights, and add to a variance by their squares
+    score_rows: pl.LazyFrame
+    is_weighted: bool  # whether examples have weights, and add to a variance by their squares
     lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
 
 
@@ -73,13 +73,13 @@ def build_influences(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
-    also: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
+    extra_columns: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
     *,
     etas_per_group: int | None = None,  # puts prevalences in lanes
 ) -> Iterator[InfluenceTable]:
     """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
-    in_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
-    fpr_above = pl.when(in_group).then(pl.col(Segment.FPR_OR_ZERO).shift(1)).otherwise(0.0)
+    is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
+    fpr_above = pl.when(is_same_group).then(pl.col(Segment.FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
     segments = curves.segments[False].filter(pl.col(Segment.RISES) | pl.col(Sweep.ENDS_GROUP))
     place = pl.int_range(pl.len()).over(Group.NUMBER)
@@ -87,28 +87,32 @@ def build_influences(
         (pl.col(Segment.FPR_BEFORE) - fpr_above).alias(Segment.FPR_GAP), place.alias(PLACE)
     )
     if curves.design:
-        above = pl.when(in_group).then(pl.col(SquareSegment.FPR).shift(1)).otherwise(0.0)
+        square_fpr_above = pl.when(is_same_group).then(pl.col(SquareSegment.FPR).shift(1)).otherwise(0.0)
         segments = segments.with_columns(
-            (pl.col(SquareSegment.FPR_BEFORE) - above).alias(SquareSegment.FPR_GAP)
+            (pl.col(SquareSegment.FPR_BEFORE) - square_fpr_above).alias(SquareSegment.FPR_GAP)
         )
     for key, depends_on_eta in ((Group.NUMBER, False), (Pair.NUMBER, True)):
-        influences = {
+        influence_of_name = {
             name: metric.recipe.influence
             for name, metric in metrics.items()
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
-        if influences:
-            lanes = _plan_lanes(curves, influences, etas_per_group if depends_on_eta else None)
-            frame = segments
+        if influence_of_name:
+            lanes = _plan_lanes(curves, influence_of_name, etas_per_group if depends_on_eta else None)
+            influence_rows = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
                 columns = (*_PAIR_COLUMNS, *curves.of_pair)
-                packed = lanes.pack(pairs, columns, (Group.NUMBER, Pair.NUMBER, *also))
-                frame = packed.join(segments, on=Group.NUMBER, maintain_order="left_right")
-            readers = (partial(lanes.read_column, lane) for lane in range(lanes.width))
-            frame = add_influences(frame, list(map(curves.make_rows, readers)), key, influences)
-            frame = subtract_means(frame, key, lanes.list_names(influences))
-            yield InfluenceTable(key, list(influences), frame, curves.design, lanes)
+                packed_pairs = lanes.pack(pairs, columns, (Group.NUMBER, Pair.NUMBER, *extra_columns))
+                influence_rows = packed_pairs.join(
+                    segments, on=Group.NUMBER, maintain_order="left_right"
+                )
+            column_readers = (partial(lanes.read_column, lane) for lane in range(lanes.width))
+            influence_rows = add_influences(
+                influence_rows, list(map(curves.make_rows, column_readers)), key, influence_of_name
+            )
+            influence_rows = subtract_means(influence_rows, key, lanes.list_names(influence_of_name))
+            yield InfluenceTable(key, list(influence_of_name), influence_rows, curves.design, lanes)
 
 
 def _plan_lanes(
@@ -116,48 +120,58 @@ def _plan_lanes(
 ) -> EtaLanes:
     """Return the lanes of as many prevalences; one if groups differ in their number, which is None."""
     rows = curves.make_rows(pl.col)
-    sums = (name for influence in influences.values() for name in influence.sums(rows))
-    return EtaLanes(etas_per_group or 1, frozenset((*_PAIR_COLUMNS, *curves.of_pair, *sums)))
+    sum_names = (name for influence in influences.values() for name in influence.sums(rows))
+    return EtaLanes(etas_per_group or 1, frozenset((*_PAIR_COLUMNS, *curves.of_pair, *sum_names)))
 
 
 def add_influences(
-    frame: pl.LazyFrame, lanes: Sequence[Rows], key: str, influences: Mapping[str, Influence]
+    influence_rows: pl.LazyFrame,
+    rows_of_lanes: Sequence[Rows],
+    key: str,
+    influences: Mapping[str, Influence],
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap` in each lane: influences of examples of a row."""
-    columns: dict[str, pl.Expr] = {}
+    influence_columns: dict[str, pl.Expr] = {}
     for name, influence in influences.items():
-        sums: dict[str, pl.Expr] = {}
-        terms = {"pos": influence.positive, "neg": influence.negative, "gap": influence.between}
-        for lane, rows in enumerate(lanes):
-            sums |= {_name_in_lane(sum_name, lane): e for sum_name, e in influence.sums(rows).items()}
-            columns |= {
-                _name_in_lane(f"{name}_{kind}", lane): term(rows) for kind, term in terms.items()
+        sum_columns: dict[str, pl.Expr] = {}
+        term_of_kind = {"pos": influence.positive, "neg": influence.negative, "gap": influence.between}
+        for lane, rows in enumerate(rows_of_lanes):
+            sum_columns |= {
+                _name_in_lane(sum_name, lane): expression
+                for sum_name, expression in influence.sums(rows).items()
             }
-        frame = frame.with_columns(**sums).with_columns(
+            influence_columns |= {
+                _name_in_lane(f"{name}_{kind}", lane): term(rows) for kind, term in term_of_kind.items()
+            }
+        influence_rows = influence_rows.with_columns(**sum_columns).with_columns(
             # The influence sums over this score and lower ones: a constant minus the sum over higher
             # ones, and constants do not change a variance.
             pl.col(sum_name).cum_sum().shift(1, fill_value=0.0).over(key)
-            for sum_name in sums
+            for sum_name in sum_columns
         )
-    return frame.with_columns(**columns)
+    return influence_rows.with_columns(**influence_columns)
 
 
-def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
+def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
     """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
     # A size is a power of two just above the largest influence of the class before that.
-    sizes, means, centred = {}, {}, []
-    for name, (side, shares) in product(names, _SHARES.items()):
-        kinds, size, mean = (
+    size_columns, mean_columns, centred_columns = {}, {}, []
+    for name, (side, shares) in product(names, _CLASS_SHARES.items()):
+        kinds, size_name, mean_name = (
             [f"{name}_{kind}" for kind in shares],
             f"{name}_{side}_size",
             f"{name}_{side}_mean",
         )
-        largest = pl.max_horizontal(pl.col(kind).abs().max().over(key) for kind in kinds)
-        sizes[size] = round_up_to_power_of_two(largest)
-        terms = to_whole_shares(_sum_kinds(name, side, shares))
-        means[mean] = sum_shares(terms).over(key) * pl.col(size)
-        centred.append(pl.col(kinds) - pl.col(mean))
-    return frame.with_columns(**sizes).with_columns(**means).with_columns(centred)
+        largest_influence = pl.max_horizontal(pl.col(kind).abs().max().over(key) for kind in kinds)
+        size_columns[size_name] = round_up_to_power_of_two(largest_influence)
+        mean_terms = to_whole_shares(_sum_kinds(name, side, shares))
+        mean_columns[mean_name] = sum_shares(mean_terms).over(key) * pl.col(size_name)
+        centred_columns.append(pl.col(kinds) - pl.col(mean_name))
+    return (
+        influence_rows.with_columns(**size_columns)
+        .with_columns(**mean_columns)
+        .with_columns(centred_columns)
+    )
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
@@ -165,22 +179,22 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     # Of examples with weights they are means of squares by the squares of weights, so that over an
     # effective size W**2 / (sum of w**2) they are design-based variances. A tilt is such a mean of the
     # influences themselves, which is not 0 where heavy examples are unlike light ones.
-    key, names, frame, design, _ = influences
-    shares = _SQUARE_SHARES if design else _SHARES
-    powers = {"": 2, "_tilt": 1} if design else {"": 2}
-    squares, variances = {}, {}
-    for name, side, (kind, power) in product(names, _SHARES, powers.items()):
+    key, names, score_rows, is_weighted, _ = influences
+    shares = _SQUARE_SHARES if is_weighted else _CLASS_SHARES
+    powers = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
+    term_columns, variance_columns = {}, {}
+    for name, side, (kind, power) in product(names, _CLASS_SHARES, powers.items()):
         # Less their mean, influences are at most twice as large as before.
-        of_size = _sum_kinds(name, side, shares[side], power=power)
-        column, size = f"{name}_{side}{kind}", pl.col(f"{name}_{side}_size").first()
-        squares[column] = to_whole_shares(of_size / 4)
-        variances[column] = sum_shares(pl.col(column)) * 4 * size**power
-    sizes = [f"{name}_{side}_size" for name in names for side in _SHARES]
-    return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
+        power_term = _sum_kinds(name, side, shares[side], power=power)
+        variance_name, size = f"{name}_{side}{kind}", pl.col(f"{name}_{side}_size").first()
+        term_columns[variance_name] = to_whole_shares(power_term / 4)
+        variance_columns[variance_name] = sum_shares(pl.col(variance_name)) * 4 * size**power
+    size_names = [f"{name}_{side}_size" for name in names for side in _CLASS_SHARES]
+    return score_rows.select(key, *size_names, **term_columns).group_by(key).agg(**variance_columns)
 
 
 _KINDS = ("pos", "neg", "gap")  # of influences: of positives, of negatives on a row, and above it
-_SHARES = {"pos": {"pos": Segment.RISE}, "neg": {"neg": Segment.RUN, "gap": Segment.FPR_GAP}}
+_CLASS_SHARES = {"pos": {"pos": Segment.RISE}, "neg": {"neg": Segment.RUN, "gap": Segment.FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
 _SQUARE_SHARES = {
     "pos": {"pos": SquareSegment.RISE},
@@ -192,30 +206,34 @@ _SQUARE_SHARES = {
 def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 1) -> pl.Expr:
     """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
     size = pl.col(f"{name}_{side}_size")
-    kinds = ((pl.col(f"{name}_{kind}"), pl.col(share)) for kind, share in shares.items())
-    return pl.sum_horizontal((influence / size) ** power * share for influence, share in kinds)
+    influences_and_shares = ((pl.col(f"{name}_{kind}"), pl.col(share)) for kind, share in shares.items())
+    return pl.sum_horizontal(
+        (influence / size) ** power * share for influence, share in influences_and_shares
+    )
 
 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add PLACE, the number of scores of positives above, and whether an example IS_TIED to one."""
     scores = pl.col(Row.SCORE).filter(pl.col(Row.POS) > 0).drop_nulls().unique().sort(descending=True)
-    higher = scores.search_sorted(pl.col(Row.SCORE), side="left", descending=True).cast(pl.Int64)
+    n_higher = scores.search_sorted(pl.col(Row.SCORE), side="left", descending=True).cast(pl.Int64)
     # What was never scored lies below all of them, as one more score.
-    below = pl.col(Row.SCORE).is_null()
-    higher = pl.when(below).then(scores.len().cast(pl.Int64)).otherwise(higher)
-    rows = rows.with_columns(higher.over(Group.NUMBER).alias(PLACE))
+    is_unscored = pl.col(Row.SCORE).is_null()
+    n_higher = pl.when(is_unscored).then(scores.len().cast(pl.Int64)).otherwise(n_higher)
+    rows = rows.with_columns(n_higher.over(Group.NUMBER).alias(PLACE))
     # Scores below all positives find the null at the end; so do all scores where there are no positives.
     next_score = scores.extend_constant(None, 1).gather(pl.col(PLACE))
-    is_tied = below | (next_score == pl.col(Row.SCORE)).fill_null(False)
+    is_tied = is_unscored | (next_score == pl.col(Row.SCORE)).fill_null(False)
     return rows.with_columns(is_tied.over(Group.NUMBER).alias(IS_TIED))
 
 
 def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
     kinds = (*_KINDS, "pos_size", "neg_size")
-    columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
-    keys = dict.fromkeys((Group.NUMBER, influences.key, PLACE))
-    return cells.join(influences.frame.select(*keys, *columns), on=[Group.NUMBER, PLACE]).with_columns(
+    influence_columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
+    key_columns = dict.fromkeys((Group.NUMBER, influences.key, PLACE))
+    return cells.join(
+        influences.score_rows.select(*key_columns, *influence_columns), on=[Group.NUMBER, PLACE]
+    ).with_columns(
         pl.when(IS_TIED).then(f"{name}_neg").otherwise(f"{name}_gap").alias(f"{name}_neg")
         for name in influences.names
     )
@@ -223,14 +241,15 @@ def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyF
 
 def standard_error(name: str, influence: Influence) -> pl.Expr:
     """Return the standard error of a metric, over its variances and class sizes; null if infinite."""
-    sizes = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
-    sums = {side: pl.col(f"{name}_{side}") for side in sizes}
-    of_pos, of_neg = (
-        sums[side] / repeat_in_rows(size - influence.ddof, sums[side]) for side, size in sizes.items()
+    size_of_side = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
+    variance_of_side = {side: pl.col(f"{name}_{side}") for side in size_of_side}
+    pos_variance, neg_variance = (
+        variance_of_side[side] / repeat_in_rows(size - influence.ddof, variance_of_side[side])
+        for side, size in size_of_side.items()
     )
-    error = (of_pos + of_neg).sqrt()
+    error = (pos_variance + neg_variance).sqrt()
     # One example does not tell how much examples differ.
-    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
+    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_of_side.values())
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
 
@@ -259,7 +278,7 @@ ROW_SIZES = {Row.POS: f"{RESERVED}n_pos_rows", Row.NEG: f"{RESERVED}n_neg_rows"}
 """The columns with the sizes of the classes if rows were independent."""
 CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS, CLUSTER_ETA_VARIANCE)
 """What errors of clusters read besides the sizes of the classes."""
-_CLASSES = {
+_SIZES_OF_CLASSES = {
     Row.POS: (EffectiveSize.N_POS, EffectiveSize.N_POS_LEAST),
     Row.NEG: (EffectiveSize.N_NEG, EffectiveSize.N_NEG_LEAST),
 }
@@ -271,67 +290,83 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     placed_rows = add_places(rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
     cells = placed_rows.agg(pl.col(Row.POS, Row.NEG).sum())
-    amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
-    totals = {name: pl.col(name).sum().over(Group.NUMBER).cast(pl.Float64) for name in _CLASSES}
-    shares = cells.with_columns(
-        amounts[name] / repeat_in_rows(totals[name], amounts[name]) for name in _CLASSES
+    amount_of_class = {name: pl.col(name).cast(pl.Float64) for name in _SIZES_OF_CLASSES}
+    total_of_class = {
+        name: pl.col(name).sum().over(Group.NUMBER).cast(pl.Float64) for name in _SIZES_OF_CLASSES
+    }
+    cell_shares = cells.with_columns(
+        amount_of_class[name] / repeat_in_rows(total_of_class[name], amount_of_class[name])
+        for name in _SIZES_OF_CLASSES
     )
-    return shares.cache()  # read for the sizes, and for each kind of influences
+    return cell_shares.cache()  # read for the sizes, and for each kind of influences
 
 
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
-    shares = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _CLASSES}
-    clusters = cells.select(Group.NUMBER, Row.CLUSTER, **shares).group_by(Group.NUMBER, Row.CLUSTER)
+    share_columns = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
+    cluster_groups = cells.select(Group.NUMBER, Row.CLUSTER, **share_columns).group_by(
+        Group.NUMBER, Row.CLUSTER
+    )
     # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
-    squares = clusters.agg(sum_shares(pl.col(name)) for name in _CLASSES).select(
+    cluster_squares = cluster_groups.agg(sum_shares(pl.col(name)) for name in _SIZES_OF_CLASSES).select(
         Group.NUMBER,
-        *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES),
+        *(to_whole_shares(pl.col(name) ** 2) for name in _SIZES_OF_CLASSES),
         to_whole_shares((pl.col(Row.POS) - pl.col(Row.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
     )
-    n_clusters = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
-    sums = squares.group_by(Group.NUMBER).agg(sum_shares(pl.exclude(Group.NUMBER)), n_clusters)
-    n = pl.col(_N_CLUSTERS)
-    sizes = {size: name for name, names in _CLASSES.items() for size in names}
-    sizes_of_groups = sums.select(
+    cluster_count = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
+    group_sums = cluster_squares.group_by(Group.NUMBER).agg(
+        sum_shares(pl.exclude(Group.NUMBER)), cluster_count
+    )
+    n_clusters = pl.col(_N_CLUSTERS)
+    class_of_size = {size: name for name, names in _SIZES_OF_CLASSES.items() for size in names}
+    group_sizes = group_sums.select(
         Group.NUMBER,
         _N_CLUSTERS,
-        pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1)),
-        *(pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size) for size, name in sizes.items()),
+        pl.col(CLUSTER_ETA_VARIANCE) * (n_clusters / (n_clusters - 1)),
+        *(
+            pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
+            for size, name in class_of_size.items()
+        ),
     )
     freedom = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) - 1
-    sizes_of_groups = sizes_of_groups.with_columns(freedom.alias(STUDENT_FREEDOM))
-    of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
-    return of_rows.drop(*sizes, strict=False).join(
-        sizes_of_groups, on=Group.NUMBER, how="left", maintain_order="left"
+    group_sizes = group_sizes.with_columns(freedom.alias(STUDENT_FREEDOM))
+    pairs_of_rows = pairs.rename(
+        {names[0]: ROW_SIZES[name] for name, names in _SIZES_OF_CLASSES.items()}
+    )
+    return pairs_of_rows.drop(*class_of_size, strict=False).join(
+        group_sizes, on=Group.NUMBER, how="left", maintain_order="left"
     )
 
 
-def grow_unseen_shares(value: str) -> list[pl.Expr]:
-    """Return Unseen.SHARE and MISSED_SHARE of a cluster, over the variances `<value>_pos` and `_neg`."""
+def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
+    """Return Unseen.SHARE and MISSED_SHARE of a cluster, over the variances of a value by class."""
     sides = (("pos", Row.POS), ("neg", Row.NEG))
-    terms = (pl.col(f"{value}_{side}") / pl.col(ROW_SIZES[n]) for side, n in sides)
-    of_rows = sum(terms, pl.lit(0.0))
+    terms = (
+        pl.col(f"{value_name}_{side}") / pl.col(ROW_SIZES[class_column]) for side, class_column in sides
+    )
+    row_variance = sum(terms, pl.lit(0.0))
     # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
-    effect = (cluster_standard_error(value) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
+    design_effect = (
+        (cluster_standard_error(value_name) ** 2 / row_variance).fill_nan(1.0).clip(lower_bound=1.0)
+    )
     return [
-        (effect * pl.col(name) / (1 - pl.col(name) + effect * pl.col(name))).alias(name)
+        (design_effect * pl.col(name) / (1 - pl.col(name) + design_effect * pl.col(name))).alias(name)
         for name in (Unseen.SHARE, Unseen.MISSED_SHARE)
     ]
 
 
 def find_freedom(name: str) -> dict[str, pl.Expr]:
     """Return `<name>_carried`, how many clusters carry an error, and `<name>_freedom`, for Student."""
-    carried = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
-    freedom = 2 / (1 / carried - 1 / pl.col(_N_CLUSTERS))
+    n_carrying = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
+    freedom = 2 / (1 / n_carrying - 1 / pl.col(_N_CLUSTERS))
     freedom = pl.min_horizontal(freedom.fill_nan(None), STUDENT_FREEDOM).clip(lower_bound=1.0)
-    return {f"{name}_carried": carried.fill_nan(None), f"{name}_freedom": freedom}
+    return {f"{name}_carried": n_carrying.fill_nan(None), f"{name}_freedom": freedom}
 
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
-    terms = {
+    terms_and_sizes = {
         name: (
             pl.col(f"{name}_pos") * pl.col(Row.POS).fill_nan(0.0)
             + pl.col(f"{name}_neg") * pl.col(Row.NEG).fill_nan(0.0),
@@ -339,36 +374,43 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
         )
         for name in influences.names
     }
-    return add_up_clusters(join_influences(cells, influences), [influences.key], terms)
+    return add_up_clusters(join_influences(cells, influences), [influences.key], terms_and_sizes)
 
 
 def add_up_clusters(
-    cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, tuple[pl.Expr, pl.Expr]]
+    cells: pl.LazyFrame, keys: Sequence[str], terms_and_sizes: Mapping[str, tuple[pl.Expr, pl.Expr]]
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
-    shares = {name: to_whole_shares(cluster_term / size) for name, (cluster_term, size) in terms.items()}
-    bounds = {f"{name}_most": size for name, (_, size) in terms.items()}
-    sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
-    clusters = cells.select(*keys, Row.CLUSTER, **shares, **bounds).group_by(*keys, Row.CLUSTER)
-    powers = {"of_clusters": 2, "of_fourths": 4}
-    power_terms = {
-        f"{name}_{kind}": to_whole_shares(pl.col(name) ** power)
-        for name in terms
-        for kind, power in powers.items()
+    share_columns = {
+        name: to_whole_shares(cluster_term / size)
+        for name, (cluster_term, size) in terms_and_sizes.items()
     }
-    of_clusters = clusters.agg(*sums, pl.col(*bounds).first()).select(*keys, *bounds, **power_terms)
-    return of_clusters.group_by(keys).agg(
-        sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
-        for name in terms
-        for kind, power in powers.items()
+    bound_columns = {f"{name}_most": size for name, (_, size) in terms_and_sizes.items()}
+    sum_columns = (sum_shares(pl.col(name)).alias(name) for name in terms_and_sizes)
+    cluster_groups = cells.select(*keys, Row.CLUSTER, **share_columns, **bound_columns).group_by(
+        *keys, Row.CLUSTER
+    )
+    power_of_ending = {"of_clusters": 2, "of_fourths": 4}
+    power_terms = {
+        f"{name}_{ending}": to_whole_shares(pl.col(name) ** power)
+        for name in terms_and_sizes
+        for ending, power in power_of_ending.items()
+    }
+    cluster_powers = cluster_groups.agg(*sum_columns, pl.col(*bound_columns).first()).select(
+        *keys, *bound_columns, **power_terms
+    )
+    return cluster_powers.group_by(keys).agg(
+        sum_shares(pl.col(f"{name}_{ending}")) * pl.col(f"{name}_most").first() ** power
+        for name in terms_and_sizes
+        for ending, power in power_of_ending.items()
     )
 
 
 def cluster_standard_error(name: str) -> pl.Expr:
     """Return the standard error of a metric, null unless several clusters have rows of each class."""
-    n = pl.col(_N_CLUSTERS)
-    error = (pl.col(f"{name}_of_clusters") * (n / (n - 1))).sqrt()
+    n_clusters = pl.col(_N_CLUSTERS)
+    error = (pl.col(f"{name}_of_clusters") * (n_clusters / (n_clusters - 1))).sqrt()
     # Rounded sums of shares may leave the size of two clusters just below 2.
     has_two_of_each = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) > 1 + 1e-9
     return pl.when(has_two_of_each & error.is_finite()).then(error)
@@ -387,11 +429,11 @@ def cluster_standard_error(name: str) -> pl.Expr:
 # One example alone does not tell how much the examples of its part differ. Its distance from the mean of
 # the whole field stands in for that.
 
-_PART_CLASSES = {
+_PART_CLASS_COLUMNS = {
     "pos": (Row.POS, Group.N_POS, CLASS_WEIGHTS[Group.N_POS], EffectiveSize.N_POS),
     "neg": (Row.NEG, Group.N_NEG, CLASS_WEIGHTS[Group.N_NEG], EffectiveSize.N_NEG),
 }  # the columns of one class: its share in a cell, examples of a part, weight, and effective size
-_FIELD = f"{RESERVED}field"  # the number of a field
+_FIELD_NUMBER = f"{RESERVED}field"  # the number of a field
 
 
 class PartCells(NamedTuple):
@@ -407,61 +449,80 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     """Return the cells of fields, whose sweep has `effective` sizes and all of its rows."""
     assert table.parts is not None
     parts_table = table.parts.table
-    numbered = build_groups(parts_table, [])
-    fields = sweep.groups.select(
-        *table.by, pl.col(Group.NUMBER).alias(_FIELD), *CLASS_SIZE_COLUMNS.values()
+    part_groups = build_groups(parts_table, [])
+    field_rows = sweep.groups.select(
+        *table.by, pl.col(Group.NUMBER).alias(_FIELD_NUMBER), *CLASS_SIZE_COLUMNS.values()
     )
-    parts = join_groups(
-        numbered.select(*parts_table.by, Group.NUMBER), build_class_weights(table), parts_table.by
+    part_rows = join_groups(
+        part_groups.select(*parts_table.by, Group.NUMBER), build_class_weights(table), parts_table.by
     )
-    parts = join_groups(parts, fields, table.by).rename({Group.NUMBER: PART, _FIELD: Group.NUMBER})
-    sizes = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
-    parts = parts.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *sizes).cache()
-    rises = (pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)).cast(pl.Int64)
-    places = sweep.rows.select(Group.NUMBER, Row.SCORE, rises.alias(PLACE))
-    places = places.with_columns(
+    part_rows = join_groups(part_rows, field_rows, table.by).rename(
+        {Group.NUMBER: PART, _FIELD_NUMBER: Group.NUMBER}
+    )
+    size_names = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
+    part_rows = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *size_names).cache()
+    n_rises = (pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)).cast(pl.Int64)
+    score_places = sweep.rows.select(Group.NUMBER, Row.SCORE, n_rises.alias(PLACE))
+    score_places = score_places.with_columns(
         pl.col(PLACE).cum_sum().over(Group.NUMBER) - pl.col(PLACE), (pl.col(PLACE) > 0).alias(IS_TIED)
     )
-    rows = build_numbered_rows(parts_table, numbered).rename({Group.NUMBER: PART})
-    rows = rows.join(parts.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG), on=PART)
-    cells = rows.join(places, on=[Group.NUMBER, Row.SCORE]).group_by(Group.NUMBER, PART, PLACE, IS_TIED)
+    example_rows = build_numbered_rows(parts_table, part_groups).rename({Group.NUMBER: PART})
+    example_rows = example_rows.join(
+        part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG), on=PART
+    )
+    cells = example_rows.join(score_places, on=[Group.NUMBER, Row.SCORE]).group_by(
+        Group.NUMBER, PART, PLACE, IS_TIED
+    )
     # Counts are whole, so that sums of floats lose nothing.
-    counts = cells.agg(pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first())
-    shares = ((pl.col(share) / pl.col(n)).alias(share) for share, n, *_ in _PART_CLASSES.values())
-    return PartCells(counts.with_columns(shares).drop(Group.N_POS, Group.N_NEG).cache(), parts)
+    cell_counts = cells.agg(pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first())
+    share_columns = (
+        (pl.col(share_name) / pl.col(class_size)).alias(share_name)
+        for share_name, class_size, *_ in _PART_CLASS_COLUMNS.values()
+    )
+    return PartCells(
+        cell_counts.with_columns(share_columns).drop(Group.N_POS, Group.N_NEG).cache(), part_rows
+    )
 
 
 def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
     # Of both classes of the field, times the effective sizes less 1.
     key, names, *_ = influences
-    sizes = [f"{name}_{side}_size" for name in names for side in _PART_CLASSES]
-    moments = {}
-    for name, side in product(names, _PART_CLASSES):
+    size_names = [f"{name}_{side}_size" for name in names for side in _PART_CLASS_COLUMNS]
+    moment_columns = {}
+    for name, side in product(names, _PART_CLASS_COLUMNS):
         # Less their mean over the field, influences are at most twice the size.
-        scaled = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
+        scaled_influence = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
         for power in (1, 2):
-            part = scaled**power * pl.col(_PART_CLASSES[side][0])
-            moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
-    by_part = (
+            moment_term = scaled_influence**power * pl.col(_PART_CLASS_COLUMNS[side][0])
+            moment_columns[f"{name}_{side}_{power}"] = to_whole_shares(
+                moment_term.fill_nan(0.0).fill_null(0.0)
+            )
+    part_groups = (
         join_influences(part_cells.cells, influences)
-        .select(key, PART, *sizes, **moments)
+        .select(key, PART, *size_names, **moment_columns)
         .group_by(key, PART)
     )
-    sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
-    parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
-    parts = parts.join(part_cells.parts.drop(Group.NUMBER), on=PART)
-    terms, totals = {}, {}
-    for name, (side, (_, size, weight, effective)) in product(names, _PART_CLASSES.items()):
-        mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
-        n, weighed = pl.col(size), pl.col(weight)
-        within = (square - mean * mean).clip(lower_bound=0.0) / (n - 1)
-        variance = pl.when(n > 1).then(within).otherwise(square)
+    sum_columns = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_columns]
+    part_rows = part_groups.agg(sum_columns + [pl.col(size_name).first() for size_name in size_names])
+    part_rows = part_rows.join(part_cells.parts.drop(Group.NUMBER), on=PART)
+    term_columns, total_columns = {}, {}
+    for name, (side, (_, size_name, weight_name, effective_name)) in product(
+        names, _PART_CLASS_COLUMNS.items()
+    ):
+        mean, mean_square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
+        n_examples, weight = pl.col(size_name), pl.col(weight_name)
+        variance_within = (mean_square - mean * mean).clip(lower_bound=0.0) / (n_examples - 1)
+        variance = pl.when(n_examples > 1).then(variance_within).otherwise(mean_square)
         column = f"{name}_{side}"
-        terms[column] = to_whole_shares((weighed * weighed * variance).fill_nan(0.0).fill_null(0.0))
-        back = 4 * pl.col(f"{column}_size").first() ** 2
-        totals[column] = sum_shares(pl.col(column)) * back * (pl.col(effective).first() - 1)
-    return parts.select(key, *sizes, *CLASS_SIZE_COLUMNS.values(), **terms).group_by(key).agg(**totals)
+        term_columns[column] = to_whole_shares((weight * weight * variance).fill_nan(0.0).fill_null(0.0))
+        scale = 4 * pl.col(f"{column}_size").first() ** 2
+        total_columns[column] = sum_shares(pl.col(column)) * scale * (pl.col(effective_name).first() - 1)
+    return (
+        part_rows.select(key, *size_names, *CLASS_SIZE_COLUMNS.values(), **term_columns)
+        .group_by(key)
+        .agg(**total_columns)
+    )
 
 
 # Lanes: up to four prevalences of a group side by side in one row -------------------------------
@@ -504,22 +565,30 @@ class EtaLanes:
         # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         # drops them.
         is_first = pl.col(Pair.NUMBER) % self.etas_per_group % self.width == 0
-        laned = (
+        lane_columns = (
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane))
             for lane in range(self.width)
             for name in columns
         )
-        return pairs.select(*pair_columns, *laned).filter(is_first)
+        return pairs.select(*pair_columns, *lane_columns).filter(is_first)
 
-    def unpack(self, totals: pl.LazyFrame, names: Iterable[str], pair: str, group: str) -> pl.LazyFrame:
-        """Return a row per pair, with `names` and `group`; the number `pair` of unused lanes is null."""
+    def unpack(
+        self, totals: pl.LazyFrame, names: Iterable[str], pair_column: str, group_column: str
+    ) -> pl.LazyFrame:
+        """Return a row per pair, with `names`; the number in `pair_column` of unused lanes is null."""
         if self.width == 1:
             return totals
-        number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
-        is_used = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
-        lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(is_used))}
-        lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
-        return totals.select(group, **lists).explode(*lists)
+        pair_number, lanes = pl.col(pair_column) % self.etas_per_group, range(self.width)
+        when_used = [pl.when(pair_number + lane < self.etas_per_group) for lane in lanes]
+        lane_lists = {
+            pair_column: pl.concat_list(
+                used.then(pl.col(pair_column) + lane) for lane, used in enumerate(when_used)
+            )
+        }
+        lane_lists |= {
+            name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names
+        }
+        return totals.select(group_column, **lane_lists).explode(*lane_lists)
 
 
 def _name_in_lane(name: str, lane: int) -> str:

@@ -106,32 +106,38 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     tp, n_pos = read_whole_number("tp", tp, 0), read_whole_number("n_pos", n_pos, 1)
     fp, n_neg = read_whole_number("fp", fp, 0), read_whole_number("n_neg", n_neg, 1)
     n_kept = read_whole_number("n_kept", n_kept, 1)
-    for (name, part), (total, size) in (
+    for (part_name, n_part), (total_name, n_total) in (
         (("tp", tp), ("n_pos", n_pos)),
         (("fp", fp), ("n_neg", n_neg)),
         (("n_kept", n_kept), ("n_neg", n_neg)),
     ):
-        if part > size:
-            raise PrcError(f"{name} is at most {total}; got {name}={part} and {total}={size}")
+        if n_part > n_total:
+            raise PrcError(
+                f"{part_name} is at most {total_name}; "
+                f"got {part_name}={n_part} and {total_name}={n_total}"
+            )
     eta, fpr = n_pos / (n_pos + n_kept), fp / n_neg
-    adjusted = tp / (tp + fp * n_kept / n_neg) if tp + fp > 0 else math.nan
-    cv = math.nan
+    adjusted_precision = tp / (tp + fp * n_kept / n_neg) if tp + fp > 0 else math.nan
+    fpr_cv = math.nan
     if fp > 0:
         # A binomial fpr has the variance fpr (1 - fpr) / n_kept, and draws without replacement less.
         correction = (n_neg - n_kept) / max(n_neg - 1, 1)
-        cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
+        fpr_cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
     if tp == 0:
         constant = 0.0 if fp > 0 else math.nan
-        return SubsampledPrecision(eta, adjusted, constant, constant, (constant, constant, constant), cv)
-    n_fp_kept, probability = _kept_fp_distribution(fp, n_neg, n_kept)
-    values = tp / (tp + n_fp_kept)
-    mean = float(np.sum(probability * values))
-    variance = float(np.sum(probability * (values - mean) ** 2))
+        quartiles = (constant, constant, constant)
+        return SubsampledPrecision(eta, adjusted_precision, constant, constant, quartiles, fpr_cv)
+    kept_fp, probabilities = _kept_fp_distribution(fp, n_neg, n_kept)
+    precisions = tp / (tp + kept_fp)
+    mean = float(np.sum(probabilities * precisions))
+    variance = float(np.sum(probabilities * (precisions - mean) ** 2))
     # Precision falls as kept rises, so its quantile q is at level 1 - q of kept. A sum of probabilities
     # that equals the level may be rounded to just below it.
-    places = np.searchsorted(np.cumsum(probability), np.array([0.75, 0.5, 0.25]) - _ROUNDING)
-    q1, median, q3 = (float(value) for value in values[places])
-    return SubsampledPrecision(eta, adjusted, mean, math.sqrt(variance), (q1, median, q3), cv)
+    quantile_places = np.searchsorted(np.cumsum(probabilities), np.array([0.75, 0.5, 0.25]) - _ROUNDING)
+    q1, median, q3 = (float(precision) for precision in precisions[quantile_places])
+    return SubsampledPrecision(
+        eta, adjusted_precision, mean, math.sqrt(variance), (q1, median, q3), fpr_cv
+    )
 
 
 def _kept_fp_distribution(
@@ -146,20 +152,23 @@ def _kept_fp_distribution(
     # further than t from its mean with a probability of at most 2 exp(-t**2 / (2 v + 2 t / 3)), also
     # without replacement, where v is the variance with replacement (Hoeffding 1963). The roles of kept
     # and left out, or of above and below the threshold, may be exchanged.
-    share, fpr, mean = n_kept / n_neg, fp / n_neg, n_kept * fp / n_neg
-    v = min(min(fp, n_neg - fp) * share * (1 - share), min(n_kept, n_neg - n_kept) * fpr * (1 - fpr))
+    kept_share, fpr, mean = n_kept / n_neg, fp / n_neg, n_kept * fp / n_neg
+    variance = min(
+        min(fp, n_neg - fp) * kept_share * (1 - kept_share),
+        min(n_kept, n_neg - n_kept) * fpr * (1 - fpr),
+    )
     third = _NEGLIGIBLE_LOG / 3
-    reach = third + math.sqrt(third**2 + 2 * _NEGLIGIBLE_LOG * v)
-    low = max(0, n_kept + fp - n_neg, math.floor(mean - reach))
-    high = min(fp, n_kept, math.ceil(mean + reach))
-    mode = min(max((n_kept + 1) * (fp + 1) // (n_neg + 2), low), high)
+    reach = third + math.sqrt(third**2 + 2 * _NEGLIGIBLE_LOG * variance)
+    least_fp = max(0, n_kept + fp - n_neg, math.floor(mean - reach))
+    most_fp = min(fp, n_kept, math.ceil(mean + reach))
+    likeliest_fp = min(max((n_kept + 1) * (fp + 1) // (n_neg + 2), least_fp), most_fp)
     surplus = n_neg - fp - n_kept
-    k = np.arange(mode, high, dtype=float)
-    above = (fp - k) / (k + 1) * ((n_kept - k) / (surplus + k + 1))
-    k = np.arange(mode, low, -1, dtype=float)
-    below = k / (fp - k + 1) * ((surplus + k) / (n_kept - k + 1))
-    weights = np.concatenate([np.cumprod(below)[::-1], [1.0], np.cumprod(above)])
-    return np.arange(low, high + 1, dtype=float), weights / weights.sum()
+    k = np.arange(likeliest_fp, most_fp, dtype=float)
+    ratios_above = (fp - k) / (k + 1) * ((n_kept - k) / (surplus + k + 1))
+    k = np.arange(likeliest_fp, least_fp, -1, dtype=float)
+    ratios_below = k / (fp - k + 1) * ((surplus + k) / (n_kept - k + 1))
+    weights = np.concatenate([np.cumprod(ratios_below)[::-1], [1.0], np.cumprod(ratios_above)])
+    return np.arange(least_fp, most_fp + 1, dtype=float), weights / weights.sum()
 
 
 # A table --------------------------------------------------------------------------------------
@@ -184,94 +193,106 @@ def build_subsample_table(
             "out, or pass whole numbers of examples as counts="
         )
     check_result_columns(table, grid, SUBSAMPLE_COLUMNS)
-    repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
-    numbered = replace(grid, frame=grid.frame.with_row_index(Pair.NUMBER))
-    sweep = build_eta_sweep(numbered, table, thresholds="corners" if thresholds is None else thresholds)
+    n_repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
+    numbered_grid = replace(grid, frame=grid.frame.with_row_index(Pair.NUMBER))
+    shown_thresholds: Thresholds = "corners" if thresholds is None else thresholds
+    sweep_rows = build_eta_sweep(numbered_grid, table, thresholds=shown_thresholds)
     if thresholds is None:
-        rises = pl.col("recall") > pl.col(Segment.RECALL_BEFORE)
-        sweep = sweep.filter(rises | pl.col("recall").is_null())
-    rows = table.collect(sweep, "subsample_negatives")
+        is_rise = pl.col("recall") > pl.col(Segment.RECALL_BEFORE)
+        sweep_rows = sweep_rows.filter(is_rise | pl.col("recall").is_null())
+    threshold_rows = table.collect(sweep_rows, "subsample_negatives")
     n_pos, n_neg, eta = pl.col(Group.N_POS), pl.col(Group.N_NEG), pl.col("eta")
-    has_both = n_pos.is_not_null() & n_neg.is_not_null()
+    has_both_classes = n_pos.is_not_null() & n_neg.is_not_null()
     # n_pos / (n_pos + n_kept) is eta, rounded to a whole number of negatives.
-    nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
-    rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
-    _check_samples(rows, table)
+    n_nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
+    n_nearest = pl.when(has_both_classes).then(n_nearest)
+    threshold_rows = threshold_rows.with_columns(n_nearest.alias("n_kept"))
+    _check_samples(threshold_rows, table)
     n_kept = pl.col("n_kept").cast(pl.Int64)
-    rows = rows.with_columns(
+    threshold_rows = threshold_rows.with_columns(
         n_kept,
-        pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
+        pl.when(has_both_classes).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
         pl.lit(1.0).alias(Pair.POS_FACTOR),
         (n_kept / n_neg).alias(Pair.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
-    statistics = _draw_samples(rows, repeats, seed).fill_nan(None)
-    first, *other_columns = SUBSAMPLE_COLUMNS
-    return rows.hstack(statistics).lazy().select(*table.by, first, *grid.carried, *other_columns)
+    statistics = _draw_samples(threshold_rows, n_repeats, seed).fill_nan(None)
+    columns = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried, *SUBSAMPLE_COLUMNS[1:])
+    return threshold_rows.hstack(statistics).lazy().select(*columns)
 
 
-def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
+def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
     """Raise if a sample needs more negatives than there are, or than NumPy draws from."""
-    too_few, too_many = pl.col("n_kept") > pl.col(Group.N_NEG), pl.col(Group.N_NEG) >= _MAX_NEGATIVES
-    for row in rows.filter(too_few | too_many).sort(~too_few, maintain_order=True).head(1).to_dicts():
-        keys = (f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
-        group = f"the group {', '.join(keys)}" if table.by else "the table"
-        pos, neg, n_needed = row[Group.N_POS], row[Group.N_NEG], row["n_kept"]
-        if n_needed is not None and n_needed > neg:
+    has_too_few, has_too_many = (
+        pl.col("n_kept") > pl.col(Group.N_NEG),
+        pl.col(Group.N_NEG) >= _MAX_NEGATIVES,
+    )
+    wrong_rows = threshold_rows.filter(has_too_few | has_too_many)
+    for row in wrong_rows.sort(~has_too_few, maintain_order=True).head(1).to_dicts():
+        key_texts = (f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
+        group_text = f"the group {', '.join(key_texts)}" if table.by else "the table"
+        n_pos, n_neg, n_needed = row[Group.N_POS], row[Group.N_NEG], row["n_kept"]
+        if n_needed is not None and n_needed > n_neg:
             raise PrcError(
-                f"eta={row['eta']:g} needs {n_needed:.0f} negatives beside {pos} positives, and {group} "
-                f"has {neg}; pass its own prevalence, {pos / (pos + neg):.6g}, or more"
+                f"eta={row['eta']:g} needs {n_needed:.0f} negatives beside {n_pos} positives, and "
+                f"{group_text} has {n_neg}; pass its own prevalence, "
+                f"{n_pos / (n_pos + n_neg):.6g}, or more"
             )
         raise PrcError(
-            f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {group} has {neg}; "
+            f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {group_text} has {n_neg}; "
             "subsampled_precision has no such limit"
         )
 
 
-def _draw_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.DataFrame:
+def _draw_samples(threshold_rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.DataFrame:
     """Return the _REPEAT_COLUMNS of each row; undefined is NaN."""
     # The negatives between two thresholds are a cell. The numbers that samples keep from all cells have
     # a multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
     # number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
     # block of thresholds is in memory, and the size of the block changes no number.
-    curves = rows.partition_by(Group.NUMBER, Pair.NUMBER, maintain_order=True)
+    rows_of_curves = threshold_rows.partition_by(Group.NUMBER, Pair.NUMBER, maintain_order=True)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
-    generators = np.random.default_rng(seed).spawn(max(1, len(curves)))
-    blocks = [np.empty((0, len(_REPEAT_COLUMNS)))]
-    step = max(1, _MAX_VALUES // n_repeats)
-    with show_share("samples", len(rows)) as advance:
-        for curve, generator in zip(curves, generators, strict=False):
+    generators = np.random.default_rng(seed).spawn(max(1, len(rows_of_curves)))
+    statistics_blocks = [np.empty((0, len(_REPEAT_COLUMNS)))]
+    n_at_once = max(1, _MAX_VALUES // n_repeats)
+    with show_share("samples", len(threshold_rows)) as advance:
+        for curve_rows, generator in zip(rows_of_curves, generators, strict=False):
             # The negatives below the threshold, and how many of these each sample has yet to keep.
-            remaining, n_kept = curve.select(Group.N_NEG, "n_kept").row(0)
+            n_remaining, n_kept = curve_rows.select(Group.N_NEG, "n_kept").row(0)
             if not n_kept:  # a class is missing
-                blocks.append(np.full((len(curve), len(_REPEAT_COLUMNS)), np.nan))
+                statistics_blocks.append(np.full((len(curve_rows), len(_REPEAT_COLUMNS)), np.nan))
                 continue
-            missing = np.full(n_repeats, n_kept)
-            tp, cells = curve["tp"].to_numpy(), np.diff(curve["fp"].to_numpy(), prepend=0).tolist()
-            for start in range(0, len(tp), step):
-                kept_fp = np.empty((len(tp[start : start + step]), n_repeats))
-                for row, cell in enumerate(cells[start : start + step]):
-                    if cell > 0:
-                        missing = missing - generator.hypergeometric(cell, remaining - cell, missing)
-                        remaining -= cell
-                    kept_fp[row] = n_kept - missing
-                blocks.append(_compute_statistics(tp[start : start + step], kept_fp))
+            n_missing = np.full(n_repeats, n_kept)
+            tp = curve_rows["tp"].to_numpy()
+            cell_sizes = np.diff(curve_rows["fp"].to_numpy(), prepend=0).tolist()
+            for block_start in range(0, len(tp), n_at_once):
+                block = slice(block_start, block_start + n_at_once)
+                kept_fp = np.empty((len(tp[block]), n_repeats))
+                for row_number, cell_size in enumerate(cell_sizes[block]):
+                    if cell_size > 0:
+                        n_kept_here = generator.hypergeometric(
+                            cell_size, n_remaining - cell_size, n_missing
+                        )
+                        n_missing = n_missing - n_kept_here
+                        n_remaining -= cell_size
+                    kept_fp[row_number] = n_kept - n_missing
+                statistics_blocks.append(_compute_statistics(tp[block], kept_fp))
                 advance(len(kept_fp))
-    return pl.DataFrame(np.concatenate(blocks), schema=_REPEAT_COLUMNS)
+    return pl.DataFrame(np.concatenate(statistics_blocks), schema=_REPEAT_COLUMNS)
 
 
 def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the _REPEAT_COLUMNS of each row; samples of undefined precision are left out."""
     with np.errstate(invalid="ignore"):
-        values = tp[:, None] / (tp[:, None] + kept_fp)
-        undefined = np.isnan(values)
-        n_defined = np.sum(~undefined, axis=1)
+        precisions = tp[:, None] / (tp[:, None] + kept_fp)
+        is_undefined = np.isnan(precisions)
+        n_defined = np.sum(~is_undefined, axis=1)
         # Precision is undefined at tp = 0 only. There all other samples have precision 0, so a 0 in
         # place of an undefined value changes no statistic.
-        values[undefined & (n_defined > 0)[:, None]] = 0.0
-        low, q1, median, q3, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=1)
-        above = values - low[:, None]  # exactly 0 for equal values, so their deviation is 0
-        mean = np.minimum(low + above.mean(axis=1), high)
+        precisions[is_undefined & (n_defined > 0)[:, None]] = 0.0
+        low, q1, median, q3, high = np.quantile(precisions, [0, 0.25, 0.5, 0.75, 1], axis=1)
+        excesses = precisions - low[:, None]  # exactly 0 for equal values, so their deviation is 0
+        mean = np.minimum(low + excesses.mean(axis=1), high)
         deviation = np.full(len(tp), np.nan)
-        if values.shape[1] > 1:
-            deviation = np.where(n_defined > 1, above.std(axis=1, ddof=1), np.nan)
+        if precisions.shape[1] > 1:
+            deviation = np.where(n_defined > 1, excesses.std(axis=1, ddof=1), np.nan)
     return np.column_stack([mean, deviation, low, q1, median, q3, high])
