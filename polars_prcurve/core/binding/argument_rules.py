@@ -116,6 +116,8 @@ _COUNTS_ALL = ("counts", "crossings", "decide", "report")
 """Methods that count all negatives; others answer of what was found, too, where these are unknown."""
 _COUNTING_TARGETS = [word for word, kind in TARGET_KINDS.items() if kind.needs_negatives]
 """Targets of which the number of negatives that are not flagged tells whether they are met."""
+_RATE_TARGETS = [word for word, kind in TARGET_KINDS.items() if not kind.metric.depends_on_eta]
+"""Targets that fix a threshold for all prevalences."""
 _READS_BELOW = "below= is read"
 """What is so of a method, and not said in a call."""
 
@@ -194,7 +196,7 @@ RULES = (
          "no start, so leave it out", unless=_to_facts(RUN_WORDS)),
     *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
            "targets, and {fact} is met by one alone; leave it out"),
-    *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
+    *_pair('of="roc"', ("metric=", "threshold=", *_to_facts(_RATE_TARGETS), "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
     *_pair('solve_for="eta"', ("eta=", "relative=", "assurance="), 'solve_for="eta" looks for the '
            "prevalence at which these examples are enough; leave out {fact}"),

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
+from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -28,7 +29,7 @@ _CURED_BY_EXAMPLES = {
     "few negatives",
     "few false alerts",
     "few missed positives",
-    "few clusters",
+    *(f"few {kind.units}" for kind in SAMPLE_KINDS if kind.joins_rows),
     "few points",
     "few discordant examples",
     "tail not seen",
