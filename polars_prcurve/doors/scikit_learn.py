@@ -93,8 +93,8 @@ def from_cv_results(
         )
     if "fit_time" in cv_results or "estimator" in cv_results:
         return from_folds(_score_folds(cv_results, X, pos_label), y, pos_label=pos_label)
-    models = {name: _score_folds(results, X, pos_label) for name, results in cv_results.items()}
-    return from_folds(models, y, pos_label=pos_label)
+    folds_of_model = {name: _score_folds(results, X, pos_label) for name, results in cv_results.items()}
+    return from_folds(folds_of_model, y, pos_label=pos_label)
 
 
 @hint_at_arguments
@@ -129,21 +129,21 @@ def from_folds(
     """
     label_dtypes(pos_label)
     labels = read_labels(y, pos_label)
-    words: dict[str, Any] = {}
+    table_words: dict[str, Any] = {}
     if isinstance(folds, Mapping):
-        words = {"model": "model", "id": ["example", "repeat"]}
-        frames = [
+        table_words = {"model": "model", "id": ["example", "repeat"]}
+        rows_of_models = [
             _stack_folds(model_folds, labels).select(pl.lit(str(name)).alias("model"), pl.all())
             for name, model_folds in folds.items()
         ]
     else:
-        frames = [_stack_folds(folds, labels)]
-    if not frames:
+        rows_of_models = [_stack_folds(folds, labels)]
+    if not rows_of_models:
         raise PrcError("expected one model or more; got an empty mapping")
-    frame = pl.concat(frames)
-    if (frame["repeat"] > 0).any():
-        words["cluster"] = "example"
-    return DataFramePrc(frame)(**words)
+    test_rows = pl.concat(rows_of_models)
+    if (test_rows["repeat"] > 0).any():
+        table_words["cluster"] = "example"
+    return DataFramePrc(test_rows)(**table_words)
 
 
 def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  # noqa: N803
@@ -152,60 +152,65 @@ def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:
         if isinstance(results, Mapping):
             results = f"a mapping with {', '.join(map(str, results))}"
         raise PrcError(f"expected {_RESULTS}, with both flags; got {describe_value(results)}")
-    scores = []
-    for estimator, test in zip(results["estimator"], results["indices"]["test"], strict=False):
-        positive, _ = read_classes(estimator, pos_label)
+    folds = []
+    for estimator, row_numbers in zip(results["estimator"], results["indices"]["test"], strict=False):
+        positive_index, _ = read_classes(estimator, pos_label)
         try:  # a list, an array, a sparse matrix, or a frame of pandas or Polars
             if isinstance(X, list):
-                rows: Any = [X[row] for row in test]
+                features: Any = [X[row] for row in row_numbers]
             else:
-                rows = X.iloc[test] if hasattr(X, "iloc") else X[test]
+                features = X.iloc[row_numbers] if hasattr(X, "iloc") else X[row_numbers]
         except Exception:  # what an object raises that has no such rows
             raise PrcError(
                 "X takes the data that were cross-validated, all rows in their order, as an array or a "
                 f"frame; got {describe_value(X)}"
             ) from None
-        scores.append((test, predict_scores(estimator, rows, positive)))
-    return scores
+        folds.append((row_numbers, predict_scores(estimator, features, positive_index)))
+    return folds
 
 
 def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:
     """Return the rows of all folds of a model; raise for what is no fold."""
     is_tested = np.zeros(len(labels), dtype=bool)
-    repeat, frames = 0, []
-    for fold, (example, score) in enumerate(_read_folds(folds, len(labels))):
-        if is_tested[example].any():
-            repeat += 1
+    repeat_number, rows_of_folds = 0, []
+    for fold_number, (row_numbers, scores) in enumerate(_read_folds(folds, len(labels))):
+        if is_tested[row_numbers].any():
+            repeat_number += 1
             is_tested[:] = False
-        is_tested[example] = True
-        rows = pl.DataFrame({"example": example, "score": score, "label": labels[example]})
-        frames.append(rows.with_columns(repeat=pl.lit(repeat, pl.Int64), fold=pl.lit(fold, pl.Int64)))
-    if not frames:
+        is_tested[row_numbers] = True
+        fold_rows = pl.DataFrame({"example": row_numbers, "score": scores, "label": labels[row_numbers]})
+        rows_of_folds.append(
+            fold_rows.with_columns(
+                repeat=pl.lit(repeat_number, pl.Int64), fold=pl.lit(fold_number, pl.Int64)
+            )
+        )
+    if not rows_of_folds:
         raise PrcError("expected one fold or more; got none")
-    return pl.concat(frames).select("example", "repeat", "fold", "score", "label")
+    return pl.concat(rows_of_folds).select("example", "repeat", "fold", "score", "label")
 
 
-def _read_folds(folds: Any, n: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+def _read_folds(folds: Any, n_rows: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Yield row numbers and scores of each fold, which tests rows of the data, each once."""
     try:
-        pairs = [(test, score) for test, score in folds]
+        numbers_and_scores = [(test, score) for test, score in folds]
     except (TypeError, ValueError):
         raise PrcError(
             "folds takes a pair of arrays for each fold, the rows that it tests and their scores; got "
             f"{describe_value(folds)}"
         ) from None
-    for fold, (test, score) in enumerate(pairs):
-        rows = read_array("the rows of a fold", test, "iu", "row numbers").astype(np.int64)
+    for fold_number, (test, score) in enumerate(numbers_and_scores):
+        row_numbers = read_array("the rows of a fold", test, "iu", "row numbers").astype(np.int64)
         scores = read_array("the scores of a fold", score, "biuf", "numbers").astype(np.float64)
-        check_lengths(rows=rows, scores=scores)
-        if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+        check_lengths(rows=row_numbers, scores=scores)
+        if len(row_numbers) and not (row_numbers.min() >= 0 and row_numbers.max() < n_rows):
+            outlier = row_numbers.max() if row_numbers.max() >= n_rows else row_numbers.min()
             raise PrcError(
-                f"fold {fold} tests row {rows.max() if rows.max() >= n else rows.min()}, and y has {n} "
+                f"fold {fold_number} tests row {outlier}, and y has {n_rows} "
                 "rows, from 0; pass the data that were cross-validated, all rows in their order"
             )
-        if len(np.unique(rows)) < len(rows):
-            raise PrcError(f"fold {fold} tests a row twice; pass each row of a fold once")
-        yield rows, scores
+        if len(np.unique(row_numbers)) < len(row_numbers):
+            raise PrcError(f"fold {fold_number} tests a row twice; pass each row of a fold once")
+        yield row_numbers, scores
 
 
 # Displays: precision-recall curves of estimators at prevalences ---------------------------------
@@ -262,11 +267,11 @@ class PrevalenceDisplay:
         self.test = test
         self._options: dict[str, Any] = {"eta": eta, "confidence": confidence}
         self.summary = summary = test.summary(metrics="average_precision", **self._options)
-        values = summary["value"].fill_null(math.nan)
-        self.average_precision: float | list[float] = _unpack_one(values.to_list())
+        precision_values = summary["value"].fill_null(math.nan)
+        self.average_precision: float | list[float] = _unpack_one(precision_values.to_list())
         self.eta: float | list[float] = _unpack_one(summary["eta"].to_list())
-        names: list[Any] = summary["model"].to_list() if "model" in summary.columns else [None]
-        self.name: str | list[str] | None = _unpack_one(names)
+        model_names: list[Any] = summary["model"].to_list() if "model" in summary.columns else [None]
+        self.name: str | list[str] | None = _unpack_one(model_names)
 
     @classmethod
     @hint_at_arguments
@@ -311,10 +316,10 @@ class PrevalenceDisplay:
         1.0
         """
         label_dtypes(pos_label)  # raises for what is no single value
-        positive, classes = read_classes(estimator, pos_label)
+        positive_index, classes = read_classes(estimator, pos_label)
         return cls.from_predictions(
             find_positives(y, classes, pos_label),
-            predict_scores(estimator, X, positive, response_method),
+            predict_scores(estimator, X, positive_index, response_method),
             eta=eta,
             sample_weight=sample_weight,
             name=type(estimator).__name__ if name is None else name,
@@ -359,15 +364,17 @@ class PrevalenceDisplay:
         """
         check_texts(name=name)
         label_dtypes(pos_label)
-        columns = {
+        array_of_column = {
             "label": read_labels(y_true, pos_label),
             "score": read_array("y_score", y_score, "biuf", "numbers"),
         }
         if sample_weight is not None:
-            columns["weight"] = read_array("sample_weight", sample_weight, "biuf", "numbers >= 0")
-        check_lengths(**columns)
-        model = pl.lit("Classifier" if name is None else name).alias("model")
-        test = DataFramePrc(pl.DataFrame(columns).select(model, pl.all()))
+            array_of_column["weight"] = read_array(
+                "sample_weight", sample_weight, "biuf", "numbers >= 0"
+            )
+        check_lengths(**array_of_column)
+        model_column = pl.lit("Classifier" if name is None else name).alias("model")
+        test = DataFramePrc(pl.DataFrame(array_of_column).select(model_column, pl.all()))
         weight = None if sample_weight is None else "weight"
         return cls(test(model="model", weight=weight), eta=eta, confidence=confidence)
 
@@ -408,9 +415,9 @@ class PrevalenceDisplay:
         <PrevalenceDisplay of LogisticRegression>
         """
         check_texts(name=name)
-        models = cv_results.get("estimator") if isinstance(cv_results, Mapping) else None
-        if isinstance(models, list | tuple) and models:  # of one model, which has no name yet
-            cv_results = {type(models[0]).__name__ if name is None else name: cv_results}
+        estimators = cv_results.get("estimator") if isinstance(cv_results, Mapping) else None
+        if isinstance(estimators, list | tuple) and estimators:  # of one model, which has no name yet
+            cv_results = {type(estimators[0]).__name__ if name is None else name: cv_results}
         elif name is not None:
             raise PrcError(
                 f"name={name!r} is of one model, and cv_results has names of its own; leave it out"
@@ -432,9 +439,9 @@ class PrevalenceDisplay:
         return self._list_curves("recall")
 
     def _list_curves(self, column: str) -> NDArray[np.float64] | list[NDArray[np.float64]]:
-        keys = self.curve.columns[: self.curve.columns.index("eta") + 1]
-        curves = self.curve.partition_by(keys, maintain_order=True)
-        return _unpack_one([rows[column].to_numpy() for rows in curves])
+        key_columns = self.curve.columns[: self.curve.columns.index("eta") + 1]
+        curves = self.curve.partition_by(key_columns, maintain_order=True)
+        return _unpack_one([curve_points[column].to_numpy() for curve_points in curves])
 
     @hint_at_arguments
     def plot(

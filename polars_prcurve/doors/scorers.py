@@ -121,17 +121,17 @@ class Scorer:
                 f"the scorer of {self.name} is called with an estimator, X and y; labels and scores go "
                 "to its method .score(y, scores), and eval_metric= takes .lightgbm or .xgboost"
             )
-        positive, classes = read_classes(estimator, self.pos_label)
+        positive_index, classes = read_classes(estimator, self.pos_label)
         labels = find_positives(y, classes, self.pos_label)
-        value = self._measure(labels, predict_scores(estimator, X, positive), sample_weight)
+        value = self._measure(labels, predict_scores(estimator, X, positive_index), sample_weight)
         return value if self.higher_is_better else -value
 
     def _measure(self, labels: Any, scores: Any, weight: Any) -> float:
         """Return the metric at the prevalence, or at the share of positives."""
-        points, eta = roc_points(labels, scores, weight), self.eta
+        roc, eta = roc_points(labels, scores, weight), self.eta
         if eta is None:
-            eta = float(points.tp[-1] / (points.tp[-1] + points.fp[-1])) if len(points.tp) else 0.5
-        return self.metric(points.recall, points.fpr, eta)
+            eta = float(roc.tp[-1] / (roc.tp[-1] + roc.fp[-1])) if len(roc.tp) else 0.5
+        return self.metric(roc.recall, roc.fpr, eta)
 
     def _require_numbers(self, library: str) -> None:
         """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
@@ -160,8 +160,8 @@ class XGBoostCost:
     def __call__(self, y_true: Any, y_score: Any, sample_weight: ArrayLike | None = None) -> Any:
         """Return the cost of labels and scores, or of scores and a DMatrix with its name before it."""
         labels, scores, weight = _read_data_set(y_true, y_score, sample_weight)
-        value = self.scorer.score(labels, scores, weight)
-        cost = -value if self.scorer.higher_is_better else value
+        metric_value = self.scorer.score(labels, scores, weight)
+        cost = -metric_value if self.scorer.higher_is_better else metric_value
         return cost if labels is y_true else (self.name, cost)
 
 
@@ -184,8 +184,8 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
             f"y holds {labels[~is_known].tolist()[0]!r}, which is no class of the estimator: it has "
             f"{np.asarray(classes).tolist()!r}"
         )
-    positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
-    return positive
+    is_positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
+    return is_positive
 
 
 def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
@@ -193,21 +193,21 @@ def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return 1, None
-    names = np.asarray(classes).tolist()
-    if len(names) != 2:
+    labels = np.asarray(classes).tolist()
+    if len(labels) != 2:
         raise PrcError(
-            f"expected an estimator of two classes; this one has {len(names)}: score one class against "
+            f"expected an estimator of two classes; this one has {len(labels)}: score one class against "
             "the others with .score(y == one, probabilities[:, i])"
         )
     if pos_label is not None:
-        if pos_label not in names:
-            hint = suggest_names(str(pos_label), map(str, names))
+        if pos_label not in labels:
+            hint = suggest_names(str(pos_label), map(str, labels))
             raise PrcError(f"no class of the estimator is pos_label={pos_label!r}; {hint}")
-        return names.index(pos_label), classes
-    if names not in ([0, 1], [-1, 1]):
+        return labels.index(pos_label), classes
+    if labels not in ([0, 1], [-1, 1]):
         raise PrcError(
-            f"the classes of the estimator are {list_names(map(str, names))}; pass pos_label=, the one "
-            f"that is positive, such as pos_label={names[1]!r}"
+            f"the classes of the estimator are {list_names(map(str, labels))}; pass pos_label=, the one "
+            f"that is positive, such as pos_label={labels[1]!r}"
         )
     return 1, classes
 
@@ -215,20 +215,22 @@ def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
 def predict_scores(
     estimator: Any,
     X: Any,  # noqa: N803
-    positive: int,
+    positive_index: int,
     response_method: str = "auto",
 ) -> NDArray[np.float64]:
     """Return the scores of the positive class, which is the one of that number."""
-    ways: tuple[str, ...] = ("predict_proba", "decision_function")
-    if read_choice("response_method=", response_method, ("auto", *ways)) != "auto":
-        ways = (response_method,)
-    way = next((way for way in ways if hasattr(estimator, way)), None)
-    if way is None:
-        shortfall = f"{type(estimator).__name__} has {'neither' if len(ways) > 1 else 'none'}"
-        raise PrcError(f"expected an estimator with {' or '.join(ways)}; {shortfall}")
-    scores = np.asarray(getattr(estimator, way)(X))
-    if way == "decision_function":
-        return scores if positive == 1 else -scores
+    method_names: tuple[str, ...] = ("predict_proba", "decision_function")
+    if read_choice("response_method=", response_method, ("auto", *method_names)) != "auto":
+        method_names = (response_method,)
+    method_name = next(
+        (method_name for method_name in method_names if hasattr(estimator, method_name)), None
+    )
+    if method_name is None:
+        shortfall = f"{type(estimator).__name__} has {'neither' if len(method_names) > 1 else 'none'}"
+        raise PrcError(f"expected an estimator with {' or '.join(method_names)}; {shortfall}")
+    scores = np.asarray(getattr(estimator, method_name)(X))
+    if method_name == "decision_function":
+        return scores if positive_index == 1 else -scores
     if scores.ndim != 2 or scores.shape[1] != 2:
         raise PrcError(f"expected the two columns of predict_proba; got shape {scores.shape}")
-    return scores[:, positive]
+    return scores[:, positive_index]

@@ -79,11 +79,17 @@ def name_options(parser: argparse.ArgumentParser | None) -> dict[str, str]:
     """Return the option of each argument of the library, for a command."""
     if parser is None:
         return {}
-    options = {a.dest: a.option_strings[-1] for a in parser._actions if a.option_strings}
-    return {**options, "level": options["confidence"]} if "confidence" in options else options
+    flag_of_argument = {
+        action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings
+    }
+    return (
+        {**flag_of_argument, "level": flag_of_argument["confidence"]}
+        if "confidence" in flag_of_argument
+        else flag_of_argument
+    )
 
 
-def translate_message(message: str, options: Mapping[str, str]) -> str:
+def translate_message(message: str, flag_of_argument: Mapping[str, str]) -> str:
     """Return an error of the library with its code in terms of the command line."""
 
     def translate(match: re.Match[str]) -> str:
@@ -92,35 +98,39 @@ def translate_message(message: str, options: Mapping[str, str]) -> str:
         if match[0] in _PHRASES:
             return _PHRASES[match[0]]
         if match["method"]:
-            code = match["arguments"] or ""
-            flags = {name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)}
-            arguments = translate_message(code, {**flags, **options}).replace(", --", " --")
-            return f"the command {name_command(match['method'])} {arguments}".rstrip()
+            call_arguments = match["arguments"] or ""
+            own_flags = {
+                name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", call_arguments)
+            }
+            call_options = translate_message(call_arguments, {**own_flags, **flag_of_argument}).replace(
+                ", --", " --"
+            )
+            return f"the command {name_command(match['method'])} {call_options}".rstrip()
         if match["called"]:
             return name_command(match["called"]) if match["called"] in USES else match[0]
         if match["name"]:
-            return _name_argument(match, options)
+            return _name_argument(match, flag_of_argument)
         # Nothing stands for an expression, or for the module of a metric.
         return name_command(match[0]) if match[0] in USES else ""
 
     return _CODE.sub(translate, message)
 
 
-def _name_argument(match: re.Match[str], options: Mapping[str, str]) -> str:
+def _name_argument(match: re.Match[str], flag_of_argument: Mapping[str, str]) -> str:
     """Return an argument, and its value, as an option; one without an option as it is."""
-    name, value = match["name"], match["value"] or ""
-    if name not in options:
+    name, value_text = match["name"], match["value"] or ""
+    if name not in flag_of_argument:
         if name not in _WORDS_OF_CONFIDENCE:
             return match[0]
-        return name if value == "True" else f"{name}={value.strip(_QUOTES)}"
-    if value in ("True", "False"):  # of a switch, whose option says which
-        value = ""
-    if value.startswith("["):
-        value = ",".join(word.strip(_QUOTES) for word in value[1:-1].split(", "))
-    if re.fullmatch(r'"\w+"', value):
-        value = value.strip('"')
-    value = _PHRASES.get(value, value)
-    return " ".join(filter(None, [options[name], value, match["frame"] and "file"]))
+        return name if value_text == "True" else f"{name}={value_text.strip(_QUOTES)}"
+    if value_text in ("True", "False"):  # of a switch, whose option says which
+        value_text = ""
+    if value_text.startswith("["):
+        value_text = ",".join(word.strip(_QUOTES) for word in value_text[1:-1].split(", "))
+    if re.fullmatch(r'"\w+"', value_text):
+        value_text = value_text.strip('"')
+    value_text = _PHRASES.get(value_text, value_text)
+    return " ".join(filter(None, [flag_of_argument[name], value_text, match["frame"] and "file"]))
 
 
 class RaisingParser(argparse.ArgumentParser):
@@ -139,16 +149,20 @@ class RaisingParser(argparse.ArgumentParser):
             # commas, so a word stays whole if others follow it.
             words = args[0]
             actions = self._actions
-            value_counts = {flag: action.nargs for action in actions for flag in action.option_strings}
+            n_values_of_flag = {
+                flag: action.nargs for action in actions for flag in action.option_strings
+            }
             single_words: list[str] = []
             for previous, word, following in zip(["", *words], words, [*words[1:], "-"], strict=False):
-                parts = word.split(",")
-                are_all = value_counts.get(previous) == len(parts) and following.startswith("-")
-                single_words += parts if are_all else [word]
+                single_values = word.split(",")
+                is_complete = n_values_of_flag.get(previous) == len(
+                    single_values
+                ) and following.startswith("-")
+                single_words += single_values if is_complete else [word]
             args = (single_words, *args[1:])
-        namespace, unknown = super().parse_known_args(*args, **options)
-        if unknown:
-            word = next((word for word in unknown if word.startswith("-")), unknown[0])
+        namespace, unknown_words = super().parse_known_args(*args, **options)
+        if unknown_words:
+            word = next((word for word in unknown_words if word.startswith("-")), unknown_words[0])
             if not word.startswith("-"):
                 raise PrcError(
                     f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
@@ -156,16 +170,16 @@ class RaisingParser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             argument = name.lstrip("-").replace("-", "_").lower()
             flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
-            flag_of = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
+            flag_of_argument = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
             hint = suggest_arguments(
                 argument,
-                flag_of,
+                flag_of_argument,
                 weight_spelling="--weight",
                 spelling=name,
                 target_names=TARGET_WORDS,
             )
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
-        return namespace, unknown
+        return namespace, unknown_words
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print help or a version; raise where that fails, as argparse does not."""
@@ -205,28 +219,33 @@ def print_progress(text: str) -> None:
 
 def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for the first rows of operating points that have no threshold, and a count."""
-    keys = [*by, "eta", "criterion", "target"]
+    key_columns = [*by, "eta", "criterion", "target"]
     unmet_rows = points.filter(pl.col("threshold").is_null())
-    unmet_rows = unmet_rows.unique(keys, keep="first", maintain_order=True)
+    unmet_rows = unmet_rows.unique(key_columns, keep="first", maintain_order=True)
     for row in unmet_rows.head(_MOST_SENTENCES).to_dicts():
-        place = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
-        target = row["criterion"] + ("" if row["target"] is None else f" {row['target']:g}")
+        place_phrase = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
+        target_phrase = row["criterion"] + ("" if row["target"] is None else f" {row['target']:g}")
         # What even perfect scores need, and what it means if the table has it.
-        sizes = {"positives": row["n_pos_needed"], "negatives": row["n_neg_needed"]}
-        needed_sizes = {kind: n for kind, n in sizes.items() if n is not None}
-        numbers = " and ".join(f"{n:,.0f} {kind}".replace(",", " ") for kind, n in needed_sizes.items())
-        columns = ", ".join(f"n_{kind[:3]}_needed" for kind in needed_sizes)
+        size_of_class = {"positives": row["n_pos_needed"], "negatives": row["n_neg_needed"]}
+        needed_size_of_class = {
+            class_name: size for class_name, size in size_of_class.items() if size is not None
+        }
+        numbers = " and ".join(
+            f"{size:,.0f} {class_name}".replace(",", " ")
+            for class_name, size in needed_size_of_class.items()
+        )
+        columns = ", ".join(f"n_{class_name[:3]}_needed" for class_name in needed_size_of_class)
         remedy = (
             f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
         )
-        if not needed_sizes:
+        if not needed_size_of_class:
             has_budget = row["criterion"] in ALERT_WORDS
             advice = "take a larger budget, or" if has_budget else "promise less, or take"
             remedy = f"{advice} a larger test set"
-        elif math.inf in needed_sizes.values():
+        elif math.inf in needed_size_of_class.values():
             remedy = "no test set could prove it"
-        level = f"with a guarantee of {row['guarantee']:g}"
-        yield f"{place}: no threshold keeps {target} {level}; {remedy}"
+        level_phrase = f"with a guarantee of {row['guarantee']:g}"
+        yield f"{place_phrase}: no threshold keeps {target_phrase} {level_phrase}; {remedy}"
     if unmet_rows.height > _MOST_SENTENCES:
         yield f"{unmet_rows.height - _MOST_SENTENCES} more rows have no threshold either"
 
@@ -243,13 +262,21 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[
         )
     if "eta" not in sizes.columns or delta is None:  # of a share of the precision
         return
-    true, false = pl.col("recall") * pl.col("eta"), pl.col("fpr") * (1 - pl.col("eta"))
-    values = sizes.select((true / (true + false)).alias("precision"))["precision"].to_list()
-    low_values = [value for value in values if value is not None and 0 < value <= delta]
-    if low_values:
-        n, lowest, highest = len(low_values), f"{min(low_values):.2g}", f"{max(low_values):.2g}"
-        span = lowest if lowest == highest else f"{lowest} to {highest}"
+    true_share, false_share = pl.col("recall") * pl.col("eta"), pl.col("fpr") * (1 - pl.col("eta"))
+    precisions = sizes.select((true_share / (true_share + false_share)).alias("precision"))[
+        "precision"
+    ].to_list()
+    low_precisions = [
+        precision for precision in precisions if precision is not None and 0 < precision <= delta
+    ]
+    if low_precisions:
+        n_low, lowest_text, highest_text = (
+            len(low_precisions),
+            f"{min(low_precisions):.2g}",
+            f"{max(low_precisions):.2g}",
+        )
+        span_text = lowest_text if lowest_text == highest_text else f"{lowest_text} to {highest_text}"
         yield (
-            f"precision is {span} in {n} of {sizes.height} rows, so a band {delta:g} wide says "
-            f"little of it; pass --relative, or a smaller --delta, such as {min(low_values) / 2:.1g}"
+            f"precision is {span_text} in {n_low} of {sizes.height} rows, so a band {delta:g} wide says "
+            f"little of it; pass --relative, or a smaller --delta, such as {min(low_precisions) / 2:.1g}"
         )

@@ -103,14 +103,14 @@ _MODELS = "the column that names the models (default: model)"  # the help of --m
 def write_table(args: argparse.Namespace) -> None:
     """Run a command that makes a table, and write its rows."""
     check_output_path(args)
-    start_time, write, first_rows = time.monotonic(), _choose_output(args.output), None
+    start_time, write, shown_rows = time.monotonic(), _choose_output(args.output), None
     with _show_work(args) as call:
         query = _call_method(call)
         if write is None:
-            first_rows = collect_shown_rows(query)
+            shown_rows = collect_shown_rows(query)
         else:
             write(query)
-    if first_rows is not None:
+    if shown_rows is not None:
         if sentence := _find_verdict(call):
             print_lines([*fill_lines(f"{sentence}.", get_terminal_size().columns), ""])
         arguments = call.arguments
@@ -119,11 +119,13 @@ def write_table(args: argparse.Namespace) -> None:
         has_sizes = call.method == "sample_size" and arguments.get("solve_for") != "eta"
         has_no_eta = has_sizes and "eta" not in arguments
         preface = "at any prevalence (at one, --eta, fewer will do)" if has_no_eta else ""
-        columns = args.command.columns
+        answer_columns = args.command.columns
         if call.method == "sample_size" and not has_sizes:
-            columns = ("eta", *columns)
-        layout = Layout(call.groups, columns, level=call.level, is_weighted=is_weighted, preface=preface)
-        print_rows(first_rows, layout)
+            answer_columns = ("eta", *answer_columns)
+        layout = Layout(
+            call.groups, answer_columns, level=call.level, is_weighted=is_weighted, preface=preface
+        )
+        print_rows(shown_rows, layout)
         if call.method in _NAME_LEADS and not _TESTED_OTHERWISE & call.arguments.keys():
             command = "" if call.method == "ranking" else "ranking "
             hint = f"No lead was tested; {command}--confidence 95% tells which models may be best."
@@ -149,17 +151,17 @@ def _find_verdict(call: MethodCall) -> str:
     arguments = call.arguments
     if call.method not in _SAY_VERDICT or call.level is None or _OTHER_QUESTIONS & arguments.keys():
         return ""
-    names = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & arguments.keys()
-    decision_words = {name: arguments[name] for name in names}
+    argument_names = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & arguments.keys()
+    decision_words = {name: arguments[name] for name in argument_names}
     if not isinstance(arguments.get("score"), list) and "model" not in arguments:
         if call.method not in COMPARES_MODELS:
             return ""  # of groups each row tells of its own
         decision_words["model"] = "model"
     try:
-        verdict = call.table.decide(**decision_words, confidence=call.level).verdict
+        decision_verdict = call.table.decide(**decision_words, confidence=call.level).verdict
     except PrcError:  # such as several values of a target
         return ""
-    return str(verdict.sentence)
+    return str(decision_verdict.sentence)
 
 
 def write_report(args: argparse.Namespace) -> None:
@@ -176,17 +178,27 @@ def write_decision(args: argparse.Namespace) -> None:
 
     check_output_path(args)
     write = None if args.output is None else _choose_output(args.output)
-    words_by_kind = {"report": ("title", "date", "notes"), "page": ("title", "date"), "card": ("date",)}
+    words_of_document = {
+        "report": ("title", "date", "notes"),
+        "page": ("title", "date"),
+        "card": ("date",),
+    }
     with _show_work(args) as call:
         arguments = call.arguments
-        words = {name: arguments.pop(name, None) for name in words_by_kind["report"]}
-        paths = {kind: arguments.pop(kind) for kind in words_by_kind if kind in arguments}
-        for kind, path in paths.items():
-            (resolve_target if kind == "card" else check_page_path)(path)
+        text_of_word = {name: arguments.pop(name, None) for name in words_of_document["report"]}
+        path_of_kind = {
+            document_kind: arguments.pop(document_kind)
+            for document_kind in words_of_document
+            if document_kind in arguments
+        }
+        for document_kind, path in path_of_kind.items():
+            (resolve_target if document_kind == "card" else check_page_path)(path)
         decision = call.table.decide(**arguments)
         written_paths = [
-            getattr(decision, kind)(path, **{name: words[name] for name in words_by_kind[kind]})
-            for kind, path in paths.items()
+            getattr(decision, document_kind)(
+                path, **{name: text_of_word[name] for name in words_of_document[document_kind]}
+            )
+            for document_kind, path in path_of_kind.items()
         ]
     if write is not None:
         write(decision.table.lazy())
@@ -219,20 +231,22 @@ def write_demo(args: argparse.Namespace) -> None:
 
     check_page_path(args.output)
     with show_seconds("training two classifiers"):
-        pixels, digit = load_digits(return_X_y=True)
-        wide = pl.DataFrame({"label": digit == 8})
-        for name, classifier in {
+        pixels, digits = load_digits(return_X_y=True)
+        scans = pl.DataFrame({"label": digits == 8})
+        for model, classifier in {
             "lda": LinearDiscriminantAnalysis(),
             "logistic": LogisticRegression(max_iter=500),
         }.items():
-            scaled = make_pipeline(StandardScaler(), classifier)
-            folds = StratifiedKFold(5, shuffle=True, random_state=0)
-            score = cross_val_predict(scaled, pixels, digit == 8, cv=folds, method="decision_function")
-            wide = wide.with_columns(pl.Series(name, score))
-        table = prc(wide).unpivot_scores(["lda", "logistic"], name="model", row="scan")
+            pipeline = make_pipeline(StandardScaler(), classifier)
+            splitter = StratifiedKFold(5, shuffle=True, random_state=0)
+            scores = cross_val_predict(
+                pipeline, pixels, digits == 8, cv=splitter, method="decision_function"
+            )
+            scans = scans.with_columns(pl.Series(model, scores))
+        scores_of_models = prc(scans).unpivot_scores(["lda", "logistic"], name="model", row="scan")
     with show_seconds("report"):
         etas, title = (0.001, 0.01, 0.1, 0.5), "Which scans show an 8?"
-        report = prc(table, model="model", id="scan").report
+        report = prc(scores_of_models, model="model", id="scan").report
         path = report(args.output, etas, recall=0.8, title=title, notes=_DEMO_NOTES)
     command_errors.print_progress(f"wrote {path}")
 
@@ -241,8 +255,8 @@ def write_demo(args: argparse.Namespace) -> None:
 def _show_work(args: argparse.Namespace) -> Iterator[MethodCall]:
     """Return what a command asks, and show how long it runs, unless its rows go to the same terminal."""
     is_mixed = args.output == table_files.STDIO and sys.stdout.isatty()
-    label = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
-    with nullcontext() if is_mixed else show_seconds(label):
+    work_label = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
+    with nullcontext() if is_mixed else show_seconds(work_label):
         call = read_command(args)
         for sentence in call.table.describe_dropped_rows(call.method, call.arguments, call.level):
             command_errors.print_note(sentence)
@@ -260,27 +274,27 @@ def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
 
 def _call_method(call: MethodCall) -> pl.LazyFrame:
     """Return the rows of the method, and print notes on those that are not what was asked for."""
-    method, arguments, groups = getattr(call.table, call.method), call.arguments, call.groups
-    table = method(**arguments)
+    call_method, arguments, groups = getattr(call.table, call.method), call.arguments, call.groups
+    result = call_method(**arguments)
     is_size = call.method == "sample_size" and arguments.get("solve_for") != "eta"
     if "guarantee" in arguments or is_size:  # these rows are few, and read twice
-        table = run_query(table.lazy())
+        result = run_query(result.lazy())
     sentences: list[str] = []
     if "guarantee" in arguments:
-        sentences += command_errors.describe_unmet_promises(table, groups)
+        sentences += command_errors.describe_unmet_promises(result, groups)
     if is_size:
-        delta = arguments.get("delta", inspect.signature(method).parameters["delta"].default)
-        width = None if "relative" in arguments else delta
-        sentences += command_errors.describe_needed_sizes(table, width)
-    if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
-        sentences += describe_refuted_estimates(table, groups)
+        delta = arguments.get("delta", inspect.signature(call_method).parameters["delta"].default)
+        band_width = None if "relative" in arguments else delta
+        sentences += command_errors.describe_needed_sizes(result, band_width)
+    if isinstance(result, pl.DataFrame) and "shift_p_value" in result.columns:
+        sentences += describe_refuted_estimates(result, groups)
     for sentence in sentences:
         command_errors.print_note(sentence)
-    if isinstance(table, pl.DataFrame):  # a list of models is one word
-        lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join(",")
-        table = table.with_columns(lists)
-    rows: pl.LazyFrame = table.lazy()
-    return rows
+    if isinstance(result, pl.DataFrame):  # a list of models is one word
+        joined_lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join(",")
+        result = result.with_columns(joined_lists)
+    lazy_result: pl.LazyFrame = result.lazy()
+    return lazy_result
 
 
 # The commands -----------------------------------------------------------------------------------
@@ -453,9 +467,13 @@ def _add_command(commands: Any, command: Command) -> None:
     parameters, options = list_parameters(command.method), list_options(command)
     epilog = [_FILES_HELP] if parameters else ["It needs scikit-learn."]
     epilog += [_CONFIDENCE_HELP] if options.get("confidence") == OPTIONS["confidence"] else []
-    type_texts = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
-    for kind in (CurveMetric, PointMetric):
-        epilog += [describe_metrics(kind)] if any(kind.__name__ in text for text in type_texts) else []
+    annotations = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
+    for metric_class in (CurveMetric, PointMetric):
+        epilog += (
+            [describe_metrics(metric_class)]
+            if any(metric_class.__name__ in annotation for annotation in annotations)
+            else []
+        )
     parser: argparse.ArgumentParser = commands.add_parser(
         name_command(command.method),
         usage=_describe_usage(command, options),
@@ -466,18 +484,18 @@ def _add_command(commands: Any, command: Command) -> None:
         allow_abbrev=False,
     )
     if parameters:
-        about_input = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
-        parser.add_argument("input", metavar="INPUT", help=about_input)
+        input_help = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
+        parser.add_argument("input", metavar="INPUT", help=input_help)
     takes_one_metric = command.method in COMPARES_MODELS and command.run is write_table
-    about_targets = "one of these, for a point metric" if takes_one_metric else None
-    groups = {
-        "targets": parser.add_argument_group("targets", about_targets),
+    targets_help = "one of these, for a point metric" if takes_one_metric else None
+    option_groups = {
+        "targets": parser.add_argument_group("targets", targets_help),
         "the table": parser.add_argument_group("the table"),
     }
     for name, option in options.items():
         default = parameters[name].default if name in parameters else None
-        group = groups.get(_GROUPS.get(name, ""), parser)
-        add_option(group, name, option, command.output if name == "output" else default)
+        option_group = option_groups.get(_GROUPS.get(name, ""), parser)
+        add_option(option_group, name, option, command.output if name == "output" else default)
     parser.set_defaults(
         parser=parser, command=command, options=options, run=command.run, output=command.output
     )
@@ -486,12 +504,17 @@ def _add_command(commands: Any, command: Command) -> None:
 def _describe_usage(command: Command, options: Mapping[str, Option]) -> str:
     """Return the call of a command, with the options that it needs."""
     parameters = list_parameters(command.method)
-    required = [
+    required_options = [
         f"{name_flag(name)} {option.kind.metavar}"
         for name, option in options.items()
         if name in parameters and parameters[name].default is inspect.Parameter.empty
     ]
-    words = [PROGRAM, name_command(command.method), *(["INPUT"] if parameters else []), *required]
+    words = [
+        PROGRAM,
+        name_command(command.method),
+        *(["INPUT"] if parameters else []),
+        *required_options,
+    ]
     return textwrap.fill(" ".join([*words, "[options]"]), 72, subsequent_indent="  ")
 
 
@@ -507,22 +530,26 @@ def list_options(command: Command) -> dict[str, Option]:
     # A file of --eta is a field by --parts, except where an eta of another kind is taken.
     if "eta" in names and not isinstance(command.changes.get("eta"), Option):
         names.insert(names.index("eta") + 1, "parts")
-    changes = (
+    change_of_option = (
         {"model": _MODELS, **command.changes} if command.method in COMPARES_MODELS else command.changes
     )
     extra_names = [name for name in command.extra_options if name not in names]
-    has_table = {*names} & {*TABLE_WORDS} and "table" not in extra_names
-    names += [*extra_names, *(["table"] if has_table else []), "output"]
-    options_or_help = {name: changes.get(name, OPTIONS[name]) for name in names}
+    takes_table = {*names} & {*TABLE_WORDS} and "table" not in extra_names
+    names += [*extra_names, *(["table"] if takes_table else []), "output"]
+    options_or_help = {name: change_of_option.get(name, OPTIONS[name]) for name in names}
     return {
-        name: OPTIONS[name]._replace(help=option) if isinstance(option, str) else option
-        for name, option in options_or_help.items()
+        name: OPTIONS[name]._replace(help=option_or_help)
+        if isinstance(option_or_help, str)
+        else option_or_help
+        for name, option_or_help in options_or_help.items()
     }
 
 
-def describe_metrics(kind: type[PointMetric | CurveMetric]) -> str:
+def describe_metrics(metric_class: type[PointMetric | CurveMetric]) -> str:
     """Return the names of all point metrics, or of all curve metrics, for the help of a command."""
-    plain_names = sorted(name for name, metric in DECLARED_BY_NAME.items() if isinstance(metric, kind))
-    signatures = map(format_signature, list_factories(kind))
+    plain_names = sorted(
+        name for name, metric in DECLARED_BY_NAME.items() if isinstance(metric, metric_class)
+    )
+    signatures = map(format_signature, list_factories(metric_class))
     text = f"metrics: {', '.join(plain_names)}; in quotes, with parameters: {', '.join(signatures)}"
     return textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)

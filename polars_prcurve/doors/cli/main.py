@@ -39,12 +39,12 @@ from polars_prcurve.doors.cli.table_files import name_bad_files
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0, or 2 after one line about an error, or 128 and the signal's number."""
     open_closed_streams()
-    with catch_stop_signals() as stop:
+    with catch_stop_signals() as stop_signal:
         try:
             status = _run_command(argv)
         except KeyboardInterrupt:
             print_beside(f"{PROGRAM}: interrupted")
-            status = 128 + stop.number  # by which shells tell that a signal ended a command
+            status = 128 + stop_signal.number  # by which shells tell that a signal ended a command
     drop_unwritten_text(sys.stdout)
     drop_unwritten_text(sys.stderr)
     return status
@@ -63,10 +63,12 @@ def _run_command(argv: Sequence[str] | None) -> int:
         pass  # the reader, such as `head`, has read enough
     except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # An error of Polars ends with the plan of its query.
-        text = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
+        error_text = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
         if isinstance(error, OSError) and error.errno == errno.EBADF:
-            text = "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
-        message = translate_message(text, name_options(getattr(args, "parser", None)))
+            error_text = (
+                "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
+            )
+        message = translate_message(error_text, name_options(getattr(args, "parser", None)))
         print_sentence(f"{PROGRAM}: error: {PrcError(message)}")  # short and visible
         return 2
     return 0
@@ -116,11 +118,11 @@ class StopSignal:
         if not is_raised and not (self.ignores_interrupts and self.number == signal.SIGINT):
             raise KeyboardInterrupt
 
-    def send_interrupts(self, read_end: int, numbers: set[int]) -> None:
+    def send_interrupts(self, read_end: int, signal_numbers: set[int]) -> None:
         """Send a SIGINT to the main thread for each of these signals, until the pipe is closed."""
         main_thread = threading.main_thread().ident
         while signal_byte := os.read(read_end, 1):
-            if signal_byte[0] in numbers and main_thread is not None:
+            if signal_byte[0] in signal_numbers and main_thread is not None:
                 self.number = signal_byte[0]
                 signal.pthread_kill(main_thread, signal.SIGINT)
 
@@ -129,26 +131,32 @@ class StopSignal:
 def catch_stop_signals() -> Iterator[StopSignal]:
     """Raise `KeyboardInterrupt` at each signal to stop; signals that were ignored stay ignored."""
     old_handler = signal.getsignal(signal.SIGINT)  # a shell script ignores it for commands that end in &
-    stop = StopSignal(old_handler == signal.SIG_IGN)
-    watched_signals = [s for s in _WITHOUT_POLARS if signal.getsignal(s) == signal.SIG_DFL]
+    stop_signal = StopSignal(old_handler == signal.SIG_IGN)
+    watched_signals = [
+        signal_number
+        for signal_number in _WITHOUT_POLARS
+        if signal.getsignal(signal_number) == signal.SIG_DFL
+    ]
     is_ours = old_handler in (signal.default_int_handler, signal.SIG_IGN) and watched_signals
     if not is_ours or threading.current_thread() is not threading.main_thread():
-        yield stop  # a program that calls `main` handles signals itself
+        yield stop_signal  # a program that calls `main` handles signals itself
         return
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
     old_write_end = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    numbers = set(watched_signals)
-    thread = threading.Thread(target=stop.send_interrupts, args=(read_end, numbers), daemon=True)
+    signal_numbers = set(watched_signals)
+    thread = threading.Thread(
+        target=stop_signal.send_interrupts, args=(read_end, signal_numbers), daemon=True
+    )
     thread.start()
     try:
-        for number in watched_signals:
-            signal.signal(number, lambda *_: None)  # the thread acts on it
-        signal.signal(signal.SIGINT, stop.interrupt)
-        yield stop
+        for signal_number in watched_signals:
+            signal.signal(signal_number, lambda *_: None)  # the thread acts on it
+        signal.signal(signal.SIGINT, stop_signal.interrupt)
+        yield stop_signal
     finally:
-        for number in watched_signals:
-            signal.signal(number, signal.SIG_DFL)
+        for signal_number in watched_signals:
+            signal.signal(signal_number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, old_handler)
         signal.set_wakeup_fd(old_write_end)
         os.close(write_end)  # ends the thread

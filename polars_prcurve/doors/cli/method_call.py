@@ -46,32 +46,36 @@ class FilePrc(LazyFramePrc):
         if arguments.get("missing") != "drop":
             return
         is_sample = method == "reweight" and "plan" in arguments
-        is_weighing, scores = method == "reweight" and not is_sample, arguments.get("score")
-        unused_word = "score" if is_weighing else ""  # weights need no scores, unless they are named
-        names = [name for name in TABLE_WORDS if name in arguments and name != unused_word]
-        words = {name: arguments[name] for name in names}
+        is_for_weights, score_columns = method == "reweight" and not is_sample, arguments.get("score")
+        unused_word = "score" if is_for_weights else ""  # weights need no scores, unless they are named
+        word_names = [name for name in TABLE_WORDS if name in arguments and name != unused_word]
+        table_words = {name: arguments[name] for name in word_names}
         # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
-        counting_method = "ranking" if method == "compare" and isinstance(scores, list) else method
-        question = self._ask(counting_method, words, eta=arguments.get("eta"), confidence=level)
-        columns = replace(question.columns, score=scores) if is_weighing else question.columns
-        # Of rows without labels, or not yet with all, a missing label drops none.
-        has_some = is_sample or method in ("estimate_prevalence", "sampling_plan")
-        unlabelled = has_some or columns.label is None
-        dropped_rows = count_dropped_rows(
-            question.frame, columns, unlabelled=unlabelled, weighing=is_weighing
+        counting_method = (
+            "ranking" if method == "compare" and isinstance(score_columns, list) else method
         )
-        if isinstance(scores, list) and not is_weighing:
-            n = len(scores)  # a row of the wide table is left out for all models, if they are compared
-            wide_rows = DroppedRows(dropped_rows.n // n, dropped_rows.total // n)
+        question = self._ask(counting_method, table_words, eta=arguments.get("eta"), confidence=level)
+        columns = replace(question.columns, score=score_columns) if is_for_weights else question.columns
+        # Of rows without labels, or not yet with all, a missing label drops none.
+        is_part_labelled = is_sample or method in ("estimate_prevalence", "sampling_plan")
+        has_no_labels = is_part_labelled or columns.label is None
+        dropped_rows = count_dropped_rows(
+            question.frame, columns, unlabelled=has_no_labels, weighing=is_for_weights
+        )
+        if isinstance(score_columns, list) and not is_for_weights:
+            n_models = len(
+                score_columns
+            )  # a row of the wide table is left out for all models, if they are compared
+            wide_rows = DroppedRows(dropped_rows.n // n_models, dropped_rows.total // n_models)
             dropped_pairs = dropped_rows._replace(what="pairs of row and model")
             dropped_rows = wide_rows if method in COMPARES_MODELS else dropped_pairs
         if dropped_rows.n:
             yield say_dropped_rows(dropped_rows)
         reference = arguments.get("reference")
         if reference is not None and not isinstance(reference, float):
-            frame, columns = read_reference_columns(reference, question.columns)
-            columns = replace(columns, by=list_known_columns(columns.by, frame))
-            if (dropped_rows := count_dropped_rows(frame, columns)).n:
+            reference_table, columns = read_reference_columns(reference, question.columns)
+            columns = replace(columns, by=list_known_columns(columns.by, reference_table))
+            if (dropped_rows := count_dropped_rows(reference_table, columns)).n:
                 yield f"in --reference, {say_dropped_rows(dropped_rows)}"
 
 
@@ -95,12 +99,12 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     """Return the table and the arguments of a command; raise for what needs no query to be told."""
     options: dict[str, Option] = args.options
     arguments = {
-        name: option.kind.read(name_flag(name), words)
+        name: option.kind.read(name_flag(name), option_words)
         for name, option in options.items()
-        if name != "output" and (words := vars(args)[name]) is not None
+        if name != "output" and (option_words := vars(args)[name]) is not None
     }
-    if (path := arguments.pop("table", None)) is not None:
-        arguments = {**read_table_words(path, options), **arguments}
+    if (words_path := arguments.pop("table", None)) is not None:
+        arguments = {**read_table_words(words_path, options), **arguments}
     # Columns of text files without rows are numbers.
     columns = {"score": "score", "label": "label", **arguments}
     if "pos_label" in arguments:
@@ -112,23 +116,23 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     default = parameters["confidence"].default if "confidence" in parameters else None
     confidence = arguments.get("confidence", default)
     level = confidence.level if isinstance(confidence, Intervals) else confidence
-    groups = _list_values(arguments.get("by"))
+    group_columns = _list_values(arguments.get("by"))
     if method not in COMPARES_MODELS:
         is_wide = isinstance(arguments.get("score"), list)
-        groups += ["model"] if is_wide else _list_values(arguments.get("model"))
-    groups = list(dict.fromkeys(groups)) + _list_values(arguments.get("time"))
+        group_columns += ["model"] if is_wide else _list_values(arguments.get("model"))
+    group_columns = list(dict.fromkeys(group_columns)) + _list_values(arguments.get("time"))
     if budgets := _list_values(arguments.get("alerts")):
         arguments |= _read_budgets(budgets, arguments.get("per"))
-    names, schema = [*groups, arguments.get("model", "model")], table.collect_schema()
-    _read_files(options, arguments, names, schema, level)
+    key_columns, schema = [*group_columns, arguments.get("model", "model")], table.collect_schema()
+    _read_files(options, arguments, key_columns, schema, level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
-        values_of = {name: _list_values(arguments.get(name)) for name in TARGET_WORDS}
-        arguments |= {name: values[0] for name, values in values_of.items() if len(values) == 1}
+        values_of_target = {name: _list_values(arguments.get(name)) for name in TARGET_WORDS}
+        arguments |= {name: values[0] for name, values in values_of_target.items() if len(values) == 1}
     if arguments.pop("unlabelled", False):
         if "label" in arguments:
             raise PrcError("--unlabelled counts rows; leave out --label")
         arguments["label"] = None
-    return MethodCall(FilePrc(table), method, arguments, groups, level)
+    return MethodCall(FilePrc(table), method, arguments, group_columns, level)
 
 
 def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:
@@ -142,31 +146,31 @@ def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]
             entries = tomllib.load(file)
     except tomllib.TOMLDecodeError as error:
         raise PrcError(f"--table {path!r} is no TOML file: {error}") from None
-    words: dict[str, Any] = {}
-    for name, value in entries.items():
-        if name not in TABLE_WORDS:
-            raise PrcError(f"--table {path!r} has a word {name!r}; {suggest_names(name, TABLE_WORDS)}")
-        if name in options:
-            texts = [str(item) for item in value] if isinstance(value, list) else str(value)
-            words[name] = options[name].kind.read(name_flag(name), texts)
-        elif name not in PASSED_OVER:  # words that cannot change an answer are passed over
-            raise PrcError(f"--table {path!r} has the word {name!r}, which this command does not take")
-    return words
+    value_of_word: dict[str, Any] = {}
+    for word, value in entries.items():
+        if word not in TABLE_WORDS:
+            raise PrcError(f"--table {path!r} has a word {word!r}; {suggest_names(word, TABLE_WORDS)}")
+        if word in options:
+            value_texts = [str(item) for item in value] if isinstance(value, list) else str(value)
+            value_of_word[word] = options[word].kind.read(name_flag(word), value_texts)
+        elif word not in PASSED_OVER:  # words that cannot change an answer are passed over
+            raise PrcError(f"--table {path!r} has the word {word!r}, which this command does not take")
+    return value_of_word
 
 
 def check_output_path(args: argparse.Namespace) -> None:
     """Raise if an output would be written over one of the inputs, or over another output."""
-    values = vars(args)
-    inputs = [*list_inputs(args), *filter(None, [values.get("table")])]
-    names = (name for path in inputs for name in (path, *glob.glob(path, recursive=True)))
-    uses = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, names)), "an input")
+    value_of_option = vars(args)
+    inputs = [*list_inputs(args), *filter(None, [value_of_option.get("table")])]
+    input_paths = (name for path in inputs for name in (path, *glob.glob(path, recursive=True)))
+    use_of_path = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, input_paths)), "an input")
     for name in _OUTPUTS:
-        if path := values.get(name):
+        if path := value_of_option.get(name):
             target = os.path.realpath(path)
-            if target in uses:
-                raise PrcError(f"--{name} {path!r} is also {uses[target]}; choose another file")
+            if target in use_of_path:
+                raise PrcError(f"--{name} {path!r} is also {use_of_path[target]}; choose another file")
             if not is_stream(Path(target)):
-                uses[target] = f"--{name}"
+                use_of_path[target] = f"--{name}"
 
 
 _OUTPUTS = ("output", "report", "page", "card")
@@ -178,8 +182,8 @@ def list_inputs(args: argparse.Namespace) -> list[str]:
     paths = [args.input] if "input" in args else []
     for name, option in args.options.items():
         may_be_file = option.kind.numbers or option.kind in (kinds.REFERENCE, kinds.REFERENCE_OR_RATE)
-        if may_be_file and (words := vars(args)[name]):
-            first_word = words if isinstance(words, str) else words[0]
+        if may_be_file and (option_words := vars(args)[name]):
+            first_word = option_words if isinstance(option_words, str) else option_words[0]
             paths += [first_word] if table_files.find_format(first_word) else []
     return paths
 
@@ -191,12 +195,15 @@ def _list_values(value: Any) -> list[Any]:
 
 def _read_budgets(budgets: Sequence[tuple[Fraction, Fraction]], per: float | None) -> dict[str, Any]:
     """Return budgets of alerts as numbers of alerts, and the events that they are among."""
-    if len({total for _, total in budgets}) > 1:
+    if len({n_events for _, n_events in budgets}) > 1:
         raise PrcError(
             "--alerts must be among the same number of events; run the command once for each number"
         )
-    events = budgets[0][1] if per is None else Fraction(per)
-    return {"alerts": [float(n * events / total) for n, total in budgets], "per": float(events)}
+    per_events = budgets[0][1] if per is None else Fraction(per)
+    return {
+        "alerts": [float(n_alerts * per_events / n_events) for n_alerts, n_events in budgets],
+        "per": float(per_events),
+    }
 
 
 # Further files, and values of columns ------------------------------------------------------------
@@ -210,62 +217,68 @@ def _read_files(
     level: float | None,
 ) -> None:
     """Replace further files by their tables, fitted to the input, and texts by values of columns."""
-    names = [*groups, *_list_values(arguments.get("parts"))]
-    group_dtypes: dict[str, pl.DataType] = {name: schema[name] for name in names if name in schema}
+    group_names = [*groups, *_list_values(arguments.get("parts"))]
+    group_dtypes: dict[str, pl.DataType] = {name: schema[name] for name in group_names if name in schema}
     if isinstance(arguments.get("score"), list):
         group_dtypes["model"] = pl.String()  # the names of score columns
-    dtypes = {"score": schema, "label": schema}
+    schema_of_argument = {"score": schema, "label": schema}
     if "reference" in arguments and not isinstance(arguments["reference"], float):
-        frame, words = _scan_other("--reference", arguments["reference"], group_dtypes)
-        dtypes["label"] = pl.Schema({**schema, **frame.collect_schema()})  # the table may have no labels
-        arguments["reference"] = prc(frame, **words)
+        other_rows, other_words = _scan_other("--reference", arguments["reference"], group_dtypes)
+        schema_of_argument["label"] = pl.Schema(
+            {**schema, **other_rows.collect_schema()}
+        )  # the table may have no labels
+        arguments["reference"] = prc(other_rows, **other_words)
     if "other" in arguments:
-        frame, words = _scan_other("--other", arguments["other"], group_dtypes)
-        by = [name for name in groups if name != arguments.get("model", "model")]
-        arguments["other"] = prc(frame, **{"cells": ("tp", "fp", "fn", "tn"), "by": by or None, **words})
+        other_rows, other_words = _scan_other("--other", arguments["other"], group_dtypes)
+        other_groups = [name for name in groups if name != arguments.get("model", "model")]
+        arguments["other"] = prc(
+            other_rows, **{"cells": ("tp", "fp", "fn", "tn"), "by": other_groups or None, **other_words}
+        )
     for name, option in options.items():
         if name in arguments and option.kind.column:
             column = (_list_values(arguments.get(option.kind.column)) or [option.kind.column])[0]
-            dtype = dtypes[option.kind.column].get(column)
+            dtype = schema_of_argument[option.kind.column].get(column)
             arguments[name] = _read_column_values(name_flag(name), arguments[name], group_dtypes, dtype)
-    if isinstance(below := arguments.get("below"), TableFile):
-        arguments["below"] = _scan_groups(below, group_dtypes).collect()
-    parts, eta_file = arguments.pop("parts", None), arguments.get("eta")
+    if isinstance(below_file := arguments.get("below"), TableFile):
+        arguments["below"] = _scan_groups(below_file, group_dtypes).collect()
+    part_columns, eta_file = arguments.pop("parts", None), arguments.get("eta")
     if isinstance(eta_file, TableFile):
-        frame = _scan_groups(eta_file, group_dtypes)
-        eta_schema = frame.collect_schema()
-        if parts is None and "eta" not in eta_schema and {"k", "n"} <= set(eta_schema):
-            frame = eta_from_sample(frame, confidence=0.95 if level is None else level)
-        arguments["eta"] = frame if parts is None else field(frame, parts)
-    elif parts is not None:
+        other_rows = _scan_groups(eta_file, group_dtypes)
+        eta_schema = other_rows.collect_schema()
+        if part_columns is None and "eta" not in eta_schema and {"k", "n"} <= set(eta_schema):
+            other_rows = eta_from_sample(other_rows, confidence=0.95 if level is None else level)
+        arguments["eta"] = other_rows if part_columns is None else field(other_rows, part_columns)
+    elif part_columns is not None:
         raise PrcError("--parts is for --eta as a file, with a row per part, its eta and its share")
 
 
 def _scan_other(
-    option: str, value: Any, groups: Mapping[str, pl.DataType]
+    option: str, value: Any, dtype_of_group: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """Return another table, and what the words after its file say of its columns."""
     file, *words = _list_values(value)
     if [isinstance(value, TableFile) for value in (file, *words)] != [True, *[False] * len(words)]:
         raise PrcError(f"{option} takes one file, and then what its columns hold")
-    return _scan_groups(file, groups), dict(words)
+    return _scan_groups(file, dtype_of_group), dict(words)
 
 
 def _scan_groups(
-    file: TableFile, groups: Mapping[str, pl.DataType], texts: Sequence[str] = ()
+    file: TableFile, dtype_of_group: Mapping[str, pl.DataType], text_columns: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Return the table of a further file with group columns of the dtypes that the input has."""
     # 7 in a CSV may be text in the input, and so may 007.
     text_dtypes = (pl.String, pl.Enum, pl.Categorical)
-    frame = file.scan([*texts, *(name for name, dtype in groups.items() if dtype in text_dtypes)])
-    schema = frame.collect_schema()
-    return frame.with_columns(
-        pl.col(name).cast(dtype) for name, dtype in groups.items() if name in schema
+    table = file.scan(
+        [*text_columns, *(name for name, dtype in dtype_of_group.items() if dtype in text_dtypes)]
+    )
+    schema = table.collect_schema()
+    return table.with_columns(
+        pl.col(name).cast(dtype) for name, dtype in dtype_of_group.items() if name in schema
     )
 
 
 def _read_column_values(
-    flag: str, value: Any, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
+    flag: str, value: Any, dtype_of_group: Mapping[str, pl.DataType], dtype: pl.DataType | None
 ) -> Any:
     """Return thresholds, strata, or a label, as values of their column; without one as they are."""
     if not isinstance(value, TableFile):
@@ -275,17 +288,17 @@ def _read_column_values(
         return values if isinstance(value, list) else values[0]
     is_plan = flag == "--plan"
     score_columns = _PLAN_ENDS if is_plan else ("threshold",)
-    frame = _scan_groups(value, {} if is_plan else groups, score_columns).collect()
-    if not is_plan and "threshold" not in frame.columns:
+    value_rows = _scan_groups(value, {} if is_plan else dtype_of_group, score_columns).collect()
+    if not is_plan and "threshold" not in value_rows.columns:
         raise PrcError(
             f"{flag} takes a file with a column 'threshold'; {value.path!r} has the columns "
-            f"{list_names(frame.columns)}"
+            f"{list_names(value_rows.columns)}"
         )
     if dtype is None or not value.is_text:
-        return frame
+        return value_rows
     # In a text file a number is the score that is printed so.
-    return frame.with_columns(
-        kinds.parse_threshold_column(flag, frame[name], dtype)
+    return value_rows.with_columns(
+        kinds.parse_threshold_column(flag, value_rows[name], dtype)
         for name in score_columns
-        if name in frame.columns
+        if name in value_rows.columns
     )

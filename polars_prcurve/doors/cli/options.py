@@ -22,7 +22,7 @@ from polars_prcurve.doors.cli.table_files import TableFile, find_format
 
 def split_words(words: Sequence[str]) -> list[str]:
     """Return the words, with those that have commas split at these."""
-    return [part.strip() for word in words for part in word.split(",") if part.strip()]
+    return [value_text.strip() for word in words for value_text in word.split(",") if value_text.strip()]
 
 
 class Kind(NamedTuple):
@@ -44,12 +44,12 @@ class Kind(NamedTuple):
         """Return what the words of an option say: a value, a list of several, or a file."""
         if not self.metavar:
             return words
-        texts = [words] if isinstance(words, str) else words
-        if self.numbers and len(texts) == 1 and find_format(texts[0]):
-            return TableFile(texts[0], self.numbers)
-        values, word = [], " ".join(texts)
+        words_of_option = [words] if isinstance(words, str) else words
+        if self.numbers and len(words_of_option) == 1 and find_format(words_of_option[0]):
+            return TableFile(words_of_option[0], self.numbers)
+        values, word = [], " ".join(words_of_option)
         try:
-            for word in self.split(texts):
+            for word in self.split(words_of_option):
                 values.append(self.read_word(word))
         except PrcError:
             raise
@@ -72,7 +72,7 @@ def parse_eta(word: str) -> float | None:
 
 def split_etas(words: Sequence[str]) -> list[str]:
     """Return the words split at commas, except at those between thousands, as in `1 in 1,000`."""
-    return [part.strip() for word in words for part in _ETA.findall(word) if part.strip()]
+    return [eta_text.strip() for word in words for eta_text in _ETA.findall(word) if eta_text.strip()]
 
 
 _ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
@@ -90,21 +90,25 @@ def read_budget(word: str) -> tuple[Fraction, Fraction]:
 
 def read_confidence(word: str) -> float | Intervals:
     """Return a level, or what `intervals()` makes of words after it: `95%,method=bootstrap,seed=1`."""
-    parts = split_words([word]) or [""]
-    defaults = {name: p.default for name, p in inspect.signature(intervals).parameters.items()}
+    single_words = split_words([word]) or [""]
+    default_of_argument = {
+        name: parameter.default for name, parameter in inspect.signature(intervals).parameters.items()
+    }
     arguments: dict[str, Any] = {}
-    if parts[0].partition("=")[0] not in defaults:
-        arguments["level"] = level = parse_number(parts.pop(0))
-        if not parts:
+    if single_words[0].partition("=")[0] not in default_of_argument:
+        arguments["level"] = level = parse_number(single_words.pop(0))
+        if not single_words:
             return level
-    for part in parts:
-        name, has_value, value = part.partition("=")
-        if name not in defaults:
-            raise PrcError(f"--confidence has no word {name!r}; {suggest_names(name, defaults)}")
-        if bool(has_value) == isinstance(defaults[name], bool):
+    for single_word in single_words:
+        name, equals_sign, value = single_word.partition("=")
+        if name not in default_of_argument:
+            raise PrcError(
+                f"--confidence has no word {name!r}; {suggest_names(name, default_of_argument)}"
+            )
+        if bool(equals_sign) == isinstance(default_of_argument[name], bool):
             raise ValueError
-        is_text = isinstance(defaults[name], str)
-        arguments[name] = True if not has_value else value if is_text else int(value)
+        is_text = isinstance(default_of_argument[name], str)
+        arguments[name] = True if not equals_sign else value if is_text else int(value)
     return intervals(**arguments)
 
 
@@ -136,9 +140,9 @@ def read_table_file(
     """Return what reads a file of another table or words about it, and with `or_rate` also a number."""
 
     def read(word: str) -> TableFile | tuple[str, Any] | float:
-        name, has_value, columns = word.partition("=")
-        if has_value and name in names:
-            return name, COLUMNS.read(f"{option} {name}=", columns)
+        name, equals_sign, column_words = word.partition("=")
+        if equals_sign and name in names:
+            return name, COLUMNS.read(f"{option} {name}=", column_words)
         return parse_number(word) if or_rate and not find_format(word) else TableFile(word)
 
     return read
@@ -263,18 +267,37 @@ def parse_threshold_column(option: str, column: pl.Series, dtype: pl.DataType) -
     numbers = [None if text is None else parse_threshold(option, text, dtype) for text in texts]
     if dtype.is_float():
         return pl.Series(column.name, numbers, dtype=dtype)
-    exact = [n if n is None else read_threshold_list("threshold", [n], dtype)[0] for n in numbers]
-    scores = to_least_scores(exact, dtype)
-    if all(number is None or number == score for number, score in zip(exact, scores, strict=True)):
+    exact_numbers = [
+        exact_number
+        if exact_number is None
+        else read_threshold_list("threshold", [exact_number], dtype)[0]
+        for exact_number in numbers
+    ]
+    scores = to_least_scores(exact_numbers, dtype)
+    if all(
+        number is None or number == score for number, score in zip(exact_numbers, scores, strict=True)
+    ):
         return scores.alias(column.name)
     # Numbers that are no scores keep all their digits.
-    decimals = [None if n is None else Decimal(n) for n in numbers]
-    finite = [n for n in decimals if n is not None and n.is_finite()]
-    places = max((-int(n.as_tuple().exponent) for n in finite), default=0)
-    places, whole_digits = max(0, places), max((n.adjusted() + 1 for n in finite), default=0)
-    if len(finite) + decimals.count(None) < len(decimals) or places + whole_digits > _DIGITS:
+    decimals = [None if exact_number is None else Decimal(exact_number) for exact_number in numbers]
+    finite_decimals = [
+        exact_number
+        for exact_number in decimals
+        if exact_number is not None and exact_number.is_finite()
+    ]
+    n_places = max(
+        (-int(exact_number.as_tuple().exponent) for exact_number in finite_decimals), default=0
+    )
+    n_places, n_whole_digits = (
+        max(0, n_places),
+        max((exact_number.adjusted() + 1 for exact_number in finite_decimals), default=0),
+    )
+    if (
+        len(finite_decimals) + decimals.count(None) < len(decimals)
+        or n_places + n_whole_digits > _DIGITS
+    ):
         raise PrcError(f"{option} takes numbers of up to {_DIGITS} digits from a file")
-    return pl.Series(column.name, decimals, dtype=pl.Decimal(_DIGITS, places))
+    return pl.Series(column.name, decimals, dtype=pl.Decimal(_DIGITS, n_places))
 
 
 def parse_value(option: str, text: str, dtype: pl.DataType) -> Any:
@@ -301,11 +324,14 @@ class Option(NamedTuple):
 
 def _describe_target(kind: TargetKind) -> Option:
     """Return the option of a target that says nothing of itself but what its kind does."""
-    values = {"share": SHARES, "factor": FACTORS, "number": BUDGETS}[kind.values]
-    end = "highest" if kind.takes_first else "lowest"
-    limit = "most" if kind.is_at_most else "least"
-    place = " at --eta" if kind.metric.depends_on_eta else ""
-    return Option(values, f"the {end} with at {limit} this {kind.word.replace('_', ' ')}{place}")
+    value_kind = {"share": SHARES, "factor": FACTORS, "number": BUDGETS}[kind.values]
+    end_word = "highest" if kind.takes_first else "lowest"
+    limit_word = "most" if kind.is_at_most else "least"
+    place_phrase = " at --eta" if kind.metric.depends_on_eta else ""
+    return Option(
+        value_kind,
+        f"the {end_word} with at {limit_word} this {kind.word.replace('_', ' ')}{place_phrase}",
+    )
 
 
 OPTIONS = {  # by the argument that each becomes; a command may differ in some, see `Command.changes`
@@ -479,8 +505,11 @@ def add_option(group: Any, name: str, option: Option, default: Any = None) -> No
     else:
         settings["metavar"] = kind.metavar
         settings |= {"nargs": "+", "action": "extend"} if kind.several else {}
-    values = default if isinstance(default, tuple) else (default,)
-    if all(type(value) in (str, int, float) for value in values) and "(default" not in description:
-        description += f" (default: {' '.join(map(str, values))})"
+    default_values = default if isinstance(default, tuple) else (default,)
+    if (
+        all(type(value) in (str, int, float) for value in default_values)
+        and "(default" not in description
+    ):
+        description += f" (default: {' '.join(map(str, default_values))})"
     flags = [*(["-o"] if name == "output" else []), name_flag(name, default)]
     group.add_argument(*flags, help=description.replace("%", "%%"), **settings)

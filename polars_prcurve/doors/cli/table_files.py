@@ -79,25 +79,34 @@ class TableFile(NamedTuple):
         """Whether numbers in the files are text, which tells no dtype."""
         return _require_format(self.path).is_text
 
-    def scan(self, texts: Collection[str] = ()) -> pl.LazyFrame:
+    def scan(self, text_columns: Collection[str] = ()) -> pl.LazyFrame:
         """Return the table, as `scan_files` does."""
-        return scan_files(self.path, self.numbers, texts)
+        return scan_files(self.path, self.numbers, text_columns)
 
 
-def scan_files(path: str, numbers: Collection[str] = (), texts: Collection[str] = ()) -> pl.LazyFrame:
+def scan_files(
+    path: str, number_columns: Collection[str] = (), text_columns: Collection[str] = ()
+) -> pl.LazyFrame:
     """Return the table in a file, in all files that match a pattern, or on standard input."""
     # Columns of `numbers` are Float64 if a text file has no rows, and so tells no dtypes. In a CSV those
     # of `texts` stay as they are written, so that 007 is no number.
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
     if file_format.separator:
-        sources = [s for s in sources if not _lacks_rows(s)] or sources
+        sources = [source for source in sources if not _lacks_rows(source)] or sources
     # Polars takes patterns, too, and would read a name with brackets as one.
-    options = {"schema_overrides": dict.fromkeys(texts, pl.String)} if file_format.separator else {}
-    table = file_format.scan([glob.escape(s) if isinstance(s, str) else s for s in sources], **options)
+    scan_options = (
+        {"schema_overrides": dict.fromkeys(text_columns, pl.String)} if file_format.separator else {}
+    )
+    table = file_format.scan(
+        [glob.escape(source) if isinstance(source, str) else source for source in sources],
+        **scan_options,
+    )
     if file_format.separator and _lacks_rows(sources[0]):
         table = table.with_columns(
-            pl.col(n).cast(pl.Float64) for n in table.collect_schema() if n in numbers and n not in texts
+            pl.col(name).cast(pl.Float64)
+            for name in table.collect_schema()
+            if name in number_columns and name not in text_columns
         )
     return table
 
@@ -121,14 +130,14 @@ def _lacks_rows(source: str | io.BytesIO) -> bool:
     """Return whether a text file is a header alone; raise if it holds no text."""
     if isinstance(source, str):
         with open(source, "rb") as file:
-            start = file.read(_BYTES_TO_JUDGE)
+            first_bytes = file.read(_BYTES_TO_JUDGE)
     else:
-        start = source.getvalue()[:_BYTES_TO_JUDGE]
-    if b"\0" in start:
+        first_bytes = source.getvalue()[:_BYTES_TO_JUDGE]
+    if b"\0" in first_bytes:
         name = repr(source) if isinstance(source, str) else "standard input"
         raise PrcError(f"{name} holds bytes that are no text, so that it is no CSV")
-    header, _, rows = start.strip().partition(b"\n")
-    return bool(header) and not rows and len(start) < _BYTES_TO_JUDGE
+    header_bytes, _, row_bytes = first_bytes.strip().partition(b"\n")
+    return bool(header_bytes) and not row_bytes and len(first_bytes) < _BYTES_TO_JUDGE
 
 
 @contextmanager
@@ -148,15 +157,15 @@ def name_bad_files(paths: Iterable[str]) -> Iterator[None]:
 
 def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
     """Read one file after the other; raise for the first one that cannot be read, or differs."""
-    first: pl.Schema | None = None
+    first_schema: pl.Schema | None = None
     for path in paths:
         table = file_format.scan([glob.escape(path)])
         try:
             schema = table.collect_schema()
-            if first is not None and schema.names() != first.names():
+            if first_schema is not None and schema.names() != first_schema.names():
                 raise PrcError(
                     f"{path!r} has the columns {list_names(schema)}, unlike {paths[0]!r}, which has "
-                    f"{list_names(first)}"
+                    f"{list_names(first_schema)}"
                 )
             table.select(pl.all().null_count()).collect(engine="streaming")
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -164,7 +173,7 @@ def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
             if reason.startswith("could not parse"):
                 reason += "; in text, dtypes are told from the first 10 000 rows"
             raise PrcError(f"cannot read {path!r}: {reason}") from None
-        first = schema if first is None else first
+        first_schema = schema if first_schema is None else first_schema
 
 
 def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
@@ -186,10 +195,10 @@ def write_csv(query: pl.LazyFrame) -> None:
     # Batches are written here and not by Polars, which reports a reader that has left as an error of the
     # query, and writes the header before the query has shown that its values are good.
     sys.stdout.flush()
-    header = pl.DataFrame(schema=query.collect_schema()).write_csv()
+    header_text = pl.DataFrame(schema=query.collect_schema()).write_csv()
     for batch in query.collect_batches(maintain_order=True, engine="streaming"):
         if batch.height:
-            sys.stdout.buffer.write((header + batch.write_csv(include_header=False)).encode())
-            header = ""
-    sys.stdout.buffer.write(header.encode())
+            sys.stdout.buffer.write((header_text + batch.write_csv(include_header=False)).encode())
+            header_text = ""
+    sys.stdout.buffer.write(header_text.encode())
     sys.stdout.buffer.flush()

@@ -90,17 +90,19 @@ class TextColumn(NamedTuple):
 
 def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
     """Return the first rows of a query, those that belong together side by side."""
-    table = run_query(query.head(_ROWS_ORDERED + 1))  # one row more tells whether any are left out
-    if table.height > _ROWS_ORDERED:
-        return ShownRows(table.head(_ROWS_SHOWN), run_query(query.select(pl.len())).item())
-    subject = [n for n in ("metric", "criterion", "target") if n in table.columns]
-    if "eta" in table.columns and (subject or "rank" in table.columns):
+    result = run_query(query.head(_ROWS_ORDERED + 1))  # one row more tells whether any are left out
+    if result.height > _ROWS_ORDERED:
+        return ShownRows(result.head(_ROWS_SHOWN), run_query(query.select(pl.len())).item())
+    subject_columns = [name for name in ("metric", "criterion", "target") if name in result.columns]
+    if "eta" in result.columns and (subject_columns or "rank" in result.columns):
         # By prevalence, then by metric or target as they come, then as they are.
         row_number = f"{RESERVED}row"
-        subjects = [pl.col(row_number).min().over(subject)] if subject else []
-        table = table.with_row_index(row_number)
-        table = table.sort("eta", *subjects, row_number, nulls_last=True).drop(row_number)
-    return ShownRows(table.head(_ROWS_SHOWN), table.height)
+        first_row_of_subject = (
+            [pl.col(row_number).min().over(subject_columns)] if subject_columns else []
+        )
+        result = result.with_row_index(row_number)
+        result = result.sort("eta", *first_row_of_subject, row_number, nulls_last=True).drop(row_number)
+    return ShownRows(result.head(_ROWS_SHOWN), result.height)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -111,34 +113,41 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_rows(first_rows: ShownRows, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
-    table, width = first_rows.table, shutil.get_terminal_size().columns
+    result, width = first_rows.table, shutil.get_terminal_size().columns
     has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    lines, shown_columns = format_table(table, layout, width, bold=has_colours and sys.stdout.isatty())
+    lines, shown_columns = format_table(result, layout, width, bold=has_colours and sys.stdout.isatty())
     print_lines(lines)
-    counts = [(table.height, first_rows.n_rows, "rows"), (len(shown_columns), table.width, "columns")]
-    omissions = [f"{part} of {total} {kind}" for part, total, kind in counts if part < total]
+    shown_parts = [
+        (result.height, first_rows.n_rows, "rows"),
+        (len(shown_columns), result.width, "columns"),
+    ]
+    omissions = [
+        f"{n_shown} of {n_all} {unit_name}"
+        for n_shown, n_all, unit_name in shown_parts
+        if n_shown < n_all
+    ]
     if omissions:
         sys.stdout.flush()
         print_sentence(f"{', '.join(omissions)}; -o FILE writes all, such as -o table.csv")
 
 
 def format_table(
-    table: pl.DataFrame, layout: Layout, width: int, *, bold: bool = False
+    result: pl.DataFrame, layout: Layout, width: int, *, bold: bool = False
 ) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
-    preface, constant_columns = _describe_constants(table, layout)
+    preface, constant_columns = _describe_constants(result, layout)
     # A line for the first row of each prevalence, if prevalences have two rows or more each.
-    sections: dict[int, str] = {}
-    if "eta" in table.columns and "eta" not in (*layout.answers, *constant_columns):
-        ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
-        etas = table.select(ends).rows()
-        starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
-        if 0 < 2 * len(starts) <= len(etas) and all(eta is not None for eta, *_ in etas):
-            sections = {row: _describe_eta(*etas[row]) for row in starts}
-    hidden_columns = constant_columns | ({"eta", "eta_low", "eta_high"} if sections else set())
-    columns = _choose_columns(_build_columns(table, layout, hidden_columns), width)
-    stacked_places = [place for place, column in enumerate(columns) if column.second_lines]
-    end = _measure(columns[: stacked_places[0] + 1]) if stacked_places else 0
+    heading_of_row: dict[int, str] = {}
+    if "eta" in result.columns and "eta" not in (*layout.answers, *constant_columns):
+        eta_columns = [name for name in ("eta", "eta_low", "eta_high") if name in result.columns]
+        etas = result.select(eta_columns).rows()
+        first_rows = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
+        if 0 < 2 * len(first_rows) <= len(etas) and all(eta is not None for eta, *_ in etas):
+            heading_of_row = {row: _describe_eta(*etas[row]) for row in first_rows}
+    hidden_columns = constant_columns | ({"eta", "eta_low", "eta_high"} if heading_of_row else set())
+    columns = _choose_columns(_build_columns(result, layout, hidden_columns), width)
+    stacked_positions = [position for position, column in enumerate(columns) if column.second_lines]
+    interval_width = _measure(columns[: stacked_positions[0] + 1]) if stacked_positions else 0
     padded_cells = (
         [
             pad_text(cell, column.width, is_right=column.is_number)
@@ -146,71 +155,70 @@ def format_table(
         ]
         for column in columns
     )
-    blocks = []  # the lines of the head and of each row: a second one for an interval below its value
+    row_blocks = []  # lines of the head and of each row: a second one for an interval below its value
     for row, cells in enumerate(zip(*padded_cells, strict=True)):
-        texts = [_GAP.join(cells)]
-        texts += [
-            pad_text(columns[place].second_lines[row], end, is_right=True) for place in stacked_places
-        ]
-        blocks.append([cut_text(text.rstrip(), width) for text in texts if text.strip()])
-    head, *body = blocks
+        row_lines = [_GAP.join(cells)]
+        spans = [columns[position].second_lines[row] for position in stacked_positions]
+        row_lines += [pad_text(span, interval_width, is_right=True) for span in spans]
+        row_blocks.append([cut_text(line.rstrip(), width) for line in row_lines if line.strip()])
+    head_lines, *body_lines = row_blocks
     lines = fill_lines(preface, width)
-    rule = "-" * min(max(map(measure_width, [*head, *chain(*body)])), width)
+    rule = "-" * min(max(map(measure_width, [*head_lines, *chain(*body_lines)])), width)
     lines += [""] if lines else []
-    lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head), rule]
-    for row, texts in enumerate(body):
-        if row in sections:
-            lines += [*([""] if row else []), *fill_lines(sections[row], width)]
-        lines += texts
-    for text in _explain(columns, table, layout):
-        lines += ["", *fill_lines(text, width)]
+    lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head_lines), rule]
+    for row, row_lines in enumerate(body_lines):
+        if row in heading_of_row:
+            lines += [*([""] if row else []), *fill_lines(heading_of_row[row], width)]
+        lines += row_lines
+    for explanation in _explain(columns, result, layout):
+        lines += ["", *fill_lines(explanation, width)]
     shown_columns = set().union(*(column.covers for column in columns))
-    return lines, (shown_columns | constant_columns | hidden_columns) & set(table.columns)
+    return lines, (shown_columns | constant_columns | hidden_columns) & set(result.columns)
 
 
 # What stands above -------------------------------------------------------------------------------
 
 
-def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
+def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
     """Return what is the same in all rows, in words, and the columns that they tell."""
     constant_columns = {
         name
-        for name in table.columns
-        if name not in (*layout.by, *layout.answers) and table.height and table[name].n_unique() == 1
+        for name in result.columns
+        if name not in (*layout.by, *layout.answers) and result.height and result[name].n_unique() == 1
     }
-    parts, covered_columns = [], {"eta_confidence", "metric", "guarantee"} & constant_columns
+    phrases, covered_columns = [], {"eta_confidence", "metric", "guarantee"} & constant_columns
     if "metric" in constant_columns:
-        parts.append(show_name(table["metric"][0]))
+        phrases.append(show_name(result["metric"][0]))
     is_threshold = (pl.col("criterion") == "threshold") & (pl.col("target") == pl.col("threshold"))
     if {"criterion", "target"} <= constant_columns:
-        parts.append(_show_target(*table.select("criterion", "target").row(0)))
+        phrases.append(_show_target(*result.select("criterion", "target").row(0)))
         covered_columns |= {"criterion", "target"}
     elif (
-        {"criterion", "target", "threshold"} <= set(table.columns)
-        and table.schema["threshold"].is_numeric()
-        and table.select(is_threshold.fill_null(False).all()).item()
+        {"criterion", "target", "threshold"} <= set(result.columns)
+        and result.schema["threshold"].is_numeric()
+        and result.select(is_threshold.fill_null(False).all()).item()
     ):  # the threshold of a row has a column anyway
         covered_columns |= {"criterion", "target"}
-    ends = {"eta_low", "eta_high"} & set(table.columns)
-    if {"eta", *ends} <= constant_columns and table["eta"][0] is not None:
-        parts.append(_describe_eta(*table.select("eta", *sorted(ends, reverse=True)).row(0)))
-        covered_columns |= {"eta", *ends}
-    parts += [layout.preface] if layout.preface else []
+    eta_ends = {"eta_low", "eta_high"} & set(result.columns)
+    if {"eta", *eta_ends} <= constant_columns and result["eta"][0] is not None:
+        phrases.append(_describe_eta(*result.select("eta", *sorted(eta_ends, reverse=True)).row(0)))
+        covered_columns |= {"eta", *eta_ends}
+    phrases += [layout.preface] if layout.preface else []
     if {"n_pos", "n_neg"} <= constant_columns:
-        sizes = table.select("n_pos", "n_neg").row(0)
+        sizes = result.select("n_pos", "n_neg").row(0)
         covered_columns |= {"n_pos", "n_neg"}
-        text = f"tested on {say_sizes(*map(format_count, sizes))}"
+        size_phrase = f"tested on {say_sizes(*map(format_count, sizes))}"
         if layout.is_weighted:
-            pos, neg = (show_number(n, choose_decimals(sizes)) for n in sizes)
-            text = f"the weights of positives add up to {pos}, those of negatives to {neg}"
-        parts.append(text)
+            n_pos, n_neg = (show_number(n, choose_decimals(sizes)) for n in sizes)
+            size_phrase = f"the weights of positives add up to {n_pos}, those of negatives to {n_neg}"
+        phrases.append(size_phrase)
     if "guarantee" in constant_columns:
-        parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
+        phrases.append(f"with a guarantee of {result['guarantee'][0]:g}")
     # Columns without a value tell nothing, except group columns and the first answer.
-    first_answer = [name for name in layout.answers if name in table.columns][:1]
+    first_answer = [name for name in layout.answers if name in result.columns][:1]
     exempt_columns = {*layout.by, *_MODELS, *first_answer}
-    nulls = {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in exempt_columns}
-    return "; ".join(parts), covered_columns | nulls
+    empty_columns = {column.name for column in result if column.null_count() == len(column) > 0}
+    return "; ".join(phrases), covered_columns | (empty_columns - exempt_columns)
 
 
 def _show_target(criterion: str, target: float | None) -> str:
@@ -219,87 +227,94 @@ def _show_target(criterion: str, target: float | None) -> str:
 
 def _describe_eta(eta: float, low: float | None = None, high: float | None = None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
-    ends = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
-    return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
+    span_text = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
+    return f"{show_eta(eta)} positive (eta {eta:.4g}{span_text})"
 
 
 # Columns of text ---------------------------------------------------------------------------------
 
 
-def _build_columns(table: pl.DataFrame, layout: Layout, hidden_columns: set[str]) -> list[TextColumn]:
+def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str]) -> list[TextColumn]:
     """Return all columns as text, those that tell rows apart first, by falling importance."""
     columns: list[TextColumn] = []
-    if "metric" in table.columns and "metric" not in hidden_columns:
-        columns.append(TextColumn("metric", list(map(show_name, table["metric"])), False, {"metric"}))
-    if {"criterion", "target"} <= set(table.columns) - hidden_columns:
-        cells = [_show_target(*pair) for pair in table.select("criterion", "target").iter_rows()]
+    if "metric" in result.columns and "metric" not in hidden_columns:
+        columns.append(TextColumn("metric", list(map(show_name, result["metric"])), False, {"metric"}))
+    if {"criterion", "target"} <= set(result.columns) - hidden_columns:
+        cells = [_show_target(*pair) for pair in result.select("criterion", "target").iter_rows()]
         columns.append(TextColumn("target", cells, False, {"criterion", "target"}))
     if columns:  # the first leaves out a text that is repeated
-        etas = table["eta"].to_list() if "eta" in table.columns else [None] * table.height
-        rows = list(zip(columns[0].cells, etas, strict=True))
-        cells = ["" if k and row == rows[k - 1] else row[0] for k, row in enumerate(rows)]
+        etas = result["eta"].to_list() if "eta" in result.columns else [None] * result.height
+        cells_and_etas = list(zip(columns[0].cells, etas, strict=True))
+        cells = [
+            "" if number and cell_and_eta == cells_and_etas[number - 1] else cell_and_eta[0]
+            for number, cell_and_eta in enumerate(cells_and_etas)
+        ]
         columns[0] = columns[0]._replace(cells=cells)
-    keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
+    key_columns = [name for name in (*layout.by, *_MODELS) if name in result.columns]
     columns += [
-        TextColumn(make_harmless(name), list(map(show_name, table[name])), False, {name})
-        for name in dict.fromkeys(keys)
+        TextColumn(make_harmless(name), list(map(show_name, result[name])), False, {name})
+        for name in dict.fromkeys(key_columns)
     ]
     covered_columns = set().union(hidden_columns, *(column.covers for column in columns))
-    criteria = table["criterion"].unique().to_list() if "criterion" in table.columns else []
-    targets = criteria if criteria in (["recall"], ["alerts"]) else []
+    criterion_names = result["criterion"].unique().to_list() if "criterion" in result.columns else []
+    target_columns = criterion_names if criterion_names in (["recall"], ["alerts"]) else []
     # What was asked for is no news, and comes last.
-    answers = sorted(layout.answers, key=lambda name: name in targets)
-    answers = answers if "eta" in answers else ["eta", *answers]
-    rest = [name for name in table.columns if name not in (*answers, *_LAST)]
-    for name in (*answers, *rest, *_LAST):
-        if name in table.columns and name not in covered_columns:
-            columns.append(_build_column(table, name, layout))
+    answer_columns = sorted(layout.answers, key=lambda name: name in target_columns)
+    answer_columns = answer_columns if "eta" in answer_columns else ["eta", *answer_columns]
+    other_columns = [name for name in result.columns if name not in (*answer_columns, *_LAST)]
+    for name in (*answer_columns, *other_columns, *_LAST):
+        if name in result.columns and name not in covered_columns:
+            columns.append(_build_column(result, name, layout))
             covered_columns |= columns[-1].covers
     return columns
 
 
-def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
+def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     """Return a column of values, with their intervals if the table has them."""
-    values = table[name].to_list()
-    estimate = find_estimate(table.columns, name)
-    ends = [] if estimate.span is None else [estimate.low, estimate.high]
-    numbers = [table[end].to_list() for end in ends]
-    show = _choose_format(table.schema[name], name, values, ends=[*chain(*numbers)])
-    cells = [NOTHING if value is None else show(value) for value in values]
-    if name == "eta" and "shift_p_value" in table.columns:
-        refuted = table.select(IS_REFUTED.fill_null(False)).to_series()
-        cells = ["worthless" if is_bad else cell for cell, is_bad in zip(cells, refuted, strict=True)]
-        numbers = [
-            [None if is_bad else v for v, is_bad in zip(n, refuted, strict=True)] for n in numbers
+    cell_values = result[name].to_list()
+    estimate, level = find_estimate(result.columns, name), layout.level
+    end_columns = [] if estimate.span is None else [estimate.low, estimate.high]
+    ends = [result[end_column].to_list() for end_column in end_columns]
+    show = _choose_format(result.schema[name], name, cell_values, [*chain(*ends)])
+    cells = [NOTHING if value is None else show(value) for value in cell_values]
+    if name == "eta" and "shift_p_value" in result.columns:
+        is_refuted = result.select(IS_REFUTED.fill_null(False)).to_series()
+        cells = ["worthless" if is_bad else cell for cell, is_bad in zip(cells, is_refuted, strict=True)]
+        ends = [
+            [None if is_bad else end for end, is_bad in zip(end_values, is_refuted, strict=True)]
+            for end_values in ends
         ]
-    head, is_number = make_harmless(name), table.schema[name].is_numeric()
-    short = TextColumn(head, cells, is_number, {name})
-    if not ends or (name == "eta" and name not in layout.answers):
-        return short
+    head, is_number = make_harmless(name), result.schema[name].is_numeric()
+    plain_column = TextColumn(head, cells, is_number, {name})
+    if not end_columns or (name == "eta" and name not in layout.answers):
+        return plain_column
     spans = [
         "" if low is None or high is None else f"({show(low)} to {show(high)})"
-        for low, high in zip(*numbers, strict=True)
+        for low, high in zip(*ends, strict=True)
     ]
-    covers = {name, *ends}
-    if "low" in ends and "reliable" in table.columns:
-        reliabilities = zip(numbers[0], table["reliable"], strict=True)
-        doubts = [low is not None and reliable is False for low, reliable in reliabilities]
-        room = " " if any(doubts) else ""
-        spans = [span + (_DOUBT if bad else room) for span, bad in zip(spans, doubts, strict=True)]
+    covers = {name, *end_columns}
+    if "low" in end_columns and "reliable" in result.columns:
+        lows_and_reliable = zip(ends[0], result["reliable"], strict=True)
+        is_doubtful = [low is not None and reliable is False for low, reliable in lows_and_reliable]
+        blank = " " if any(is_doubtful) else ""
+        spans = [
+            span + (_DOUBT if is_bad else blank) for span, is_bad in zip(spans, is_doubtful, strict=True)
+        ]
         covers |= {"reliable", "why", "above_chance"}
-    kind = "interval" if layout.level is None else format_level(layout.level).replace(NO_BREAK, " ")
-    if name == "value" and layout.level is None:  # of coarse scores, which have no level
-        kind = "limits"
+    interval_name = "interval" if level is None else format_level(level).replace(NO_BREAK, " ")
+    if name == "value" and level is None:  # of coarse scores, which have no level
+        interval_name = "limits"
     full_cells = [
         f"{cell} {span}" if span.strip() else cell + span
         for cell, span in zip(cells, spans, strict=True)
     ]
-    stacked = TextColumn(head, cells, is_number, covers, short, [f"({kind})", *spans])
-    return TextColumn(f"{head} ({kind})", full_cells, is_number, covers, stacked)
+    second_lines = [f"({interval_name})", *spans]
+    stacked_column = TextColumn(head, cells, is_number, covers, plain_column, second_lines)
+    return TextColumn(f"{head} ({interval_name})", full_cells, is_number, covers, stacked_column)
 
 
 def _choose_format(
-    dtype: pl.DataType, name: str, values: list[Any], ends: list[Any]
+    dtype: pl.DataType, name: str, cell_values: list[Any], end_values: list[Any]
 ) -> Callable[[Any], str]:
     """Return what writes the values of a column alike; six digits tell most scores apart."""
     if dtype == pl.Boolean:
@@ -312,7 +327,9 @@ def _choose_format(
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
         return format_count
-    decimals = choose_decimals(*([v for v in numbers if v is not None] for numbers in (values, ends)))
+    decimals = choose_decimals(
+        *([number for number in numbers if number is not None] for numbers in (cell_values, end_values))
+    )
     return lambda value: show_number(value, decimals)
 
 
@@ -322,57 +339,76 @@ def _choose_format(
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     """Return the columns that fit, in order; names are cut if the first answer needs the room."""
     # Of the first interval that has no room beside its value, and of no other, each row gets a line.
-    n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
-    keys, numbers = columns[:n_keys], columns[n_keys:]
+    n_keys = next(
+        (position for position, column in enumerate(columns) if column.is_number), len(columns)
+    )
+    key_columns, number_columns = columns[:n_keys], columns[n_keys:]
     # What names are cut for, and how far: the answers up to the first interval, or the first of them.
-    first_interval = next((place for place, column in enumerate(numbers) if column.short), 0)
-    first_answers = numbers[: first_interval + 1]
+    first_interval = next(
+        (position for position, column in enumerate(number_columns) if column.short), 0
+    )
+    first_answers = number_columns[: first_interval + 1]
     shorter_answers = [column.short or column for column in first_answers]
-    tries = [
+    attempts = [
         (first_answers, _SHORT_NAME),
         ([*first_answers[:-1], *shorter_answers[-1:]], _SHORT_NAME // 2),
         (shorter_answers[:1], _SHORT_NAME // 4),
     ]
-    for answers, least_width in tries if numbers else ():
-        selection, free_width = list(keys), width - len(_GAP) - _measure(answers)
-        while selection and _measure(selection) > free_width:
-            widest = max(selection, key=lambda column: column.width)
-            if widest.width <= least_width:
+    for answer_columns, least_width in attempts if number_columns else ():
+        chosen_columns, free_width = list(key_columns), width - len(_GAP) - _measure(answer_columns)
+        while chosen_columns and _measure(chosen_columns) > free_width:
+            widest_column = max(chosen_columns, key=lambda column: column.width)
+            if widest_column.width <= least_width:
                 break
-            selection[selection.index(widest)] = widest.cut(widest.width - 1)
-        if _measure([*selection, *answers]) <= width:
+            chosen_columns[chosen_columns.index(widest_column)] = widest_column.cut(
+                widest_column.width - 1
+            )
+        if _measure([*chosen_columns, *answer_columns]) <= width:
             break
     else:
-        selection = list(keys)
-    for column in numbers:
-        has_interval = any(c.short for c in selection)
-        narrow = column.short and column.short.short if has_interval else column.short
-        fitting = [c for c in (column, narrow) if c and _measure([*selection, c]) <= width]
-        if not fitting:
+        chosen_columns = list(key_columns)
+    for column in number_columns:
+        has_interval = any(shown_column.short for shown_column in chosen_columns)
+        narrow_column = column.short and column.short.short if has_interval else column.short
+        fitting_columns = [
+            shown_column
+            for shown_column in (column, narrow_column)
+            if shown_column and _measure([*chosen_columns, shown_column]) <= width
+        ]
+        if not fitting_columns:
             break
-        selection.append(fitting[0])
-    return selection or [columns[0]]
+        chosen_columns.append(fitting_columns[0])
+    return chosen_columns or [columns[0]]
 
 
 def _measure(columns: Sequence[TextColumn]) -> int:
     return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
-def _explain(columns: Sequence[TextColumn], table: pl.DataFrame, layout: Layout) -> list[str]:
+def _explain(columns: Sequence[TextColumn], result: pl.DataFrame, layout: Layout) -> list[str]:
     """Return what the mark of an interval means, if there is one, and which scores may be chance."""
     sentences = []
-    if any("reliable" in c.covers and any(_DOUBT in cell for cell in c.cells) for c in columns):
+    if any(
+        "reliable" in text_column.covers and any(_DOUBT in cell for cell in text_column.cells)
+        for text_column in columns
+    ):
         reasons: list[str] = []
-        if "why" in table.columns:
-            reasons = table["why"].drop_nulls().unique(maintain_order=True).to_list()
+        if "why" in result.columns:
+            reasons = result["why"].drop_nulls().unique(maintain_order=True).to_list()
         reason_text = f": {', '.join(reasons)}" if reasons else ""
         sentences.append(f"{_DOUBT} Too little data for an interval that one can rely on{reason_text}.")
-    if "above_chance" not in table.columns or not any("above_chance" in c.covers for c in columns):
+    if "above_chance" not in result.columns or not any(
+        "above_chance" in text_column.covers for text_column in columns
+    ):
         return sentences
-    keys = list(dict.fromkeys(name for name in (*layout.by, *_MODELS) if name in table.columns))
-    chance_rows = table.filter(pl.col("above_chance").not_())
-    groups = chance_rows.select(keys).unique(maintain_order=True).iter_rows()
-    names = [", ".join(map(show_name, group)) for group in groups] if keys else ["these scores"]
+    key_columns = list(dict.fromkeys(name for name in (*layout.by, *_MODELS) if name in result.columns))
+    chance_rows = result.filter(pl.col("above_chance").not_())
+    groups = chance_rows.select(key_columns).unique(maintain_order=True).iter_rows()
+    names = (
+        [", ".join(map(show_name, group_values)) for group_values in groups]
+        if key_columns
+        else ["these scores"]
+    )
     if chance_rows.height:
         sentences.append(f"Not shown to be better than chance: {', '.join(names)}.")
     return sentences
@@ -398,14 +434,18 @@ def show_eta(eta: float) -> str:
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
     """Return how many decimals the numbers of a column have, all alike."""
     # The greatest has three digits, and the least two. No share near 1, and no end, is rounded to 1.
-    finite = [abs(value) for value in values if math.isfinite(value)]
-    sizes = [value for value in finite if value > 0]
-    if not sizes or all(value == round(value) for value in finite):
+    finite_values = [abs(value) for value in values if math.isfinite(value)]
+    magnitudes = [value for value in finite_values if value > 0]
+    if not magnitudes or all(value == round(value) for value in finite_values):
         return 0
-    gaps = [-_exponent(1 - value) for value in [*finite, *ends] if 0.9 < value < 1]
-    decimals = max(2 - _exponent(max(sizes)), 1 - _exponent(min(sizes)), *gaps, 0)
-    digits = (f"{value:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2] for value in [*finite, *ends])
-    return min(decimals, max(map(len, digits)), _MAX_DECIMALS)
+    decimals_below_one = [-_exponent(1 - value) for value in [*finite_values, *ends] if 0.9 < value < 1]
+    decimals = max(
+        2 - _exponent(max(magnitudes)), 1 - _exponent(min(magnitudes)), *decimals_below_one, 0
+    )
+    shown_digits = (
+        f"{value:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2] for value in [*finite_values, *ends]
+    )
+    return min(decimals, max(map(len, shown_digits)), _MAX_DECIMALS)
 
 
 def _exponent(value: float) -> int:

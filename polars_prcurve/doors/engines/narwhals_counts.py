@@ -95,47 +95,51 @@ def counts(
     >>> prc(counts).sweep(counts=("n_pos", "n_neg")).select("threshold", "tp", "fp").rows()
     [(0.9, 1, 1), (0.2, 2, 1), (0.1, 2, 2)]
     """
-    nw, names, frame = _load_narwhals(), _read_names(by, score, label, weight), _to_narwhals(table)
-    is_eager = isinstance(frame, nw.DataFrame)
-    is_polars = is_eager or frame.implementation.is_polars()
-    keeps_corners = thresholds is not None
+    nw, names, engine_table = (
+        _load_narwhals(),
+        _read_names(by, score, label, weight),
+        _to_narwhals(table),
+    )
+    is_eager = isinstance(engine_table, nw.DataFrame)
+    is_polars = is_eager or engine_table.implementation.is_polars()
+    has_corners = thresholds is not None
     read_choice("missing=", missing, ["raise", "drop"])  # what was never scored has no place here
-    if keeps_corners:
+    if has_corners:
         read_choice("thresholds=", thresholds, ["corners"])
-    if positives is not None and keeps_corners:
+    if positives is not None and has_corners:
         raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
     if positives is not None and not is_polars:
         raise PrcError(
             "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
             'table takes thresholds="corners"'
         )
-    if keeps_corners and frame.implementation.is_dask():
+    if has_corners and engine_table.implementation.is_dask():
         raise PrcError(
             'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
             "on each partition, with positives="
         )
     if is_polars:
-        polars_frame = frame.to_polars() if is_eager else frame.to_native()
+        polars_table = engine_table.to_polars() if is_eager else engine_table.to_native()
         arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-        count_table = prc(polars_frame).counts(**arguments).lazy()
+        counts_per_score = prc(polars_table).counts(**arguments).lazy()
         if positives is not None:
             marks = _to_narwhals(positives).lazy().collect("polars").to_native()
-            count_table = _merge_at_positives(count_table, names.by, marks.lazy())
-        count_table = nw.from_native(count_table)
+            counts_per_score = _merge_at_positives(counts_per_score, names.by, marks.lazy())
+        counts_per_score = nw.from_native(counts_per_score)
     else:
-        count_table = _count_on_engine(frame, names, pos_label, missing)
-    if keeps_corners:
-        count_table = _merge_negative_runs(count_table, names.by)
+        counts_per_score = _count_on_engine(engine_table, names, pos_label, missing)
+    if has_corners:
+        counts_per_score = _merge_negative_runs(counts_per_score, names.by)
     if not is_eager:
-        return count_table.to_native()  # type: ignore[no-any-return]
-    result = count_table.collect("polars")
-    return nw.from_arrow(result, backend=frame.implementation).to_native()  # type: ignore[no-any-return]
+        return counts_per_score.to_native()  # type: ignore[no-any-return]
+    polars_counts = counts_per_score.collect("polars")
+    return nw.from_arrow(polars_counts, backend=engine_table.implementation).to_native()  # type: ignore[no-any-return]
 
 
 def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
     """Return the names of columns; raise if one is an expression, or anything else but a name."""
-    named_columns = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
-    for argument, names in {"by": list_columns("by=", by), **named_columns}.items():
+    columns_of_argument = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
+    for argument, names in {"by": list_columns("by=", by), **columns_of_argument}.items():
         for name in names:
             if not isinstance(name, str):
                 raise PrcError(
@@ -158,22 +162,24 @@ def _to_narwhals(table: object) -> Any:
 # At the scores of positives -------------------------------------------------------------------
 
 
-def _merge_negative_runs(count_table: Any, by: list[str]) -> Any:
+def _merge_negative_runs(counts_per_score: Any, by: list[str]) -> Any:
     """Merge each run of negatives into one row, at its lowest score; keep each group's highest score."""
     nw = _load_narwhals()
-    has_positives = nw.col("n_pos") > 0
+    is_at_positive = nw.col("n_pos") > 0
     is_highest = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
-    marked_rows = count_table.with_columns(
-        nw.when(has_positives | is_highest).then(1).otherwise(0).alias(Row.MARK)
+    marked_counts = counts_per_score.with_columns(
+        nw.when(is_at_positive | is_highest).then(1).otherwise(0).alias(Row.MARK)
     )
     # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
     run_number = nw.col(Row.MARK).cum_sum().over(*by, order_by="score")
-    runs = marked_rows.with_columns(run_number.alias(_RUN_NUMBER))
-    schema = count_table.collect_schema()
-    amounts = _list_amounts(schema)
-    keys = [*by, _RUN_NUMBER, Row.MARK]
-    sums = _sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
-    return sums.select(*by, "score", *amounts)
+    numbered_counts = marked_counts.with_columns(run_number.alias(_RUN_NUMBER))
+    schema = counts_per_score.collect_schema()
+    amount_columns = _list_amounts(schema)
+    key_columns = [*by, _RUN_NUMBER, Row.MARK]
+    counts_per_run = _sum_counts(
+        numbered_counts, key_columns, amount_columns, schema["n_pos"], nw.col("score").min()
+    )
+    return counts_per_run.select(*by, "score", *amount_columns)
 
 
 def _list_amounts(columns: Iterable[str]) -> list[str]:
@@ -182,10 +188,10 @@ def _list_amounts(columns: Iterable[str]) -> list[str]:
 
 
 def _merge_at_positives(
-    count_table: pl.LazyFrame, by: list[str], positives: pl.LazyFrame
+    score_counts: pl.LazyFrame, by: list[str], positives: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Merge each run of negatives into one row, at a score just above the positive below it."""
-    schema = count_table.collect_schema()
+    schema = score_counts.collect_schema()
     dtype: Any = schema["score"]
     amounts = _list_amounts(schema)
     if not (dtype.is_integer() or dtype in _BITS):
@@ -196,25 +202,28 @@ def _merge_at_positives(
     for name in (*by, "score"):
         if name not in columns:
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
-    score, mark = pl.col("score"), pl.col(Row.MARK)
-    marks = positives.select(*by, score.cast(dtype)).filter(value_checks.is_missing(score, dtype).not_())
-    rows = pl.concat([count_table, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
-    scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
-    below = pl.when(mark).then(score).forward_fill()
-    runs = scores.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN_START))
+    score, is_marked = pl.col("score"), pl.col(Row.MARK)
+    is_known = value_checks.is_missing(score, dtype).not_()
+    marks = positives.select(*by, score.cast(dtype)).filter(is_known)
+    rows = pl.concat([score_counts, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
+    marked_counts = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), is_marked.any())
+    below = pl.when(is_marked).then(score).forward_fill()
+    runs = marked_counts.sort(*by, "score").with_columns(
+        (below.over(by) if by else below).alias(_RUN_START)
+    )
     # The score must not depend on the shard, so that counts of shards add up: it is the next number, or
     # below all positives the least one. The bits of floats, read as integers, count up from 0, and those
     # of negative floats count down; the start is never -0.0.
     start = pl.col(_RUN_START)
     if dtype.is_integer():
-        above, least = start + 1, dtype.min()
+        next_score, least_score = start + 1, dtype.min()
     else:
-        least, bits = pl.lit(float("-inf"), dtype), start.reinterpret(dtype=_BITS[dtype])
-        above = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
-    run_score = pl.coalesce(above, least)
-    run_rows = runs.with_columns(pl.when(mark).then(score).otherwise(run_score))
-    sums = run_rows.group_by(*by, "score").agg(pl.col(amounts).sum())
-    return sums.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
+        least_score, bits = pl.lit(float("-inf"), dtype), start.reinterpret(dtype=_BITS[dtype])
+        next_score = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
+    run_score = pl.coalesce(next_score, least_score)
+    run_counts = runs.with_columns(pl.when(is_marked).then(score).otherwise(run_score))
+    summed_counts = run_counts.group_by(*by, "score").agg(pl.col(amounts).sum())
+    return summed_counts.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
 
 
 # On an engine ----------------------------------------------------------------------------------
@@ -242,12 +251,12 @@ def _load_narwhals() -> ModuleType:
     return nw
 
 
-def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Missing) -> Any:
+def _count_on_engine(engine_table: Any, names: ColumnNames, pos_label: Any, missing: Missing) -> Any:
     """Return the `by` columns and COUNT_COLUMNS as a lazy table of narwhals; raise on bad values.
 
     With weights, also return SQUARE_COLUMNS.
     """
-    nw, schema = _load_narwhals(), frame.collect_schema()
+    nw, schema = _load_narwhals(), engine_table.collect_schema()
     used_names = {*names.by, *names.value_columns()}
     # Other columns may have dtypes that Polars lacks, and only their names matter.
     used_schema = nw.Schema({name: schema[name] for name in schema if name in used_names}).to_polars()
@@ -257,37 +266,43 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
     check_group_names(table.by, COUNT_COLUMNS)
     if missing == "drop":
         for name in names.value_columns():
-            frame = frame.filter(~nw.col(name).is_null())
-            frame = frame.filter(~nw.col(name).is_nan()) if dtypes[name].is_float() else frame
+            engine_table = engine_table.filter(~nw.col(name).is_null())
+            if dtypes[name].is_float():
+                engine_table = engine_table.filter(~nw.col(name).is_nan())
     label = nw.col(names.label)
-    positive = label if dtypes[names.label] == pl.Boolean else label == 1
+    is_positive = label if dtypes[names.label] == pl.Boolean else label == 1
     if pos_label is not None:
-        positive = label == pos_label
-    kinds = _list_kinds(names, dtypes, None if pos_label is None else positive)
-    _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
+        is_positive = label == pos_label
+    kinds = _list_kinds(names, dtypes, None if pos_label is None else is_positive)
+    _check_values(engine_table, kinds, list(_list_checks(names, dtypes, pos_label)))
     amounts: list[str] = list(COUNT_COLUMNS[1:])
     score, dtype = nw.col(names.score), nw.Int64
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
         score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
-    values = [test.cast(nw.Int64) for test in (positive, ~positive)]
+    values = [condition.cast(nw.Int64) for condition in (is_positive, ~is_positive)]
     if names.weight is not None:
         dtype, amounts = nw.Float64, [*amounts, *SQUARE_COLUMNS]
         weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
         values = [
-            nw.when(test).then(amount).otherwise(zero)
+            nw.when(condition).then(amount).otherwise(zero)
             for amount in (weight, weight * weight)
-            for test in (positive, ~positive)
+            for condition in (is_positive, ~is_positive)
         ]
-    rows = frame.select(*names.by, score=score, **dict(zip(amounts, values, strict=True)))
+    value_of_amount = dict(zip(amounts, values, strict=True))
+    rows = engine_table.select(*names.by, score=score, **value_of_amount)
     return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
 
 
-def _sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *aggregations: Any) -> Any:
+def _sum_counts(
+    amount_rows: Any, key_columns: list[str], amount_columns: list[str], dtype: Any, *aggregations: Any
+) -> Any:
     """Return the sums of amounts by key, with other aggregations, and without keys of weight 0."""
     nw = _load_narwhals()
-    sums = rows.group_by(*keys).agg(*aggregations, nw.col(*amounts).sum())
-    cast_sums = sums.with_columns(nw.col(*amounts).cast(dtype))  # DuckDB sums in 128 bits
-    return cast_sums.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
+    summed_counts = amount_rows.group_by(*key_columns).agg(*aggregations, nw.col(*amount_columns).sum())
+    cast_counts = summed_counts.with_columns(
+        nw.col(*amount_columns).cast(dtype)
+    )  # DuckDB sums in 128 bits
+    return cast_counts.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
 
 
 # Checks of values -----------------------------------------------------------------------------
@@ -301,7 +316,7 @@ class _ValueKind(NamedTuple):
 
 
 def _list_kinds(
-    names: ColumnNames, dtypes: dict[str, pl.DataType], positive: Any
+    names: ColumnNames, dtype_of_column: dict[str, pl.DataType], is_positive: Any
 ) -> dict[str, list[_ValueKind]]:
     """Return the kinds of value of score, label and weight; the last kind is any other value.
 
@@ -311,56 +326,92 @@ def _list_kinds(
 
     def missing(name: str) -> list[_ValueKind]:
         value = nw.col(name)
-        nan = [_ValueKind(value.is_nan(), float("nan"))] if dtypes[name].is_float() else []
-        return [_ValueKind(value.is_null(), None), *nan]
+        nan_kinds = (
+            [_ValueKind(value.is_nan(), float("nan"))] if dtype_of_column[name].is_float() else []
+        )
+        return [_ValueKind(value.is_null(), None), *nan_kinds]
 
     label, null_kinds = nw.col(names.label), [_ValueKind(nw.col(names.label).is_null(), None)]
-    if positive is not None:
-        labels = [_ValueKind(positive, True), _ValueKind(None, False)]
-    elif dtypes[names.label] == pl.Boolean:
-        labels = [_ValueKind(None, True)]
+    if is_positive is not None:
+        value_kinds = [_ValueKind(is_positive, True), _ValueKind(None, False)]
+    elif dtype_of_column[names.label] == pl.Boolean:
+        value_kinds = [_ValueKind(None, True)]
     else:
-        labels = [*(_ValueKind(label == valid, valid) for valid in (0, 1, -1)), _ValueKind(None, 2)]
-    kinds = {"score": [*missing(names.score), _ValueKind(None, 0.0)], "label": [*null_kinds, *labels]}
+        value_kinds = [*(_ValueKind(label == valid, valid) for valid in (0, 1, -1)), _ValueKind(None, 2)]
+    kinds_of_column = {
+        "score": [*missing(names.score), _ValueKind(None, 0.0)],
+        "label": [*null_kinds, *value_kinds],
+    }
     if names.weight is not None:
         weight = nw.col(names.weight)
         is_wrong = (weight < 0) | (weight.cast(nw.Float64) == float("inf"))
-        kinds["weight"] = [*missing(names.weight), _ValueKind(is_wrong, -1.0), _ValueKind(None, 0.0)]
-    return kinds
+        kinds_of_column["weight"] = [
+            *missing(names.weight),
+            _ValueKind(is_wrong, -1.0),
+            _ValueKind(None, 0.0),
+        ]
+    return kinds_of_column
 
 
-def _list_checks(names: ColumnNames, dtypes: dict[str, pl.DataType], pos_label: Any) -> Iterator[Check]:
+def _list_checks(
+    names: ColumnNames, dtype_of_column: dict[str, pl.DataType], pos_label: Any
+) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
-    score, label = f"score column {names.score!r}", f"label column {names.label!r}"
-    yield from value_checks.missing_checks(_sum_rows, score, pl.col("score"), refuses_nan=True)
-    yield from value_checks.missing_checks(_sum_rows, label, pl.col("label"), refuses_nan=False)
+    score_description, label_description = (
+        f"score column {names.score!r}",
+        f"label column {names.label!r}",
+    )
+    yield from value_checks.missing_checks(
+        _sum_rows, score_description, pl.col("score"), refuses_nan=True
+    )
+    yield from value_checks.missing_checks(
+        _sum_rows, label_description, pl.col("label"), refuses_nan=False
+    )
     if pos_label is not None:
-        yield from value_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
-    elif dtypes[names.label] != pl.Boolean:
-        yield from value_checks.label_checks(_sum_rows, label, pl.col("label"))
+        yield from value_checks.pos_label_checks(
+            _sum_rows, label_description, pl.col("label"), pos_label
+        )
+    elif dtype_of_column[names.label] != pl.Boolean:
+        yield from value_checks.label_checks(_sum_rows, label_description, pl.col("label"))
     if names.weight is not None:
-        weight = f"weight column {names.weight!r}"
-        yield from value_checks.missing_checks(_sum_rows, weight, pl.col("weight"), refuses_nan=True)
-        yield from value_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
+        weight_description = f"weight column {names.weight!r}"
+        yield from value_checks.missing_checks(
+            _sum_rows, weight_description, pl.col("weight"), refuses_nan=True
+        )
+        yield from value_checks.amount_checks(_sum_rows, weight_description, pl.col("weight"))
 
 
-def _sum_rows(test: pl.Expr) -> pl.Expr:
+def _sum_rows(condition: pl.Expr) -> pl.Expr:
     """Return the number of rows on the engine whose kinds of value pass the test."""
-    return pl.when(test).then(pl.col(_ROW_COUNT)).otherwise(0).sum()
+    return pl.when(condition).then(pl.col(_ROW_COUNT)).otherwise(0).sum()
 
 
-def _check_values(frame: Any, kinds: dict[str, list[_ValueKind]], checks: list[Check]) -> None:
+def _check_values(
+    engine_table: Any, kinds_of_column: dict[str, list[_ValueKind]], checks: list[Check]
+) -> None:
     """Count the rows of each combination of kinds, and run the checks on an example of each."""
     nw = _load_narwhals()
-    numbers = {name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds.items()}
-    for name, value_kinds in kinds.items():  # the first test that holds tells the kind
+    kind_number_of_column = {
+        name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds_of_column.items()
+    }
+    for name, value_kinds in kinds_of_column.items():  # the first test that holds tells the kind
         for number, kind in reversed(list(enumerate(value_kinds[:-1]))):
-            numbers[name] = nw.when(kind.test).then(nw.lit(number)).otherwise(numbers[name])
-    rows = frame.select(**numbers).group_by(*kinds).agg(nw.len().alias(_ROW_COUNT))
-    rows = rows.collect("polars").to_native()
-    dtypes: dict[str, Any] = {name: type(value_kinds[-1].example) for name, value_kinds in kinds.items()}
-    examples = rows.with_columns(
-        pl.Series(name, [value_kinds[number].example for number in rows[name]], dtypes[name])
-        for name, value_kinds in kinds.items()
+            kind_number_of_column[name] = (
+                nw.when(kind.test).then(nw.lit(number)).otherwise(kind_number_of_column[name])
+            )
+    combinations = (
+        engine_table.select(**kind_number_of_column)
+        .group_by(*kinds_of_column)
+        .agg(nw.len().alias(_ROW_COUNT))
+    )
+    combinations = combinations.collect("polars").to_native()
+    dtype_of_column: dict[str, Any] = {
+        name: type(value_kinds[-1].example) for name, value_kinds in kinds_of_column.items()
+    }
+    examples = combinations.with_columns(
+        pl.Series(
+            name, [value_kinds[number].example for number in combinations[name]], dtype_of_column[name]
+        )
+        for name, value_kinds in kinds_of_column.items()
     )
     run_query(examples.lazy().select(guard(checks)), examples.height)

@@ -175,11 +175,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             return self._finish(differences)
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "models" if worst else adjust
-        examples = question.find_shared_examples(paired=paired)
+        shared_examples = question.find_shared_examples(paired=paired)
         table = question.read()
         grid = question.build_model_grid(table)
         targets, certainty = read_one_target(table, **question.targets), question.require_certainty()
-        comparison = Comparison(table, grid, [], None, certainty, examples, adjust)
+        comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
         query = build_compare_table(comparison, metrics, targets, worst=worst)
         return self._finish(query, table, grid, pairs=True)
 
@@ -247,10 +247,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         table = question.read()
         grid = question.build_model_grid(table)
         chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
-        ranked_by = read_ranking_metric(chosen_metric, table, **question.targets)
+        ranking_metric = read_ranking_metric(chosen_metric, table, **question.targets)
         if not table.counts_negatives:
-            check_negatives([ranked_by.metric])
-        query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
+            check_negatives([ranking_metric.metric])
+        query = build_ranking_table(table, grid, ranking_metric, question.certainty, coarse=coarse)
         return self._finish(query, table, grid, pairs=True)
 
     def crossings(
@@ -332,15 +332,15 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
         leaders = read_flag("leaders=", leaders)
         if read_choice("of=", of, ("pr", "roc")) == "roc":
-            between = None if eta_range is _ETA_RANGE else eta_range
+            searched_range = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
-                "crossings", words, collects=True, of=of, metric=metric, eta_range=between
+                "crossings", words, collects=True, of=of, metric=metric, eta_range=searched_range
             )
             build_roc = places.build_dominance_table if leaders else places.build_roc_crossings_table
             return build_roc(question.read())
-        table, ranked_by = self._rank_models(metric, words)
+        table, ranking_metric = self._rank_models(metric, words)
         build = places.build_leaders_table if leaders else places.build_crossings_table
-        return build(table, ranked_by, eta_range)
+        return build(table, ranking_metric, eta_range)
 
     def _rank_models(self, metric: Any, words: Any) -> tuple[InputTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""
@@ -424,23 +424,25 @@ class ComparisonMethods(BoundTable[F], path="prc"):
                 "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "
                 "row, such as by the highest score of a patient"
             )
-        groups: list[Column] = list_columns("by=", all_words.get("by"))
+        group_columns: list[Column] = list_columns("by=", all_words.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
         periods = reader.read_by(time, "time")
         check_group_names(periods, monitoring.MONITOR_COLUMNS, "time")
         if len(periods) != 1:
             raise refuse_kind("time=", "one column name or expression", time)
-        [name] = periods
-        if name in map(name_column, groups):
-            raise PrcError(f"by= and time= both hold the column {name!r}; leave it out of by=")
+        [period_column] = periods
+        if period_column in map(name_column, group_columns):
+            raise PrcError(f"by= and time= both hold the column {period_column!r}; leave it out of by=")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
         level = question.require_certainty().level
         is_table = isinstance(reference, BoundTable)
-        rate = None if is_table else monitoring.read_reference_rate(reference)
-        watch = monitoring.read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
-        cells = self._count_cells(threshold, {**words, "by": [*groups, time]})
+        reference_rate = None if is_table else monitoring.read_reference_rate(reference)
+        watch = monitoring.read_watch(
+            metrics, None if eta is None else check_eta(eta), level, reference_rate
+        )
+        period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
-        return monitoring.build_monitor_table(cells, name, watch, reference_cells)
+        return monitoring.build_monitor_table(period_cells, period_column, watch, reference_cells)
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
@@ -452,13 +454,15 @@ class ComparisonMethods(BoundTable[F], path="prc"):
     def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""
         all_words = self._merge_words(words)
-        words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
-        shared = {name: all_words[name] for name in words_of_both if all_words.get(name) is not None}
-        reference_words = merge_words(shared, reference._words)
+        shared_names = ("score", "label", "pos_label", "by", "model", "missing")
+        shared_words = {
+            name: all_words[name] for name in shared_names if all_words.get(name) is not None
+        }
+        reference_words = merge_words(shared_words, reference._words)
         reference_words["by"] = list_known_columns(reference_words.get("by"), reference._frame)
-        table: Any = type(reference)(reference._frame, reference_words)
+        reference_table: Any = type(reference)(reference._frame, reference_words)
         try:
-            cells: pl.DataFrame = table._count_cells(threshold, {})
+            cells: pl.DataFrame = reference_table._count_cells(threshold, {})
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
         return cells

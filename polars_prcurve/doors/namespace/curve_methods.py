@@ -315,11 +315,13 @@ class CurveMethods(BoundTable[F], path="prc"):
         (138, 138, 172, 29.0)
         """
         chosen_metrics = find_metrics(metrics, PointMetric)
-        promise: dict[str, Any] = {"guarantee": guarantee, "start": start}
-        promise["together"] = read_flag("together=", together)
-        question = self._ask("operating_points", words, eta=eta, confidence=confidence, **promise)
-        per, corrector = question.targets.get("per"), _choose_correction(question)
-        bands = question.read_bands(chosen_metrics, corrected=corrector is not None)
+        promise_arguments: dict[str, Any] = {"guarantee": guarantee, "start": start}
+        promise_arguments["together"] = read_flag("together=", together)
+        question = self._ask(
+            "operating_points", words, eta=eta, confidence=confidence, **promise_arguments
+        )
+        per, correction = question.targets.get("per"), _choose_correction(question)
+        bands = question.read_bands(chosen_metrics, corrected=correction is not None)
         bands = None if bands is None else replace(bands, shown_with="points")
         table = question.read()
         targets = read_targets(table, **question.targets)
@@ -327,15 +329,15 @@ class CurveMethods(BoundTable[F], path="prc"):
             target.maximized for target in targets if target.maximized is not None
         ]
         table, grid = question.place_at_etas(table, needed_metrics)
-        targets = promise_and_join(targets, table, grid, **promise)
+        targets = promise_and_join(targets, table, grid, **promise_arguments)
         shown_metrics = list_shown_metrics(chosen_metrics, bands, per=per, long=long)
-        optimism = None
-        if corrector is not None:
+        optimism_rows = None
+        if correction is not None:
             from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
 
-            optimism = build_optimism_table(table, grid, targets, shown_metrics, corrector)
+            optimism_rows = build_optimism_table(table, grid, targets, shown_metrics, correction)
         query = build_points_table(
-            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
+            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism_rows
         )
         return self._finish(query, table, grid)
 
@@ -489,9 +491,9 @@ class CurveMethods(BoundTable[F], path="prc"):
             "summary", words, eta=eta, confidence=confidence, smooth=smooth, coarse=coarse
         )
         certainty = question.certainty
-        analytic = certainty is not None and certainty.method == "analytic"
-        defaults = default_curve_metrics(question.columns.points, analytic=analytic)
-        chosen_metrics = find_metrics(defaults if metrics is None else metrics, CurveMetric)
+        is_analytic = certainty is not None and certainty.method == "analytic"
+        default_names = default_curve_metrics(question.columns.points, analytic=is_analytic)
+        chosen_metrics = find_metrics(default_names if metrics is None else metrics, CurveMetric)
         chosen_metrics = (
             chosen_metrics
             if smooth is None

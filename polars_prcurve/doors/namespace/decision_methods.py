@@ -106,9 +106,9 @@ class DecisionMethods(BoundTable[F], path="prc"):
             warnings.simplefilter("error", PrcWarning)
             try:
                 return Decision(decide(self._collect_request(question, words, goal)))
-            except PrcWarning as refuted:  # the prevalence, by its own test
+            except PrcWarning as warning:  # the prevalence, by its own test
                 raise PrcError(
-                    f"{refuted}; nothing can be decided there; pass a prevalence that you know"
+                    f"{warning}; nothing can be decided there; pass a prevalence that you know"
                 ) from None
 
     def report(
@@ -167,25 +167,25 @@ class DecisionMethods(BoundTable[F], path="prc"):
     def _collect_request(self, question: Question, words: Any, goal: Goal) -> DecisionRequest:
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        bound: Any = self(**table_words)
-        bound = bound._collect_table()
+        ranked_table: Any = self(**table_words)
+        ranked_table = ranked_table._collect_table()
         columns = question.columns
         if columns.model is not None and not question.is_wide:
-            bound = bound(model=columns.model)
+            ranked_table = ranked_table(model=columns.model)
         request = DecisionRequest(
-            bound,
+            ranked_table,
             question.eta.value,
             goal,
             question.require_certainty().level,
             None if columns.model is None else name_column(columns.model),
-            type(bound),
+            type(ranked_table),
             compares_intervals=goal.maximized is not None
             or (columns.cluster is not None and not goal.is_of_curve),
             dropped_rows=count_rows_left_out(question),
             is_published=columns.points is not None,
-            unweighted_table=None if columns.weight is None else bound(weight=None),
+            unweighted_table=None if columns.weight is None else ranked_table(weight=None),
         )
         if not question.eta.is_field:
             return request
-        etas = question.eta.find_etas(question.level)
-        return weigh_field(request, question, pl.DataFrame(etas.lazy().collect()))
+        eta_table = question.eta.find_etas(question.level)
+        return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))

@@ -199,8 +199,8 @@ class ExprPrc(PublicMethods, path="prc"):
         With `max_fpr` it is the area up to this fpr, standardized as by McClish and scikit-learn. The
         area without standardization is `metrics.partial_roc_auc`.
         """
-        metric = "roc_auc" if max_fpr is None else partial_roc_auc_mcclish(max_fpr)
-        return self.summary(metric, label, **rows)
+        area_metric = "roc_auc" if max_fpr is None else partial_roc_auc_mcclish(max_fpr)
+        return self.summary(area_metric, label, **rows)
 
     def threshold(
         self,
@@ -225,19 +225,21 @@ class ExprPrc(PublicMethods, path="prc"):
         0.8
         """
         check_per_has_alerts(words.get("alerts"), words.get("per"))
-        values: dict[str, Any] = {name: value for name, value in words.items() if name in TARGET_WORDS}
-        values["maximize"] = maximize
-        rows: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        targets = read_targets(None, **values)
+        target_values: dict[str, Any] = {
+            name: value for name, value in words.items() if name in TARGET_WORDS
+        }
+        target_values["maximize"] = maximize
+        row_words: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+        targets = read_targets(None, **target_values)
         if len(targets) > 1:
             raise PrcError(
                 f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
             )
-        arguments = {**values, "guarantee": guarantee, "start": start}
-        check_rules("threshold", list_facts(rows, arguments, None, None))
-        is_weighted = rows.get("weight") is not None
+        arguments = {**target_values, "guarantee": guarantee, "start": start}
+        check_rules("threshold", list_facts(row_words, arguments, None, None))
+        is_weighted = row_words.get("weight") is not None
         promised_targets = promise_targets_of_expression(targets, guarantee, start, weighted=is_weighted)
-        return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised_targets[0])
+        return read_scored_rows(self._expr, label, eta, **row_words).find_threshold(promised_targets[0])
 
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.

@@ -140,16 +140,18 @@ class FramePrc(
         >>> df.prc.unpivot_scores({"cat": "p_cat", "dog": "p_dog"}, label="species").head(2).rows()
         [('cat', 'cat', 0.7, True), ('cat', 'dog', 0.3, False)]
         """
-        frame = self._frame.lazy()
+        wide_table = self._frame.lazy()
         if isinstance(scores, Mapping):
-            names: dict[str, Any] = {
+            name_of_column: dict[str, Any] = {
                 "name": "class" if name is None else name,
                 "score": score,
                 "row": row,
             }
             class_column = "label" if label is None else label
             return self._finish(
-                wide_tables.one_vs_rest(frame, label=class_column, scores=scores, mix=mix, **names)
+                wide_tables.one_vs_rest(
+                    wide_table, label=class_column, scores=scores, mix=mix, **name_of_column
+                )
             )
         if label is not None or mix is not None:
             word = "label=" if mix is None else "mix="
@@ -157,8 +159,8 @@ class FramePrc(
                 f"{word} is of classes; pass scores= as a mapping from each class to its score column, "
                 f"or leave {word} out"
             )
-        names = {"name": "model" if name is None else name, "score": score, "row": row}
-        return self._finish(wide_tables.unpivot_scores(frame, scores, **names))
+        name_of_column = {"name": "model" if name is None else name, "score": score, "row": row}
+        return self._finish(wide_tables.unpivot_scores(wide_table, scores, **name_of_column))
 
     @property
     def plot(self) -> PlotPrc:

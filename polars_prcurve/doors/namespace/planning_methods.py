@@ -114,21 +114,23 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> round(test.sample_size(0.1, solve_for="eta", threshold=1)["eta"].item(), 4)
         0.0831
         """
-        own: dict[str, Any] = {"solve_for": read_choice("solve_for=", solve_for, ("n", "eta"))}
-        own["relative"] = read_flag("relative=", relative)
-        own["assurance"] = None if assurance is _ASSURANCE else assurance
-        question = self._ask("sample_size", words, eta=eta, confidence=confidence, **own)
+        extra_arguments: dict[str, Any] = {
+            "solve_for": read_choice("solve_for=", solve_for, ("n", "eta"))
+        }
+        extra_arguments["relative"] = read_flag("relative=", relative)
+        extra_arguments["assurance"] = None if assurance is _ASSURANCE else assurance
+        question = self._ask("sample_size", words, eta=eta, confidence=confidence, **extra_arguments)
         certainty = question.require_certainty()
         table = question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
         if solve_for == "eta":
-            bands = BandOptions(certainty.level, certainty.rate, "mover")
-            rows = build_resolution_table(table.require_example_counts(), targets, delta, bands)
+            band_options = BandOptions(certainty.level, certainty.rate, "mover")
+            rows = build_resolution_table(table.require_example_counts(), targets, delta, band_options)
             return self._finish(rows)
         grid = None if eta is None else question.build_exact_grid(table)
         at_eta = eta is not None
-        options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
-        query = build_sample_size_table(table, grid, targets, options)
+        size_options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
+        query = build_sample_size_table(table, grid, targets, size_options)
         return self._finish(query, table, grid)
 
     def subsample_negatives(
@@ -227,21 +229,25 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> found.with_columns(pl.col("eta").round(6)).rows()
         [(0.335914, 10, None, 67, True)]
         """
-        start = check_estimate_method(eta_train, reference)
+        eta_of_posteriors = check_estimate_method(eta_train, reference)
         question = self._ask(
-            "estimate_prevalence", words, confidence=confidence, collects=True, eta_train=start
+            "estimate_prevalence",
+            words,
+            confidence=confidence,
+            collects=True,
+            eta_train=eta_of_posteriors,
         )
         level = question.level
-        table = question.read_unlabelled(posteriors=start is not None)
-        if start is not None:
-            return run_query(build_estimates_table(table, start, level))
+        table = question.read_unlabelled(posteriors=eta_of_posteriors is not None)
+        if eta_of_posteriors is not None:
+            return run_query(build_estimates_table(table, eta_of_posteriors, level))
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
 
         if question.is_wide:
             raise PrcError("reference= is for one column as score=; call once for each column")
-        frame, columns = read_reference_columns(reference, question.columns)
-        labelled = read_reference(frame, columns, table)
-        return run_query(build_mixture_table(table, labelled, level))
+        reference_rows, columns = read_reference_columns(reference, question.columns)
+        reference_table = read_reference(reference_rows, columns, table)
+        return run_query(build_mixture_table(table, reference_table, level))
 
     def reweight(
         self,

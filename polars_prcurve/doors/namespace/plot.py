@@ -102,11 +102,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table_words = {name: value for name, value in words.items() if name not in CHART_WORDS}
         check_unscored(chart, self._methods._merge_words(table_words))
 
-        def draw_rows(table: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
+        def draw_rows(result: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
             if "confidence" in parameters:
                 level = confidence.level if isinstance(confidence, Intervals) else confidence
                 options["confidence"] = level
-            chart: Chart = draw(_collect(table), *etas, **chart_words, **options)
+            chart: Chart = draw(_collect(result), *etas, **chart_words, **options)
             return chart
 
         return draw_rows, table_words
@@ -127,10 +127,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             Targets, as in `operating_points`.
         """
         draw, table_words = self._prepare("alerts", words)
-        table = self._methods.operating_points(
+        target_points = self._methods.operating_points(
             eta, metrics=("precision",), confidence=confidence, **table_words
         )
-        return draw(table, confidence=confidence)
+        return draw(target_points, confidence=confidence)
 
     def pr_curve(
         self,
@@ -155,10 +155,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("pr_curve", words, points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
-        table = self._methods.curve(
+        curve_points = self._methods.curve(
             eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_words
         )
-        return draw(table, y=y, confidence=confidence, points=points, log_y=log_y)
+        return draw(curve_points, y=y, confidence=confidence, points=points, log_y=log_y)
 
     def roc_curve(
         self,
@@ -176,8 +176,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         read_precision_lines(eta, precisions)
         read_flag("log_x=", log_x)
-        table = self._methods.sweep(thresholds="corners", **table_words)
-        return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
+        curve_points = self._methods.sweep(thresholds="corners", **table_words)
+        return draw(curve_points, eta, log_x=log_x, precisions=precisions, points=points)
 
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
@@ -214,10 +214,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             self._methods.decision_curve, eta, eta_train=eta_train, confidence=confidence, **table_words
         )
         risks = PROBABILITIES if probabilities is None else probabilities
-        table = _collect(ask(probabilities=risks))
-        if probabilities is None and (risks := choose_risks(table["eta"].to_list())) != PROBABILITIES:
-            table = ask(probabilities=risks)
-        return draw(table, confidence=confidence, log_x=log_x)
+        benefit_rows = _collect(ask(probabilities=risks))
+        if (
+            probabilities is None
+            and (risks := choose_risks(benefit_rows["eta"].to_list())) != PROBABILITIES
+        ):
+            benefit_rows = ask(probabilities=risks)
+        return draw(benefit_rows, confidence=confidence, log_x=log_x)
 
     def reliability(
         self,
@@ -270,12 +273,14 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             adjust="holm",
             **table_words,
         )
-        score = self._methods._merge_words(table_words).get("score")
-        is_wide = isinstance(score, list | tuple) and len(score) > _MOST_CURVES
-        table = _collect(ask(self._choose_etas(table_words) if eta is None and not is_wide else eta))
-        if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
-            table = table if is_wide else _collect(ask(None))
-        return draw(table, confidence=confidence)
+        score_columns = self._methods._merge_words(table_words).get("score")
+        is_wide = isinstance(score_columns, list | tuple) and len(score_columns) > _MOST_CURVES
+        difference_rows = _collect(
+            ask(self._choose_etas(table_words) if eta is None and not is_wide else eta)
+        )
+        if eta is None and difference_rows.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
+            difference_rows = difference_rows if is_wide else _collect(ask(None))
+        return draw(difference_rows, confidence=confidence)
 
     def threshold_curve(
         self,
@@ -300,8 +305,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
         draw, table_words = self._prepare("ribbon", words)
-        samples = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
-        return draw(self._methods.subsample_negatives(eta, **samples, **table_words))
+        sample_options = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
+        return draw(self._methods.subsample_negatives(eta, **sample_options, **table_words))
 
     def ranking(
         self,
@@ -322,17 +327,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("ranking", words)
         etas = self._choose_etas(table_words) if eta is None else eta
         options = {"metric": metric, "confidence": confidence, "coarse": coarse}
-        table = _collect(self._methods.ranking(etas, **options, **table_words))
-        pairs = None
+        ranked_rows = _collect(self._methods.ranking(etas, **options, **table_words))
+        pair_rows = None
         if confidence:
-            pairs = self._compare_models(table, etas, metric, confidence, table_words)
-        return draw(table, pairs=pairs, confidence=confidence)
+            pair_rows = self._compare_models(ranked_rows, etas, metric, confidence, table_words)
+        return draw(ranked_rows, pairs=pair_rows, confidence=confidence)
 
     def _compare_models(
-        self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, table_words: Any
+        self, ranked_rows: pl.DataFrame, etas: Any, metric: Any, confidence: Any, table_words: Any
     ) -> pl.DataFrame | None:
         """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
-        if not 3 <= table["model"].n_unique() <= _MOST_PAIRED:
+        if not 3 <= ranked_rows["model"].n_unique() <= _MOST_PAIRED:
             return None
         all_words = self._methods._merge_words(table_words)
         is_paired = all_words.get("id") is not None or isinstance(all_words.get("score"), list | tuple)
@@ -389,48 +394,62 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, table_words = self._prepare("metric_by_eta", words)
         all_words = self._methods._merge_words(table_words)
-        model, is_wide = all_words.get("model"), isinstance(all_words.get("score"), list | tuple)
+        model_column, is_wide = all_words.get("model"), isinstance(all_words.get("score"), list | tuple)
         if metrics is None:
             metrics = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
         etas = eta_grid() if eta is None else eta
-        table = self._summarize(etas, table_words, metrics=metrics, confidence=confidence, coarse=coarse)
-        table = end_at_negatives(table) if eta is None else table
+        summary_rows = self._summarize(
+            etas, table_words, metrics=metrics, confidence=confidence, coarse=coarse
+        )
+        summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
         if is_wide:
-            table = table.select("model", pl.exclude("model"))
-        crossings = None
-        if model is not None or is_wide:
-            crossings = self._collect_crossings(table, metrics, table_words)
-        return draw(table, crossings=crossings, confidence=confidence)
+            summary_rows = summary_rows.select("model", pl.exclude("model"))
+        crossing_rows = None
+        if model_column is not None or is_wide:
+            crossing_rows = self._collect_crossings(summary_rows, metrics, table_words)
+        return draw(summary_rows, crossings=crossing_rows, confidence=confidence)
 
     def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
         all_words, group_words = self._methods._merge_words(table_words), {}
-        if (model := all_words.get("model")) is not None:
-            read_expression("model=", model)
-            group_words = {"by": [model, *list_columns("by=", all_words.get("by"))], "model": None}
+        if (model_column := all_words.get("model")) is not None:
+            read_expression("model=", model_column)
+            group_words = {
+                "by": [model_column, *list_columns("by=", all_words.get("by"))],
+                "model": None,
+            }
         return _collect(self._methods.summary(etas, **options, **{**table_words, **group_words}))
 
     def _choose_etas(self, table_words: Any) -> list[float]:
         """Return prevalences from common ones down to where the negatives of the test end."""
         unpaired_words = {name: value for name, value in table_words.items() if name != "id"}
         etas = eta_grid()
-        sizes = self._summarize(0.5, unpaired_words, metrics="roc_auc").select("n_pos", "n_neg")
-        grid = sizes.join(pl.DataFrame({"eta": etas}), how="cross")
-        return end_at_negatives(grid)["eta"].unique().sort().to_list()
+        sizes_per_group = self._summarize(0.5, unpaired_words, metrics="roc_auc").select(
+            "n_pos", "n_neg"
+        )
+        sizes_per_eta = sizes_per_group.join(pl.DataFrame({"eta": etas}), how="cross")
+        return end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
 
     def _collect_crossings(
-        self, table: pl.DataFrame, metrics: Any, table_words: Any
+        self, summary_rows: pl.DataFrame, metrics: Any, table_words: Any
     ) -> pl.DataFrame | None:
         """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
         curve_metrics = find_metrics(metrics, CurveMetric)
         if len(curve_metrics) != 1 or not curve_metrics[0].depends_on_eta:
             return None
-        etas = table["eta"].filter(table["eta"].is_between(0, 1, closed="none")).unique().sort()
-        if not 2 <= table[table.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
+        etas = (
+            summary_rows["eta"]
+            .filter(summary_rows["eta"].is_between(0, 1, closed="none"))
+            .unique()
+            .sort()
+        )
+        if not 2 <= summary_rows[summary_rows.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
             return None
         eta_range = (etas[0], etas[-1])
-        crossings = self._methods.crossings(metric=curve_metrics[0], eta_range=eta_range, **table_words)
-        return cast("pl.DataFrame", crossings)
+        crossing_rows = self._methods.crossings(
+            metric=curve_metrics[0], eta_range=eta_range, **table_words
+        )
+        return cast("pl.DataFrame", crossing_rows)
 
     def monitor(
         self,
@@ -455,8 +474,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
         options |= {"metrics": metrics, "confidence": confidence}
-        table = self._methods.monitor(time, **options, **table_words)
-        return draw(table, confidence=confidence)
+        period_rows = self._methods.monitor(time, **options, **table_words)
+        return draw(period_rows, confidence=confidence)
 
     def p3_curve(
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
@@ -473,8 +492,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
         options = {"metrics": ("precision",), "confidence": confidence}
-        table = _collect(self._methods.operating_points(etas, **options, **table_words))
-        return draw(end_at_negatives(table) if eta is None else table, confidence=confidence)
+        target_points = _collect(self._methods.operating_points(etas, **options, **table_words))
+        return draw(
+            end_at_negatives(target_points) if eta is None else target_points, confidence=confidence
+        )
 
 
 _MOST_CURVES = 2
@@ -492,18 +513,24 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     """
     if not isinstance(points, Decision):
         return eta, points, words
-    table, cases = points.table, points.verdicts
-    groups = cases.columns[: cases.columns.index("eta")]
-    etas: Any = cases["eta"].unique(maintain_order=True).to_list() if eta is None else eta
-    if eta is None and groups and cases.height < len(etas) * cases.n_unique(groups):
-        etas = cases.select(*groups, "eta").drop_nulls("eta")  # each group has prevalences of its own
-    marked_rows = None
-    if "threshold" in table.columns:
-        marked_rows = table.filter(pl.col("threshold").is_not_null())
+    model_rows, verdict_rows = points.table, points.verdicts
+    group_columns = verdict_rows.columns[: verdict_rows.columns.index("eta")]
+    etas: Any = verdict_rows["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    if (
+        eta is None
+        and group_columns
+        and verdict_rows.height < len(etas) * verdict_rows.n_unique(group_columns)
+    ):
+        etas = verdict_rows.select(*group_columns, "eta").drop_nulls(
+            "eta"
+        )  # each group has prevalences of its own
+    target_points = None
+    if "threshold" in model_rows.columns:
+        target_points = model_rows.filter(pl.col("threshold").is_not_null())
     title = words.get("title")
-    return etas, marked_rows, {**words, "title": points.verdict.sentence if title is None else title}
+    return etas, target_points, {**words, "title": points.verdict.sentence if title is None else title}
 
 
-def _collect(table: Any) -> pl.DataFrame:
+def _collect(result: Any) -> pl.DataFrame:
     """Return the rows of a table that may be a query."""
-    return run_query(table) if isinstance(table, pl.LazyFrame) else table
+    return run_query(result) if isinstance(result, pl.LazyFrame) else result
