@@ -350,7 +350,7 @@ def test_more_than_5000_rows_draw():
 def test_thinning_is_flagged_and_keeps_the_outline(log_x):
     frame = draw_scores(pos=8_000, neg=40_000, digits=12)
     table = frame.prc.curve(eta=0.01)
-    full = build_steps(read_sweep("pr_curve", table, ["precision"]).rows, "precision")
+    full = build_steps(read_sweep("pr_curve", table, ["precision"]).points, "precision")
     chart = charts.pr_curve(table)
     drawn = points(chart, "recall", "precision")
     assert len(drawn) < 2170 < len(full)

@@ -83,12 +83,12 @@ def alerts(
     curves = read_lines("alerts", table, "precision", is_per_row=True)
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
-        values = dict(curves.rows.select("curve", "value").rows())
+        values = dict(curves.points.select("curve", "value").rows())
         channels = replace(channels, facet=sort_panels(channels.facet, values))
     canvas, grids = _draw_icons(curves, channels)
     level = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: right. Hollow: false"]
-    has_span = "low" in curves.rows.columns
+    has_span = "low" in curves.points.columns
     if has_span:
         doubt = f"Dotted ring: right or not, by the {level}"
         note.append(f"{doubt}; the deeper tint goes up to the estimate")
@@ -99,13 +99,15 @@ def alerts(
         note.append(f"No grid has more than {format_count(MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
     panels = canvas.channels.facet
-    captions = [f"{label}: {panels.captions[label]}" for label in panels.labels] if panels else []
+    captions = (
+        [f"{label}: {panels.caption_of_label[label]}" for label in panels.labels] if panels else []
+    )
     canvas.spoken = "; ".join(captions or [grid.caption for grid in grids.values()])
     finding = say_each_of_100(grids, curves, canvas.channels) or "How many of 100 alerts are right"
     note += curves.describe_sizes()
     # What thresholds were chosen for, such as `Half of the positives found`.
     purpose = "Share of alerts that are right"
-    targets = curves.per_curve.get_column("target", default=None)
+    targets = curves.curve_rows.get_column("target", default=None)
     if targets is not None and targets.n_unique() == 1:
         target = targets[0]
         purpose = f"Target: {format_value('target', target)}"
@@ -117,26 +119,26 @@ def alerts(
 
 def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:
     """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
-    if len(curves.per_curve) > _MOST_GRIDS:
-        name = curves.field_names.get("group_0")
+    if len(curves.curve_rows) > _MOST_GRIDS:
+        name = curves.column_of_field.get("group_0")
         remedy = "pass fewer prevalences or targets"
         if name is not None and curves.count_distinct(["group_0"]) > 1:
-            first_groups = curves.per_curve["group_0"].unique(maintain_order=True).head(2).to_list()
+            first_groups = curves.curve_rows["group_0"].unique(maintain_order=True).head(2).to_list()
             remedy = f"pick some groups first: table.filter(pl.col({name!r}).is_in({first_groups!r}))"
         raise PrcError(
             f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
-            f"{len(curves.per_curve)}; {remedy}"
+            f"{len(curves.curve_rows)}; {remedy}"
         )
-    names = [name for name in ("value", "low", "high") if name in curves.rows.columns]
-    shares = curves.rows.select("curve", *names).rows()
+    names = [name for name in ("value", "low", "high") if name in curves.points.columns]
+    shares = curves.points.select("curve", *names).rows()
     grids = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in shares}
     rows = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grids.values())
     height = max(rows, default=1.0)
     x, y = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
     facet = channels.facet
     if facet is not None:
-        captions = {facet.label_of[curve]: grid.caption for curve, grid in grids.items()}
-        channels = replace(channels, facet=replace(facet, captions=captions))
+        captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grids.items()}
+        channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     spec = ChartSpec(x, y, "linear", names="none", height=height, most_width=_WIDTH)
     canvas = Canvas(curves, channels, spec)
     for curve, grid in grids.items():
@@ -148,7 +150,7 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
         kinds = [kind for kind, count in grid.kinds for _ in range(count)]
         for k, kind in enumerate(kinds):
             place = {"kind": kind, "x": (k % n + 0.5) / n, "y": (k // n + 0.5) / n}
-            canvas.data.append({"part": "icon", **place, **icon_fields})
+            canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels.color)
     return canvas, grids
 

@@ -77,9 +77,9 @@ def metric_by_eta(
     check_words(title, color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
     single_field = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
-    has_one_each = bool(single_field) and len(curves.per_curve) == curves.count_distinct([single_field])
+    has_one_each = bool(single_field) and len(curves.curve_rows) == curves.count_distinct([single_field])
     if color is None and facet is None and has_one_each:
-        color = curves.field_names[single_field]  # many groups are lines of one panel
+        color = curves.column_of_field[single_field]  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
@@ -142,9 +142,9 @@ class _LineChart:
         is_limited: bool = False,
     ) -> None:
         # With `is_limited` the ends are limits of coarse scores or of points, unless there is a level.
-        self.curves, self.rows = curves, curves.rows
+        self.curves, self.rows = curves, curves.points
         self.confidence, self.is_limited = confidence, is_limited
-        self.metrics = curves.per_curve["metric"].unique().to_list()
+        self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = label_formats.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
@@ -160,7 +160,7 @@ class _LineChart:
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
         spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         self.canvas = Canvas(curves, self.channels, spec)
-        sizes = curves.per_curve.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
+        sizes = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
         self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
@@ -180,7 +180,7 @@ class _LineChart:
         name = f"test set:\n{say_eta(own_etas[0])}" if own_etas else ""
         has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
         lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), ghosts=True)
-        canvas.data += trades
+        canvas.records += trades
         colored_labels = None if color is None else color.shown_labels
         line_records = [row for row in lines if "value" in row]
         canvas.draw_few_places(
@@ -190,9 +190,9 @@ class _LineChart:
         if len(trades) == 1 and self.channels.facet is None:
             place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
             canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **place))
-        per_curve = self.curves.per_curve
-        if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
-            target = label_formats.format_value("target", per_curve["target"][0])
+        curve_rows = self.curves.curve_rows
+        if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
+            target = label_formats.format_value("target", curve_rows["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
             subtitle = f"Where {label_formats.say_eta_range([x.low, x.high])} are positive"
@@ -212,7 +212,7 @@ class _LineChart:
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
-        rows, facet, n = self.rows, self.channels.facet, len(self.curves.per_curve)
+        rows, facet, n = self.rows, self.channels.facet, len(self.curves.curve_rows)
         is_alone = facet is None or len(facet.labels) == n
         is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
         if self.curves.has_few_positives or not (is_alone and is_fixed):
@@ -235,7 +235,7 @@ class _LineChart:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
 
         start = "Half of the alerts are right down to"
-        return say_each(start, "", halves, names, say, span="between {} and {}")
+        return say_each(start, "", halves, names, say, range_template="between {} and {}")
 
     def _say_at_own_eta(self) -> str:
         """Return the height of each line at the prevalence of the test; empty if not known well."""
@@ -252,12 +252,12 @@ class _LineChart:
                 return ""
             values[curve] = float(np.interp(0.0, distances, line["value"].cast(pl.Float64)))
         names = name_curves(self.curves, self.channels)
-        has_all = values and len(values) == len(self.curves.per_curve)
+        has_all = values and len(values) == len(self.curves.curve_rows)
         return say_each(f"{self.name} is", say_where(own_etas[0]), values, names) if has_all else ""
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
-        per_curve, rows = self.curves.per_curve, self.rows
+        curve_rows, rows = self.curves.curve_rows, self.rows
         sentences = [self.channels.color_note]
         if "low" in rows.columns and rows["low"].count():
             shade = label_formats.describe_level(True, self.confidence)
@@ -265,7 +265,7 @@ class _LineChart:
                 shade = "Shaded: the limits of each value"
             kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
             suffixes = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
-            has_one_kind = "target" in per_curve.columns and len(kinds) == 1
+            has_one_kind = "target" in curve_rows.columns and len(kinds) == 1
             sentences.append(shade + (suffixes.get(kinds.pop(), "") if has_one_kind else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             sentences.append("Dotted: not reliable, since too few examples decide")
@@ -290,19 +290,19 @@ def _read_trades(
     crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
     if curves.count_distinct(curves.other_fields) > 1:
         raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
-    if crossings.is_empty() or curves.per_curve.is_empty():
+    if crossings.is_empty() or curves.curve_rows.is_empty():
         return []
     groups = crossings.columns[:-4]
-    by_fields = {field: name for field, name in curves.field_names.items() if name in groups}
+    by_fields = {field: name for field, name in curves.column_of_field.items() if name in groups}
     models = [field for field in curves.group_fields if field not in by_fields]
     if len(models) != 1 or len(by_fields) != len(groups):
-        own_groups = ", ".join(curves.field_names[field] for field in curves.group_fields) or "none"
+        own_groups = ", ".join(curves.column_of_field[field] for field in curves.group_fields) or "none"
         raise PrcError(
             "crossings= must come from the same scores, with model= one of the group columns and by= "
             f"the others; the groups here are {own_groups}"
         )
     trades, [model] = pick_columns(crossings, by_fields, columns).with_row_index("trade"), models
-    lines = curves.per_curve.select("curve", *by_fields, model)
+    lines = curves.curve_rows.select("curve", *by_fields, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
             f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
@@ -311,12 +311,12 @@ def _read_trades(
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str], dict[str, Any]] = {}
     sides = {"below": "model_a", "above": "model_b"}
-    say_name = partial(label_formats.name_with_column, model, curves.field_names[model])
+    say_name = partial(label_formats.name_with_column, model, curves.column_of_field[model])
     for side in sides.values():
         join_options: dict[str, Any] = {"left_on": [*by_fields, model], "right_on": [*by_fields, side]}
         trade_rows = lines.join(trades, **join_options, nulls_equal=True, coalesce=False)
         for row in trade_rows.iter_rows(named=True):
-            panel = facet.label_of[row["curve"]] if facet else None
+            panel = facet.label_of_curve[row["curve"]] if facet else None
             place = {name: label_formats.round_digits(row[name]) for name in ("eta", "value")}
             names = {where: say_name(row[name]) for where, name in sides.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}

@@ -91,8 +91,8 @@ def threshold_curve(
     marks = marked_points.add_lower(halves if points is None else marks, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
-    x = chart_axes.build_score_axis("x", x_title, curves.rows["score"])
-    curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
+    x = chart_axes.build_score_axis("x", x_title, curves.points["score"])
+    curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
     options: dict[str, Any] = {"points": points, "width": _WIDTHS.get(n, 210)}
     columns = [_Column(curves, channels, label, x, marks, **options) for label in labels]
@@ -107,10 +107,10 @@ def threshold_curve(
         *curves.describe_sizes(),
     )
     subtitle = f"{curves.join_etas('What each threshold does')}, read straight down"
-    has_one_point = points is not None or len(marks.rows) == 1
+    has_one_point = points is not None or len(marks.records) == 1
     finding = marks.find_title(curves, channels) if has_one_point else ""
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
-    thinning = point_thinning.describe_thinning(curves.rows, lines)
+    thinning = point_thinning.describe_thinning(curves.points, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinning)
     is_alone = len(columns) == 1
     stacks = [column.draw(is_first=k == 0, is_alone=is_alone) for k, column in enumerate(columns)]
@@ -120,16 +120,16 @@ def threshold_curve(
 def _read_scores(table: pl.DataFrame) -> ChartCurves:
     """Return the curves, with finite thresholds as floats, `score`, and doubt."""
     curves = read_sweep("threshold_curve", table, ["precision"])
-    if len(curves.rows) and curves.rows["threshold"].null_count():
+    if len(curves.points) and curves.points["threshold"].null_count():
         raise PrcError(
             "threshold_curve needs thresholds, and some are null; a table made with rates= has none: "
             "draw pr_curve or roc_curve from it"
         )
     score = pl.col("threshold").cast(pl.Float64)
-    rows = point_thinning.find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
-    etas = curves.per_curve.select("curve", "eta")
+    rows = point_thinning.find_few_false_alerts(curves.points).with_columns(score=score, made=False)
+    etas = curves.curve_rows.select("curve", "eta")
     rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
-    return replace(curves, rows=rows)
+    return replace(curves, points=rows)
 
 
 def _read_channels(
@@ -137,22 +137,22 @@ def _read_channels(
 ) -> colors_and_panels.Channels:
     """Return the channels; many groups are colours, since panels would be three times as many."""
     # Prevalences of which only some are rare have columns of their own: no axis would show all of them.
-    etas = curves.per_curve["eta"].unique().sort()
+    etas = curves.curve_rows["eta"].unique().sort()
     are_etas_unlike = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
     is_free = color is None and facet is None
     if is_free and are_etas_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
         channels = colors_and_panels.read_etas_apart(curves)
         if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
-            color, facet = curves.field_names[curves.group_fields[0]], "eta"
+            color, facet = curves.column_of_field[curves.group_fields[0]], "eta"
             channels = colors_and_panels.read_channels(curves, color, facet)
     else:
         n_groups = curves.count_distinct(curves.group_fields)
-        is_one_each = len(curves.per_curve) == n_groups
+        is_one_each = len(curves.curve_rows) == n_groups
         has_one_field = is_free and len(curves.group_fields) == 1
         if has_one_field and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
-            color = curves.field_names[curves.group_fields[0]]
+            color = curves.column_of_field[curves.group_fields[0]]
         channels = colors_and_panels.read_channels(curves, color, facet)
-    means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
+    means = curves.points.group_by("curve").agg(pl.col("precision").mean())
     return colors_and_panels.pick_out(channels, dict(means.rows()))
 
 
@@ -171,12 +171,12 @@ class _Column:
         width: int,
     ) -> None:
         if channels.facet is not None and label is not None:
-            is_shown = pl.col("curve").is_in(channels.facet.curves_of[label])
-            rows, per_curve = curves.rows.filter(is_shown), curves.per_curve.filter(is_shown)
-            curves = replace(curves, rows=rows, per_curve=per_curve)
+            is_shown = pl.col("curve").is_in(channels.facet.curves_of_label[label])
+            rows, curve_rows = curves.points.filter(is_shown), curves.curve_rows.filter(is_shown)
+            curves = replace(curves, points=rows, curve_rows=curve_rows)
         self.channels, self.width = replace(channels, facet=None), width
         self.head = chart_assembly.name_panel(channels.facet, label)
-        etas = curves.per_curve["eta"]
+        etas = curves.curve_rows["eta"]
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
         self.events: float = chart_axes.choose_events(etas)
         if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
@@ -186,16 +186,16 @@ class _Column:
             if len(events) == 1 and events[0] > 1:
                 self.events = float(events[0])
         # No log axis shows 0.
-        rows = curves.rows.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
+        rows = curves.points.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
         self.specs = self._build_specs(x, rows, etas)
-        self.canvas = Canvas(replace(curves, rows=rows), self.channels, self.specs[0])
+        self.canvas = Canvas(replace(curves, points=rows), self.channels, self.specs[0])
         place = (pl.col("x") - x.low) / (x.high - x.low)
         heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
         thinned_points = point_thinning.thin_points(heights, place, pl.col("precision"))
         self.lines = point_thinning.split_by_doubt(thinned_points, "step-after")
         self.rules: list[dict[str, Any]] = []
-        mark_rows = [row for row in marks.rows if row["curve"] in set(curves.per_curve["curve"])]
-        self._draw_lines(replace(marks, rows=mark_rows))
+        mark_rows = [row for row in marks.records if row["curve"] in set(curves.curve_rows["curve"])]
+        self._draw_lines(replace(marks, records=mark_rows))
         self._draw_rules(mark_rows)
         self.canvas.follow_pointer(heights, "forward", self._say_row)
 
@@ -228,16 +228,19 @@ class _Column:
             rate = 0 if fpr is None else eta * row["recall"] + (1 - eta) * fpr
             return heights | ({"alerts": self.events * rate} if rate else {})
 
-        etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
+        etas = dict(canvas.curves.curve_rows.select("curve", "eta").rows())
         records = canvas.draw_lines(self.lines, ["recall", "alerts"])
         mark_records = marked_points.mark_points(
             marks,
             canvas,
-            x_of=lambda row: x.measure(float(row["threshold"])),
-            y_of=measure_heights,
-            span_of=lambda row: (x.measure(float(row["holds_from"])), x.measure(float(row["holds_to"]))),
+            find_x=lambda row: x.measure(float(row["threshold"])),
+            find_heights=measure_heights,
+            find_span=lambda row: (
+                x.measure(float(row["holds_from"])),
+                x.measure(float(row["holds_to"])),
+            ),
         )
-        canvas.data += mark_records
+        canvas.records += mark_records
         if self.specs[1].is_neutral:
             mark_places = [row["x"] for row in mark_records]
             copies = [row for row in records if row["curve"] != records[0]["curve"]]
@@ -251,7 +254,7 @@ class _Column:
         names: dict[str, set[str]] = {}
         places: dict[str, float] = {}
         for row in mark_rows:
-            name = color.label_of[row["curve"]] if color else ""
+            name = color.label_of_curve[row["curve"]] if color else ""
             if color is None or name in color.shown_labels:
                 text = say_threshold(row["threshold"], [row[LOWER]])
                 names.setdefault(text, set()).add(name)
@@ -262,13 +265,13 @@ class _Column:
                 | ({"color": min(names[text])} if color and len(names[text]) == 1 else {})
                 for text, place in sorted(places.items(), key=lambda rule: rule[1])
             ]
-        self.canvas.data += self.rules
+        self.canvas.records += self.rules
 
     def draw(self, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
         """Return three charts above each other; in the first of all are the names of lines."""
         panels: list[alt.LayerChart] = []
         data: list[dict[str, Any]] = []
-        key = chart_assembly.make_key(self.canvas.data, f"x {self.specs[0].y.field}")
+        key = chart_assembly.make_key(self.canvas.records, f"x {self.specs[0].y.field}")
         words = self._label_rules(self.specs[0].x)
         lift = 2 if self.rules else 0
         words += chart_assembly.write_head(self.head, self.width, lift=lift) if self.head else []
@@ -280,7 +283,7 @@ class _Column:
             # All three charts are drawn from one list of records, in which each has words of its own.
             suffix = f" of {number}"
             panel, records = chart_assembly.build_panel(
-                Panel(spec, self.canvas.data, self.channels, size, suffix=suffix),
+                Panel(spec, self.canvas.records, self.channels, size, suffix=suffix),
                 [] if number else words,
                 ((), self._build_rules(spec, size, number)),
                 key if is_first and number else None,

@@ -58,12 +58,12 @@ def gain_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("gain_curve", table)
-    etas = curves.per_curve.select("curve", "eta")
+    etas = curves.curve_rows.select("curve", "eta")
     # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
     alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
     rows, points = (
         part.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
-        for part in (curves.rows, point_thinning.start_at_origin(curves.rows))
+        for part in (curves.points, point_thinning.start_at_origin(curves.points))
     )
     tenths = _read_tenths(points)
     channels = choose_channels(curves, color, facet, tenths)
@@ -86,7 +86,7 @@ def gain_curve(
     ]
     subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
     finding = "Positives found by cases looked at"
-    if tenths and len(tenths) == len(curves.per_curve) and not curves.has_few_positives:
+    if tenths and len(tenths) == len(curves.curve_rows) and not curves.has_few_positives:
         start = "A tenth of the cases holds"
         finding = say_values(start, "of the positives", tenths, curves, channels) or finding
     return canvas.finish(title, finding, subtitle, note)
@@ -112,7 +112,7 @@ def _mark_tenths(canvas: Canvas, tenths: dict[int, float]) -> bool:
     for (curve, recall), label in zip(tenths.items(), say_shares([*tenths.values()]), strict=True):
         text = f"a tenth of the cases holds {label} of the positives, lift {recall / _TENTH:.3g}"
         place = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve)}
-        canvas.data.append({"part": "mark", "said": text, "recall_label": label, **place})
+        canvas.records.append({"part": "mark", "said": text, "recall_label": label, **place})
     return bool(tenths)
 
 
@@ -151,7 +151,7 @@ def prg_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("prg_curve", table)
-    etas = curves.per_curve["eta"]
+    etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
     areas = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
     channels = choose_channels(curves, color, facet, areas)
@@ -182,7 +182,7 @@ def prg_curve(
         *curves.describe_sizes(),
     ]
     finding = ""
-    if not (is_log or curves.has_few_positives) and len(areas) == len(curves.per_curve) > 0:
+    if not (is_log or curves.has_few_positives) and len(areas) == len(curves.curve_rows) > 0:
         finding = say_values("Precision gain averages", "", areas, curves, channels)
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
@@ -242,8 +242,8 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
     # there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
-    etas = curves.per_curve.select("curve", "eta").filter((eta > 0) & (eta < 1))
+    points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
+    etas = curves.curve_rows.select("curve", "eta").filter((eta > 0) & (eta < 1))
     points = points.join(etas, on="curve", maintain_order="left")
     recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
     points = points.with_columns(start=_find_start(eta, low))

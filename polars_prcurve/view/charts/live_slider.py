@@ -137,12 +137,12 @@ def live(
     check_width(width)
     curves = read_sweep("live", table, by_eta=False, made_by="sweep")
     channels = read_channels(curves, color, None, _MAX_CURVES)
-    if len(curves.per_curve) > _MAX_CURVES or channels.facet is not None:
+    if len(curves.curve_rows) > _MAX_CURVES or channels.facet is not None:
         raise PrcError(
             f"live draws up to {_MAX_CURVES} groups of one column, in colours, and this table has "
-            f"{len(curves.per_curve)}; filter it, or group by one column"
+            f"{len(curves.curve_rows)}; filter it, or group by one column"
         )
-    sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
+    sizes = curves.curve_rows.select("n_pos", "n_neg").drop_nulls().rows()
     n_pos, n_neg = map(float, sizes[0] if sizes and sizes[0][0] > 0 else (1, 99))
     start = max(n_pos / (n_pos + n_neg), _MIN_ETA) if user_start is None else user_start
     # The prevalence of the test set, if all groups share one.
@@ -150,7 +150,7 @@ def live(
     test_eta = etas.pop() if len(etas) == 1 else None
     # Groups are picked out by their average precision where the slider starts.
     recall, false_alerts = pl.col("recall"), pl.col("fpr") * (1 - start)
-    rows = curves.rows.filter(recall > 0)
+    rows = curves.points.filter(recall > 0)
     rows = rows.with_columns(precision=recall * start / (recall * start + false_alerts))
     areas = point_thinning.measure_steps(point_thinning.build_steps(rows, "precision"), "precision")
     channels = pick_out(channels, areas)
@@ -185,7 +185,7 @@ def _place_on_ruler(eta: float) -> float:
 def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:
     """Return the records, how many points are drawn, and sentences on dots and on doubt."""
     odds = pl.col("fpr") / pl.col("recall")
-    rows = point_thinning.find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
+    rows = point_thinning.find_few_false_alerts(curves.points).with_columns(odds=odds, made=False)
     rises = point_thinning.keep_rises(rows.filter(pl.col("recall") > 0))
     thinned_points = point_thinning.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
     steps = point_thinning.build_steps(thinned_points, "odds", "doubt")
@@ -193,7 +193,7 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
     data = point_thinning.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
     percents = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
-    grid = curves.per_curve.select("curve").join(percents, how="cross", maintain_order="left_right")
+    grid = curves.curve_rows.select("curve").join(percents, how="cross", maintain_order="left_right")
     join_options: dict[str, Any] = {"by": "curve", "strategy": "forward", "coalesce": False}
     lines = rises.sort("recall", maintain_order=True)
     join_options |= {"left_on": "at", "right_on": "recall", "check_sortedness": False}

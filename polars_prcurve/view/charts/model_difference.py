@@ -68,18 +68,18 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     check_words(title)
     frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
     groups = frame.columns[: frame.columns.index("eta")]
-    field_names = result_tables.name_group_fields(groups) | {"metric": "metric"}
-    field_names |= {"group_a": "model_a", "group_b": "model_b"}
-    pairs = result_tables.pick_columns(frame, field_names, ["eta", *_COLUMNS[3:], "resolved"])
-    curves = result_tables.build_lines(pairs, field_names, "difference")
+    column_of_field = result_tables.name_group_fields(groups) | {"metric": "metric"}
+    column_of_field |= {"group_a": "model_a", "group_b": "model_b"}
+    pairs = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:], "resolved"])
+    curves = result_tables.build_lines(pairs, column_of_field, "difference")
     if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
-    rows, is_one = curves.rows, len(curves.per_curve) == 1
+    rows, is_one = curves.points, len(curves.curve_rows) == 1
     y = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
     look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True, "side_colors": _SIDE_COLORS}
     spec = ChartSpec(build_eta_axis(rows), y, "linear", bands=(("low", "high"),), **look)
     canvas = Canvas(curves, _build_panels(curves), spec)
-    canvas.draw_level([0.0] * len(curves.per_curve), "")
+    canvas.draw_level([0.0] * len(curves.curve_rows), "")
     canvas.words.clear()  # 0 needs no name
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
     points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
@@ -97,7 +97,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     note = (shaded, dotted_note, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
-        first = curves.per_curve.row(0, named=True)
+        first = curves.curve_rows.row(0, named=True)
         metric, names = label_formats.format_metric(first["metric"]), _name_models(first)
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
         if is_higher_better(first["metric"]):
@@ -141,21 +141,21 @@ def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _build_panels(curves: ChartCurves) -> Channels:
     """Return the channels: all that differs among the lines is in the name of their panel."""
-    if len(curves.per_curve) < 2:
+    if len(curves.curve_rows) < 2:
         return Channels(None, None)
-    fields = [name for name in curves.field_names if curves.count_distinct([name]) > 1]
+    fields = [name for name in curves.column_of_field if curves.count_distinct([name]) > 1]
     others = [name for name in fields if name not in _PAIR]
     if len(others) == len(fields):
-        return Channels(None, build_channel(curves, fields, with_eta=False))
-    pairs = build_channel(curves, [*others, *_PAIR], with_eta=False)
+        return Channels(None, build_channel(curves, fields, is_eta_added=False))
+    pairs = build_channel(curves, [*others, *_PAIR], is_eta_added=False)
     names = {}
-    for row in curves.per_curve.to_dicts():
-        (a, b), label = _name_models(row), pairs.label_of[row["curve"]]
+    for row in curves.curve_rows.to_dicts():
+        (a, b), label = _name_models(row), pairs.label_of_curve[row["curve"]]
         names[label] = f"{label.removesuffix(f'{a} · {b}')}{a} minus {b}"
     labels = [names[label] for label in pairs.labels]
-    title = " · ".join([*(curves.field_names[name] for name in others), "two models"])
-    label_of = {curve: names[label] for curve, label in pairs.label_of.items()}
-    return Channels(None, replace(pairs, title=title, labels=labels, label_of=label_of))
+    title = " · ".join([*(curves.column_of_field[name] for name in others), "two models"])
+    label_of = {curve: names[label] for curve, label in pairs.label_of_curve.items()}
+    return Channels(None, replace(pairs, title=title, labels=labels, label_of_curve=label_of))
 
 
 def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
@@ -194,11 +194,13 @@ def _draw_table(
     table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title
 ) -> Chart:
     """Return the table of intervals of many pairs, one per row of `compare`."""
-    rows = curves.rows.drop_nulls("difference").join(curves.per_curve, on="curve", maintain_order="left")
-    metrics, etas = curves.per_curve["metric"].unique().to_list(), rows["eta"].unique().to_list()
+    rows = curves.points.drop_nulls("difference").join(
+        curves.curve_rows, on="curve", maintain_order="left"
+    )
+    metrics, etas = curves.curve_rows["metric"].unique().to_list(), rows["eta"].unique().to_list()
     is_better = all(map(is_higher_better, metrics))
-    fields = [name for name in curves.field_names if name not in _PAIR]
-    varied = {name: curves.field_names[name] for name in fields if curves.count_distinct([name]) > 1}
+    fields = [name for name in curves.column_of_field if name not in _PAIR]
+    varied = {name: curves.column_of_field[name] for name in fields if curves.count_distinct([name]) > 1}
     varied |= {"eta": "eta"} if len(etas) > 1 else {}
     lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
     open_lines = [line for line in lines if not line.is_settled]
@@ -288,7 +290,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
             if value is not None
         }
         record |= {"settled": 1} if row.is_settled else {}
-        canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record})
+        canvas.records.append({"part": "interval", "row": place, "said": row.say(), **record})
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
     canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
     if further_rows:

@@ -74,22 +74,22 @@ def decision_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
-    means = dict(curves.rows.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
-    are_apart = are_far_apart(curves.per_curve["eta"])  # no axis shows such lines well together
+    means = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
+    are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
     channels = choose_channels(curves, color, facet, means, are_apart=are_apart)
-    events = choose_events(curves.per_curve["eta"])
+    events = choose_events(curves.curve_rows["eta"])
     unit = "1 000" if events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, events)
-    band = _BAND if _BAND[0] in curves.rows.columns else ()
+    band = _BAND if _BAND[0] in curves.points.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
-    points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.rows), band)
+    points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.points), band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
-    rows = _add_bottoms(canvas, curves.rows)
+    rows = _add_bottoms(canvas, curves.points)
     raised_rows = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
     risks = rows[_RISK].filter(rows[_RISK] >= x.low)
     canvas.follow_pointer(raised_rows, "nearest", partial(_say_row, events), risks)
@@ -132,7 +132,7 @@ def _build_axes(
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axis of risks, linear or log, and that of net benefit."""
     facet = channels.facet
-    risks = curves.rows[_RISK].unique().sort()
+    risks = curves.points[_RISK].unique().sort()
     positive = risks.filter(risks > 0).to_list() or [0.01]
     low, high = positive[0], positive[-1]
     is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
@@ -141,13 +141,15 @@ def _build_axes(
     x_title = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
     low, words = (low, "share") if is_log else (0.0, "percent")
     x = ChartAxis(_RISK, x_title, low, high, words, is_log=is_log)
-    bottom, top = _find_ends(curves.rows, x)
+    bottom, top = _find_ends(curves.points, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
-        is_in = {panel: pl.col("curve").is_in(numbers) for panel, numbers in facet.curves_of.items()}
-        etas = [curves.per_curve.filter(is_in[panel])["eta"].mean() for panel in is_in]
+        is_in = {
+            panel: pl.col("curve").is_in(numbers) for panel, numbers in facet.curves_of_label.items()
+        }
+        etas = [curves.curve_rows.filter(is_in[panel])["eta"].mean() for panel in is_in]
         if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-            ranges = {panel: _find_ends(curves.rows.filter(is_in[panel]), x) for panel in is_in}
+            ranges = {panel: _find_ends(curves.points.filter(is_in[panel]), x) for panel in is_in}
     title, words = "Net benefit per 1 000", "thousandths"
     if events > 1_000:
         title, words = "Net benefit per million", "millionths"
@@ -169,14 +171,14 @@ def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
     """Draw a rule at the risk that is the prevalence, and return a marked point of each line there."""
     # There treating all is worth as much as treating none. None for many lines and for few positives.
     curves, (x, y), channels = canvas.curves, canvas.axes, canvas.channels
-    etas, rows = curves.per_curve["eta"].unique(), curves.rows.drop_nulls(_VALUE)
+    etas, rows = curves.curve_rows["eta"].unique(), curves.points.drop_nulls(_VALUE)
     rows = rows.filter((pl.col(_VALUE) >= y.low) & (pl.col(_RISK) >= x.low))
-    is_crowd = channels.facet is not None or len(curves.per_curve) > _MOST_SAID
+    is_crowd = channels.facet is not None or len(curves.curve_rows) > _MOST_SAID
     if is_crowd or len(etas) != 1 or curves.has_few_positives or rows.is_empty():
         return []
     risk = rows.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
     risk_rows = rows.filter(pl.col(_RISK) == risk)
-    if len(risk_rows) < len(curves.per_curve) or abs(risk / etas[0] - 1) > _FAR:
+    if len(risk_rows) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR:
         return []
     marks = []
     for row in risk_rows.sort("curve").to_dicts():
@@ -191,14 +193,14 @@ def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
     side: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
     heights: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (9, 8, 7, 6, 5, 4)]
     canvas.name_line(f"risk {say_share(risk)}", heights, [{"x": risk, **way} for way in side])
-    canvas.data += marks
+    canvas.records += marks
     return marks
 
 
 def _add_bottoms(canvas: Canvas, rows: pl.DataFrame) -> pl.DataFrame:
     """Add `bottom`, the lowest net benefit that the panel of each curve shows."""
-    facet, numbers = canvas.channels.facet, canvas.curves.per_curve["curve"]
-    lows = [canvas.spec.y.pick(facet.label_of[k] if facet else None).low for k in numbers]
+    facet, numbers = canvas.channels.facet, canvas.curves.curve_rows["curve"]
+    lows = [canvas.spec.y.pick(facet.label_of_curve[k] if facet else None).low for k in numbers]
     low = pl.DataFrame([numbers, pl.Series("bottom", lows, dtype=pl.Float64)])
     return rows.join(low, on="curve", maintain_order="left")
 
@@ -239,10 +241,10 @@ def _list_treat_all(canvas: Canvas, eta: float, panel: str | None = None) -> lis
 def _draw_alternatives(canvas: Canvas) -> None:
     """Draw the lines of treating all and treating none, and name them if one panel has one each."""
     x, y, color = canvas.spec.x, canvas.spec.y, canvas.channels.color
-    etas = canvas.curves.per_curve["eta"].to_list()
+    etas = canvas.curves.curve_rows["eta"].to_list()
     if color and canvas.channels.facet is None:
         # Grey lines of models that are grey themselves would hide all others.
-        pairs = zip(etas, color.label_of.values(), strict=True)
+        pairs = zip(etas, color.label_of_curve.values(), strict=True)
         etas = [eta for eta, label in pairs if label in color.shown_labels]
     etas_and_panels = canvas.channels.repeat_in_panels(etas)
     for eta, place in etas_and_panels:

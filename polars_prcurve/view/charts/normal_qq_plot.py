@@ -65,29 +65,29 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     """
     check_words(title)
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
-    if curves.rows["threshold"].null_count():
+    if curves.points["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
     kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
-    rows, per_curve = [], []  # two curves for each; `share` is recall or fpr
+    rows, curve_rows = [], []  # two curves for each; `share` is recall or fpr
     for number, (name, (rate, *cells)) in enumerate(kinds.items()):
         curve_number, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
-        rows.append(curves.rows.with_columns(curve_number, share=pl.col(rate), n=n))
-        per_curve.append(curves.per_curve.with_columns(curve_number, pl.lit(name).alias("class")))
-    classes = replace(curves, rows=pl.concat(rows), per_curve=pl.concat(per_curve).sort("curve"))
-    scores = curves.rows["threshold"].cast(pl.Float64)
+        rows.append(curves.points.with_columns(curve_number, share=pl.col(rate), n=n))
+        curve_rows.append(curves.curve_rows.with_columns(curve_number, pl.lit(name).alias("class")))
+    classes = replace(curves, points=pl.concat(rows), curve_rows=pl.concat(curve_rows).sort("curve"))
+    scores = curves.points["threshold"].cast(pl.Float64)
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
-    points, drawn_points = _build_quantile_points(classes.rows, scale)
+    points, drawn_points = _build_quantile_points(classes.points, scale)
     fits = _build_fit_lines(points, drawn_points)
-    areas = point_thinning.measure_areas(point_thinning.start_at_origin(curves.rows))
+    areas = point_thinning.measure_areas(point_thinning.start_at_origin(curves.points))
     channels = _build_class_channels(classes, areas, fits)
     x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn_points, fits), "plain")
     low, high = _find_ends("y", drawn_points, fits)
     y = _free_panels(replace(scale, low=low, high=high), channels, points, drawn_points, fits)
     canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
-    canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn_points)]
+    canvas.records += [{**record, "part": "dot"} for record in canvas.build_records(drawn_points)]
     canvas.draw_lines(fits)
     canvas.follow_pointer(drawn_points, "nearest", _say_row)
-    bent_classes = find_bent_classes(points) if point_thinning.has_counts(curves.rows) else None
+    bent_classes = find_bent_classes(points) if point_thinning.has_counts(curves.points) else None
     finding = say_bent_classes(bent_classes, classes, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
     note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
@@ -119,7 +119,7 @@ def _free_panels(
     if channels.facet is None or not is_uneven:
         return axis
     ranges = {}
-    for label, numbers in channels.facet.curves_of.items():
+    for label, numbers in channels.facet.curves_of_label.items():
         panel_frames = (part.filter(pl.col("curve").is_in(numbers)) for part in frames)
         ranges[label] = _find_ends("y", *panel_frames)
     return replace(axis, is_free=True, ranges=ranges)
@@ -127,25 +127,25 @@ def _free_panels(
 
 def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl.DataFrame) -> Channels:
     """Return the channels: classes are colours, and groups are panels, with the area of the fit."""
-    if curves.per_curve.is_empty():
+    if curves.curve_rows.is_empty():
         return Channels(None, None)
-    label_of = dict(curves.per_curve.select("curve", "class").rows())
+    label_of = dict(curves.curve_rows.select("curve", "class").rows())
     color = Channel(["class"], "class", ["positives", "negatives"], label_of, 2)
     groups = curves.group_fields
     if not groups:
         return Channels(color, None)
-    facet = build_channel(curves, groups, with_eta=False)
+    facet = build_channel(curves, groups, is_eta_added=False)
     lines = fits.select("curve", "mean", "deviation").unique().rows()
     fit_of = {curve: (mean, deviation) for curve, mean, deviation in lines}
     captions = {}
-    for curve, label in facet.label_of.items():
+    for curve, label in facet.label_of_curve.items():
         first = curve // 2 * 2
         if {first, first + 1} <= fit_of.keys() and curve // 2 in areas:
             (mean_pos, spread_pos), (mean_neg, spread_neg) = fit_of[first], fit_of[first + 1]
             spread = math.hypot(spread_pos, spread_neg)
             fitted_area = NormalDist().cdf((mean_pos - mean_neg) / spread) if spread else 0.5
             captions[label] = f"area {areas[curve // 2]:.2f}, of the fit {fitted_area:.2f}"
-    return Channels(color, replace(facet, captions=captions))
+    return Channels(color, replace(facet, caption_of_label=captions))
 
 
 def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -65,7 +65,7 @@ def monitor(
 
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
-    rows = curves.rows
+    rows = curves.points
     periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
     first, last, across = periods[0], periods[-1], time
     if len(rows) and not rows.schema["time"].is_integer():
@@ -120,7 +120,7 @@ def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
     for row in rows.drop_nulls("value").iter_rows(named=True):
         place = {"period": row["period"], "overall": round_digits(row["value"])}
         fields = canvas.channels.curve_fields(row["curve"])
-        canvas.data.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
+        canvas.records.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
     color = canvas.channels.color
     encodings = [color.encode()] if color else []
     look: dict[str, Any] = {} if color else {"color": style.COLORS[0]}

@@ -94,31 +94,31 @@ def pr_curve(
     axis = _choose_axis(curves, y, log_y)
     fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
-    curves = replace(curves, rows=curves.rows.with_columns(heights))
-    rows = point_thinning.find_few_false_alerts(curves.rows)
+    curves = replace(curves, points=curves.points.with_columns(heights))
+    rows = point_thinning.find_few_false_alerts(curves.points)
     steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *fields.values()]), "doubt")
     areas = point_thinning.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
     axis, lows = _free_panels(axis, channels, curves)
-    raise_points = partial(point_thinning.raise_to_axis, axis=axis, names=[*fields.values()], lows=lows)
+    lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*fields.values()], lows=lows)
     bands = ((fields[band[0]], fields[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
-    etas, is_right = curves.per_curve["eta"], y == "precision" or axis.is_reversed
+    etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     height = pl.col("fpr") / pl.col("recall")
-    drawn_points = canvas.draw_curves(raise_points(steps), pl.col("recall"), height)
-    rows = raise_points(point_thinning.keep_rises(curves.rows))
+    drawn_points = canvas.draw_curves(lift(steps), pl.col("recall"), height)
+    rows = lift(point_thinning.keep_rises(curves.points))
     has_dots = canvas.draw_published(rows)
-    canvas.data += marked_points.mark_points(
+    canvas.records += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marks,
         canvas,
-        x_of=lambda row: row["recall"],
-        y_of=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
-        span_of=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
+        find_x=lambda row: row["recall"],
+        find_heights=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
+        find_span=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
         say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
-    is_free = title is None and not marks.rows
+    is_free = title is None and not marks.records
     finding = _find_title(canvas, areas, y) if is_free else marks.find_title(curves, channels)
     # A title that says where curves run is the only one: it need not be said twice.
     subtitle = curves.join_etas(f"{_SUBTITLES[y]},") if title or finding else _SUBTITLES[y]
@@ -129,7 +129,7 @@ def pr_curve(
 
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis: log if that is asked for, or where positives are rare."""
-    etas, values = curves.per_curve["eta"], curves.rows[y]
+    etas, values = curves.curve_rows["eta"], curves.points[y]
     is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
@@ -144,14 +144,14 @@ def _free_panels(
 ) -> tuple[ChartAxis, dict[int, float]]:
     """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
-    facet, keys = channels.facet, curves.per_curve.select("curve", "eta")
+    facet, keys = channels.facet, curves.curve_rows.select("curve", "eta")
     lows = dict.fromkeys(keys["curve"], axis.low)
     if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
         return axis, lows
     ranges = {}
-    for label, curve_numbers in facet.curves_of.items():
+    for label, curve_numbers in facet.curves_of_label.items():
         is_own = pl.col("curve").is_in(curve_numbers)
-        etas, values = keys.filter(is_own)["eta"], curves.rows.filter(is_own)[axis.field]
+        etas, values = keys.filter(is_own)["eta"], curves.points.filter(is_own)[axis.field]
         low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
         ranges[label] = (low, axis.high)
         lows |= dict.fromkeys(curve_numbers, low)
@@ -169,7 +169,7 @@ def _say_row(names: Sequence[str], prefix: str, row: dict[str, Any]) -> tuple[st
 def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
     curves, facet = canvas.curves, canvas.channels.facet
-    etas = curves.per_curve["eta"]
+    etas = curves.curve_rows["eta"]
     has_own_etas = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if facet is not None and facet.fields != ["eta"] and y == "precision" and not has_own_etas:
         return chart_titles.say_areas(areas, curves, canvas.channels)
@@ -178,7 +178,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
         return ""
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     say = say_precisions if y == "precision" else say_shares
-    return chart_titles.say_values(start, end, values, curves, canvas.channels, say=say)
+    return chart_titles.say_values(start, end, values, curves, canvas.channels, say_numbers=say)
 
 
 def _write_note(
@@ -195,7 +195,7 @@ def _write_note(
     scale = "The axis is logarithmic in what is left to 100\u00a0%"
     where = "of these points" if has_dots else "at each threshold"
     return [
-        number if facet is not None and facet.values else "",
+        number if facet is not None and facet.head_of_label else "",
         scale if axis.is_reversed else "",
         "Each panel has an axis of its own" if axis.is_free else "",
         "Grey line: alerts at random" if facet is not None else "",
@@ -238,18 +238,18 @@ def ribbon(
     curves = read_sweep(
         "ribbon", table, ["precision"], made_by="subsample_negatives", further_columns=sample_columns
     )
-    rows = point_thinning.find_few_false_alerts(curves.rows)
+    rows = point_thinning.find_few_false_alerts(curves.points)
     steps = point_thinning.build_steps(rows, "precision", *_RIBBONS, "doubt")
     y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)
-    canvas.draw_level(curves.per_curve["eta"], "alerts at random")
+    canvas.draw_level(curves.curve_rows["eta"], "alerts at random")
     height = pl.col("fpr") / pl.col("recall")
     drawn_points = canvas.draw_curves(steps, pl.col("recall"), height, ghosts=False)
     say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
-    canvas.follow_pointer(point_thinning.keep_rises(curves.rows), "forward", say_row)
-    sizes = curves.rows["n_kept"].drop_nulls()
+    canvas.follow_pointer(point_thinning.keep_rises(curves.points), "forward", say_row)
+    sizes = curves.points["n_kept"].drop_nulls()
     samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
     note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
     note += [channels.color_note, *point_thinning.describe_doubt(drawn_points), *curves.describe_sizes()]
@@ -257,11 +257,11 @@ def ribbon(
     # What samples make of the precision at half recall, of the line where they differ most. That is not
     # told of panels, where no sample differs, or where few false positives are behind a point.
     half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
-    is_alone = channels.facet is None and len(curves.per_curve) <= 2
+    is_alone = channels.facet is None and len(curves.curve_rows) <= 2
     if is_alone and len(half) and not half["doubt"].fill_null(True).any():
         row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
         value, span = say_estimate(row["precision"], row["low"], row["high"])
-        name = f"{channels.color.label_of[row['curve']]}: " if channels.color else ""
+        name = f"{channels.color.label_of_curve[row['curve']]}: " if channels.color else ""
         if say_share(row["low"]) != say_share(row["high"]):
             finding = f"{name}{value} precision at half recall reads as {span} with fewer negatives"
     subtitle = f"{curves.join_etas('Precision by recall')}{samples}"

@@ -83,10 +83,10 @@ def ranking(
         curves, color or ("model" if facet != "model" else None), facet
     )
     # Models with the best, then the best mean rank have colours.
-    ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
+    ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
     values = {curve: -rank for curve, rank in ranks.rows()}
     channels = colors_and_panels.pick_out(channels, values, colors_and_panels.MAX_COLORS)
-    rows, max_rank = curves.rows, curves.rows["rank"].max()
+    rows, max_rank = curves.points, curves.points["rank"].max()
     lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
     x = build_eta_axis(rows)
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
@@ -163,8 +163,8 @@ def _is_open(
 
 def _draw_zones(canvas: Canvas) -> None:
     """Draw a zone for each stretch of prevalences at which the same places are not settled."""
-    x, rows = canvas.spec.x, canvas.curves.rows.filter(pl.col("top") < pl.col("foot"))
-    etas = canvas.curves.rows["eta"].unique().sort().to_list()
+    x, rows = canvas.spec.x, canvas.curves.points.filter(pl.col("top") < pl.col("foot"))
+    etas = canvas.curves.points["eta"].unique().sort().to_list()
     edges = [x.low, *(math.sqrt(a * b) for a, b in pairwise(etas)), x.high]
     number_of = {eta: number for number, eta in enumerate(etas)}
     zones: dict[tuple[str | None, int, int], set[int]] = {}
@@ -176,7 +176,7 @@ def _draw_zones(canvas: Canvas) -> None:
             end = next(number for number in range(start, len(etas) + 1) if number + 1 not in eta_numbers)
             place = {"eta": edges[start], "to": edges[end + 1], "rank": top - _RIM, "foot": foot + _RIM}
             record = {"part": "zone"} | {name: round_digits(value) for name, value in place.items()}
-            canvas.data.append(record | colors_and_panels.tell_panel(panel))
+            canvas.records.append(record | colors_and_panels.tell_panel(panel))
     zone = alt.Chart().mark_rect(color=style.ZONE, aria=False)
     zone = zone.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
     canvas.under += [keep_part(zone, "zone")] if zones else []
@@ -194,21 +194,21 @@ def _describe_zones(
     """Return what grey means, or that nothing is known of how certain the order is."""
     if "may_be_best" not in table.columns:
         return ["Not tested: whether another test set would give this order"]
-    if not (curves.rows["top"] < curves.rows["foot"]).any():
+    if not (curves.points["top"] < curves.points["foot"]).any():
         return []
     if "resolved" not in table.columns:
         unknown = "the table does not tell what lies between its points or within equal scores"
         return [f"Grey: places that are open, since {unknown}"]
     level = "" if confidence is None else f" ({format_level(confidence)})"
     grey = f"Grey: places that a test does not settle{level}, so a swap drawn dotted may not exist"
-    few = not has_pairs and curves.rows["rank"].max() > 2  # type: ignore[operator]
+    few = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
     return [grey, "Below the first, nothing is tested" if few else ""]
 
 
 def _name_both_ends(curves: ChartCurves, color: Channel, x: ChartAxis) -> list[Word]:
     """Return the names of models at both ends, with the places that they may have."""
     words: list[Word] = []
-    rows = curves.rows.drop_nulls("rank")
+    rows = curves.points.drop_nulls("rank")
     for eta, align, side in ((x.low, "right", -1), (x.high, "left", 1)):
         end_rows = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
         ends = end_rows.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
@@ -217,7 +217,7 @@ def _name_both_ends(curves: ChartCurves, color: Channel, x: ChartAxis) -> list[W
         ]
         room = max(map(style.measure_text, place_texts), default=0.0)
         for (rank, numbers, _, _), places in zip(ends.rows(), place_texts, strict=True):
-            labels = [color.label_of[number] for number in numbers]
+            labels = [color.label_of_curve[number] for number in numbers]
             ink = color.colors[labels[0]]
             is_grey = ink == style.OTHERS
             look: dict[str, Any] = {"weight": "normal" if is_grey else "bold", "align": align}

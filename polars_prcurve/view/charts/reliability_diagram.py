@@ -78,7 +78,7 @@ def reliability(
     shown_eta, trained_eta = check_etas(eta, eta_train) or (None, None)
     level = None if confidence is None else check_confidence(confidence)
     curves = read_sweep("reliability", table, by_eta=False, made_by="sweep")
-    level = level if has_counts(curves.rows) else None
+    level = level if has_counts(curves.points) else None
     ranges = judge_ranges(split_ranges(curves, trained_eta), level, shown_eta)
     canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), ranges, shown_eta)
     note = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
@@ -110,12 +110,12 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
     # The posteriors in `said` are at the prevalence of the test set. A range holds an equal part of the
     # sum of `said (1 - said)`, the variance of its positives, so that all are known about equally well.
     # Labels play no part in where ranges end.
-    rows = curves.rows
+    rows = curves.points
     scores = rows["threshold"].cast(pl.Float64)
     if not bool(scores.is_between(0, 1).fill_null(False).all()):
         score_range = " to ".join([str(scores.min()), str(scores.max())])
         raise PrcError(f"reliability needs scores in [0, 1], probabilities; got {score_range}")
-    sizes = curves.per_curve.select("curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg")))
+    sizes = curves.curve_rows.select("curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg")))
     rows = rows.join(sizes, on="curve", maintain_order="left")
     posteriors: Any = scores.to_numpy()
     if eta_train is not None and len(posteriors):
@@ -177,9 +177,9 @@ def _draw_ranges(
     facet = channels.facet
     if facet is not None and eta is None:
         sums = ranges.group_by("curve", maintain_order=True).agg(pl.col("expected", "positives").sum())
-        labels, text = facet.label_of, "{} expected, {} found"
+        labels, text = facet.label_of_curve, "{} expected, {} found"
         captions = {labels[k]: text.format(*map(say_count, counts)) for k, *counts in sums.rows()}
-        channels = replace(channels, facet=replace(facet, captions=captions))
+        channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     y = replace(x, field="y", title="Share of positives")
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.75, height=0.95, names="none"))
     canvas.draw_diagonal("as the scores say")
@@ -191,7 +191,7 @@ def _draw_ranges(
         interval_text = f" ({' to '.join(ends)})" if ends else ""
         text = f"scores say {mean}; {share}{interval_text} are positive, {n}"
         fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
-        canvas.data.append({"part": "range", **places, **fields})
+        canvas.records.append({"part": "range", **places, **fields})
     x_place, y_place = canvas.place
     color = channels.color
     ink: dict[str, Any] = {} if color else {"color": style.COLORS[0]}

@@ -94,33 +94,33 @@ def roc_curve(
     precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
     marks = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
-    x = _build_fpr_axis(curves.rows, log_x)
+    x = _build_fpr_axis(curves.points, log_x)
     edge = x.low  # where fpr 0 is drawn
-    full_points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
+    full_points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
     full_points = full_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
     areas = point_thinning.measure_areas(full_points)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
-    steps = _list_steps(edge, len(curves.per_curve))
+    steps = _list_steps(edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, steps)
     corner_points = point_thinning.drop_straight_points(full_points)
     drawn_points = _thin_for_axis(canvas, corner_points, steps)
     drawn_points = point_thinning.split_by_doubt(drawn_points, "linear")
     canvas.draw_lines(drawn_points, ghosts=not precision_lines.slopes)  # one kind of grey
     canvas.spoken = point_thinning.describe_thinning(corner_points, drawn_points)
-    has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
-    canvas.data += marked_points.mark_points(
+    has_dots = canvas.draw_published(_place_on_axis(curves.points, edge))
+    canvas.records += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marks,
         canvas,
-        x_of=lambda row: max(row["fpr"], edge),
-        y_of=lambda row: {"recall": row["recall"]},
-        span_of=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
+        find_x=lambda row: max(row["fpr"], edge),
+        find_heights=lambda row: {"recall": row["recall"]},
+        find_span=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
         say_heights=lambda _, recalls, say: _label_points(recalls, marks, say),
     )
-    rises = point_thinning.keep_rises(curves.rows)
+    rises = point_thinning.keep_rises(curves.points)
     canvas.follow_pointer(_place_on_axis(rises, edge), "backward", _say_row)
     note = [
-        "Number: area under the line" if channels.facet and channels.facet.values else "",
+        "Number: area under the line" if channels.facet and channels.facet.head_of_label else "",
         channels.color_note,
         *marks.describe(),
         point_thinning.DOTS_OF_SLOPES if has_dots else "",
@@ -140,7 +140,7 @@ def _find_title(canvas: Canvas, marks: marked_points.MarkedPoints, areas: dict[i
     names = name_curves(curves, channels)
     rates = dict(find_known_half(curves).select("curve", "fpr").rows())
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
-        is_alone = point_thinning.has_points_alone(curves.rows)
+        is_alone = point_thinning.has_points_alone(curves.points)
         finding = "" if is_alone else say_areas(areas, curves, channels)
         return finding or "Recall and false positive rate"
     return say_each("To find half of the positives,", "of the negatives raise an alert", rates, names)
@@ -149,9 +149,9 @@ def _find_title(canvas: Canvas, marks: marked_points.MarkedPoints, areas: dict[i
 def _label_points(recalls: list[float], marks: marked_points.MarkedPoints, say: SayShares) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
     # Points that the title tells have none: near the left edge lines run close.
-    if not marks.rows:
+    if not marks.records:
         return [""] * len(recalls)
-    recall_words, fpr_words = say(recalls), say([row["fpr"] for row in marks.rows])
+    recall_words, fpr_words = say(recalls), say([row["fpr"] for row in marks.records])
     word_pairs = zip(recall_words, fpr_words, strict=True)
     return [
         f"fpr {fpr}" if len(set(recall_words)) == 1 else f"{recall}, fpr {fpr}"
@@ -227,7 +227,7 @@ def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[flo
     """Draw alerts at random and lines of equal precision, with words at these lines."""
     # Return the precisions whose lines no eye could tell from the left edge of a panel.
     spec, is_one = canvas.spec, canvas.channels.facet is None
-    n_curves, least = len(canvas.curves.per_curve), _NEAREST / canvas.size.width
+    n_curves, least = len(canvas.curves.curve_rows), _NEAREST / canvas.size.width
     better_slopes = {p: slope for p, slope in slopes.items() if slope > 1}  # than alerts at random
     ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in better_slopes.items()}
     words: list[Word] = []

@@ -35,39 +35,42 @@ def format_level(confidence: float) -> str:
     return f"{100 * confidence:.6g}{NO_BREAK}%"
 
 
-def say_signed(number: float, say: Callable[[float], str], plus: str = "") -> str:
-    """Return a number that may be below 0: its size as `say` writes it, without a sign if that is 0."""
-    size = say(abs(number))
-    is_zero = not size.strip("0.")
-    return size if is_zero else f"{MINUS if number < 0 else plus}{size}"
+def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str = "") -> str:
+    """Return a number that may be below 0: its size by `say_size`, without a sign if that is 0."""
+    size_text = say_size(abs(number))
+    is_zero = not size_text.strip("0.")
+    return size_text if is_zero else f"{MINUS if number < 0 else plus_sign}{size_text}"
 
 
-def say_count(number: float, digits: int = 4) -> str:
+def say_count(number: float, most_digits: int = 4) -> str:
     """Return an expected number in at most so many digits: `13 360` for 13361.8."""
     if number < 100:
-        return f"{number:.{min(digits, 3)}g}"
-    scale = 10 ** max(math.floor(math.log10(number)) + 1 - digits, 0)
+        return f"{number:.{min(most_digits, 3)}g}"
+    scale = 10 ** max(math.floor(math.log10(number)) + 1 - most_digits, 0)
     return glue_numbers(format_count(round(number / scale) * scale))
 
 
-def say_threshold(threshold: Any, others: Iterable[Any] | None = None) -> str:
+def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> str:
     """Return a threshold in as few digits, two or more, as tell it from others and from 0 and 1.
 
     It is rounded down, so that the cases that it flags stay flagged, and no others if the next lower
-    score is among `others`. If these are not known, it has six digits. Empty for None.
+    score is among `other_scores`. If these are not known, it has six digits. Empty for None.
     """
     if not isinstance(threshold, float) or not math.isfinite(threshold):
-        words = "" if threshold is None else str(threshold)
-        return words.lower() if isinstance(threshold, bool) else words
-    neighbours = [float(other) for other in (*(others or ()), 0, 1) if other is not None]
-    lower_ones, rounded_threshold = [other for other in neighbours if other < threshold], threshold
-    for digits in range(6 if others is None else 2, 18):
-        rounded_threshold = float(Context(digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
-        is_unlike_others = rounded_threshold == threshold or rounded_threshold not in neighbours
-        if is_unlike_others and all(other < rounded_threshold for other in lower_ones):
+        text = "" if threshold is None else str(threshold)
+        return text.lower() if isinstance(threshold, bool) else text
+    neighbour_scores = [float(score) for score in (*(other_scores or ()), 0, 1) if score is not None]
+    lower_scores, rounded_threshold = (
+        [score for score in neighbour_scores if score < threshold],
+        threshold,
+    )
+    for n_digits in range(6 if other_scores is None else 2, 18):
+        rounded_threshold = float(Context(n_digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
+        is_unlike_others = rounded_threshold == threshold or rounded_threshold not in neighbour_scores
+        if is_unlike_others and all(score < rounded_threshold for score in lower_scores):
             break
-    words = repr(rounded_threshold).removesuffix(".0")
-    return f"{Decimal(words):f}" if 1e-9 < abs(rounded_threshold) < 1 else words
+    text = repr(rounded_threshold).removesuffix(".0")
+    return f"{Decimal(text):f}" if 1e-9 < abs(rounded_threshold) < 1 else text
 
 
 def say_share(share: float) -> str:
@@ -75,8 +78,8 @@ def say_share(share: float) -> str:
     if 0 < share < _ONE_IN_BELOW:
         return glue_numbers(f"1 in {format_count(count_one_in(share))}")
     if 0.95 <= share < 1:  # 99.96 % is not 100 %
-        zeros = -math.floor(math.log10(100 * (1 - share)))
-        text = f"{100 * share:.{min(zeros if zeros > 1 else zeros + 1, 8)}f}"
+        n_zeros = -math.floor(math.log10(100 * (1 - share)))
+        text = f"{100 * share:.{min(n_zeros if n_zeros > 1 else n_zeros + 1, 8)}f}"
         return f"{float(text):.10g}{NO_BREAK}%"
     return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
 
@@ -97,19 +100,21 @@ def say_shares(shares: Sequence[float]) -> list[str]:
         return [text if share > 0 else "0" for share, text in zip(shares, texts, strict=True)]
     if len(set(texts)) < 2:
         return texts
-    large = {share for share in shares if _TWO_DIGITS <= share < 1}
-    small = {share for share in shares if 0 < share < _TWO_DIGITS}
-    large_decimals = _count_decimals(large, lambda _, percent: float(percent) < 100)
-    small_decimals = _count_decimals(
-        small, lambda share, percent: abs(float(percent) / 100 - share) <= 0.05 * share
+    large_shares = {share for share in shares if _TWO_DIGITS <= share < 1}
+    small_shares = {share for share in shares if 0 < share < _TWO_DIGITS}
+    n_large_decimals = _count_decimals(
+        large_shares, lambda _share, percent_text: float(percent_text) < 100
     )
-    for number, share in enumerate(shares):
-        if share in large:
-            texts[number] = f"{100 * share:.{large_decimals}f}{NO_BREAK}%"
-        elif share in small:
-            two_digits = f"{Decimal(f'{100 * share:#.2g}'):f}"
-            decimals = min(small_decimals, len(two_digits.partition(".")[2]))
-            texts[number] = f"{100 * share:.{decimals}f}{NO_BREAK}%"
+    n_small_decimals = _count_decimals(
+        small_shares, lambda share, percent_text: abs(float(percent_text) / 100 - share) <= 0.05 * share
+    )
+    for position, share in enumerate(shares):
+        if share in large_shares:
+            texts[position] = f"{100 * share:.{n_large_decimals}f}{NO_BREAK}%"
+        elif share in small_shares:
+            two_digit_text = f"{Decimal(f'{100 * share:#.2g}'):f}"
+            n_decimals = min(n_small_decimals, len(two_digit_text.partition(".")[2]))
+            texts[position] = f"{100 * share:.{n_decimals}f}{NO_BREAK}%"
     return texts
 
 
@@ -120,13 +125,13 @@ def say_precisions(shares: Sequence[float]) -> list[str]:
     return say_shares(shares)
 
 
-def _count_decimals(shares: Collection[float], is_right: Callable[[float, str], bool]) -> int:
+def _count_decimals(shares: Collection[float], is_right_text: Callable[[float, str], bool]) -> int:
     """Return the fewest decimals of percents in which shares stay different and each is right."""
     n_different = len(set(map(say_share, shares)))
 
-    def are_enough(decimals: int) -> bool:
-        texts = [f"{100 * share:.{decimals}f}" for share in shares]
-        return len(set(texts)) >= n_different and all(map(is_right, shares, texts))
+    def are_enough(n_decimals: int) -> bool:
+        texts = [f"{100 * share:.{n_decimals}f}" for share in shares]
+        return len(set(texts)) >= n_different and all(map(is_right_text, shares, texts))
 
     return next(filter(are_enough, range(_MOST_DECIMALS)), _MOST_DECIMALS)
 
@@ -135,19 +140,19 @@ def say_estimate(share: float, low: float | None, high: float | None) -> tuple[s
     """Return a share, and its interval as `3.3 % to 4.3 %` or empty, all in one unit."""
     if low is None or high is None:
         return say_share(share), ""
-    value, *ends = say_shares([share, low, high])
-    return value, f"{ends[0]} to {ends[1]}"
+    share_text, *end_texts = say_shares([share, low, high])
+    return share_text, f"{end_texts[0]} to {end_texts[1]}"
 
 
 def say_eta(eta: float) -> str:
     """Return a prevalence as `1 in 80`, `1 in 125` if that is exact, in percent if 0 or above a half."""
     if not 0 < eta <= 0.5:
         return say_share(eta)
-    whole = round(1 / eta)
-    if abs(whole * eta - 1) < 1e-9 and whole == float(f"{whole:.3g}"):
-        return glue_numbers(f"1 in {format_count(whole)}")
-    n = count_one_in(eta) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
-    return glue_numbers(f"1 in {format_count(n)}")
+    whole_number = round(1 / eta)
+    if abs(whole_number * eta - 1) < 1e-9 and whole_number == float(f"{whole_number:.3g}"):
+        return glue_numbers(f"1 in {format_count(whole_number)}")
+    one_in_n = count_one_in(eta) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
+    return glue_numbers(f"1 in {format_count(one_in_n)}")
 
 
 def say_where(eta: float) -> str:
@@ -164,9 +169,9 @@ def count_of_100(share: float) -> int:
 def count_one_in(share: float) -> int:
     """Return n of `1 in n` as a whole number in two digits."""
     # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider says 1 in 13.
-    n = 1 / share
-    scale = 10.0 ** max(math.floor(math.log10(n)) - 1, 0)
-    return round(math.floor(n / scale + 0.5) * scale)
+    one_in_n = 1 / share
+    scale = 10.0 ** max(math.floor(math.log10(one_in_n)) - 1, 0)
+    return round(math.floor(one_in_n / scale + 0.5) * scale)
 
 
 def say_dropped_rows(dropped: DroppedRows) -> str:
@@ -177,20 +182,21 @@ def say_dropped_rows(dropped: DroppedRows) -> str:
     )
 
 
-def say_sizes(n_pos: str, n_neg: str) -> str:
+def say_sizes(n_pos_text: str, n_neg_text: str) -> str:
     """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
-    return (
-        f"{n_pos} positive{'' if n_pos == '1' else 's'}, {n_neg} negative{'' if n_neg == '1' else 's'}"
-    )
+    pos_ending, neg_ending = ("" if n_text == "1" else "s" for n_text in (n_pos_text, n_neg_text))
+    return f"{n_pos_text} positive{pos_ending}, {n_neg_text} negative{neg_ending}"
 
 
-def say_cases(per: float) -> str:
+def say_cases(n_cases: float) -> str:
     """Return a number of cases as `per million cases`, `per 1 000 cases` or `among 2 500 cases`."""
-    if per == MILLION:
+    if n_cases == MILLION:
         return "per million cases"
-    is_round = str(int(per)).rstrip("0") == "1" and per == int(per)
-    number = (f"{per:,.0f}" if per == round(per) else f"{per:,.6g}").replace(",", " ")
-    return glue_numbers(f"{'per' if is_round else 'among'} {number} cases")
+    is_round = str(int(n_cases)).rstrip("0") == "1" and n_cases == int(n_cases)
+    number_text = (f"{n_cases:,.0f}" if n_cases == round(n_cases) else f"{n_cases:,.6g}").replace(
+        ",", " "
+    )
+    return glue_numbers(f"{'per' if is_round else 'among'} {number_text} cases")
 
 
 def glue_numbers(text: str) -> str:

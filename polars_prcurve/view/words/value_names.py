@@ -21,16 +21,16 @@ def show_on_one_line(text: str) -> str:
 def isolate_name(name: str) -> str:
     """Return a name with isolates around it if part of it is written from right to left."""
     name = name.translate(dict.fromkeys(map(ord, ISOLATES)))
-    is_turned = any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name)
-    return f"{ISOLATES[0]}{name}{ISOLATES[1]}" if is_turned else name
+    is_right_to_left = any(unicodedata.bidirectional(character) in ("R", "AL") for character in name)
+    return f"{ISOLATES[0]}{name}{ISOLATES[1]}" if is_right_to_left else name
 
 
-def mark_names(text: str, names: Iterable[str], mark: Callable[[str], str]) -> str:
+def mark_names(text: str, names: Iterable[str], mark_name: Callable[[str], str]) -> str:
     """Return a text in which all names are marked, such as by isolates around each."""
     # Of names that hold each other the longest is marked.
-    long_first = sorted({name for name in names if name}, key=len, reverse=True)
-    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in long_first)
-    return re.sub(pattern, lambda match: mark(match[0]), text) if long_first else text
+    names_long_first = sorted({name for name in names if name}, key=len, reverse=True)
+    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names_long_first)
+    return re.sub(pattern, lambda match: mark_name(match[0]), text) if names_long_first else text
 
 
 # Names of values and metrics ----------------------------------------------------------------------
@@ -71,8 +71,8 @@ def name_metric(name: str) -> str:
 
 def join_words(words: Sequence[str]) -> str:
     """Return words as a list in a sentence: `a, b and c`."""
-    *firsts, last = words
-    return f"{', '.join(firsts)} and {last}" if firsts else last
+    *first_words, last_word = words
+    return f"{', '.join(first_words)} and {last_word}" if first_words else last_word
 
 
 # In rows ------------------------------------------------------------------------------------------
@@ -81,39 +81,42 @@ def join_words(words: Sequence[str]) -> str:
 def count_letters(text: str) -> float:
     """Return how many letters wide a text is, about: Chinese signs are wide, and isolates are unseen."""
     return sum(
-        0 if sign in ISOLATES else 1.8 if unicodedata.east_asian_width(sign) in "WF" else 1
-        for sign in text
+        0 if character in ISOLATES else 1.8 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
     )
 
 
-def wrap_words(text: str, letters: float) -> list[str]:
+def wrap_words(text: str, max_letters: float) -> list[str]:
     """Return the text in as few rows as have at most so many letters, all about equally long."""
     # Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
     words = [word for word in text.split(" ") if word]
-    rows = _fill_rows(words, letters)
+    rows = _fill_rows(words, max_letters)
     for step in range(1, 12):
-        narrower = _fill_rows(words, letters * (1 - step / 22))
-        if len(narrower) > len(rows):
+        narrower_rows = _fill_rows(words, max_letters * (1 - step / 22))
+        if len(narrower_rows) > len(rows):
             break
-        rows = narrower
-    start, end = ISOLATES[0], ISOLATES[1]
-    for number, row in enumerate(rows[:-1]):
-        if row.count(start) > row.count(end):  # a name goes on in the next row
-            rows[number], rows[number + 1] = row + end, start + rows[number + 1]
+        rows = narrower_rows
+    start_isolate, end_isolate = ISOLATES[0], ISOLATES[1]
+    for row_number, row in enumerate(rows[:-1]):
+        if row.count(start_isolate) > row.count(end_isolate):  # a name goes on in the next row
+            rows[row_number], rows[row_number + 1] = (
+                row + end_isolate,
+                start_isolate + rows[row_number + 1],
+            )
     return rows
 
 
-def _fill_rows(words: Sequence[str], letters: float) -> list[str]:
+def _fill_rows(words: Sequence[str], max_letters: float) -> list[str]:
     """Return rows that are as full as can be."""
     rows: list[str] = []
     for word in words:
         longer_row = f"{rows[-1]} {word}" if rows else word
-        if count_letters(longer_row) <= letters:
+        if count_letters(longer_row) <= max_letters:
             rows[-1:] = [longer_row]
             continue
         rows.append("")
-        for sign in word:
-            if rows[-1] and count_letters(rows[-1] + sign) > letters:
+        for character in word:
+            if rows[-1] and count_letters(rows[-1] + character) > max_letters:
                 rows.append("")
-            rows[-1] += sign
+            rows[-1] += character
     return [row for row in rows if row]

@@ -120,7 +120,7 @@ def _build_panels(
     spec, size = panel.spec, panel.size
     heads = []  # the name of each panel, and the number that panels are sorted by
     for label in facet.labels:
-        value, caption = facet.values.get(label, ""), facet.captions.get(label, "")
+        value, caption = facet.head_of_label.get(label, ""), facet.caption_of_label.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
         heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
@@ -149,7 +149,7 @@ def build_panel(
 ) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
     """Return one panel, and its records: those of its data, and those of words."""
     # `chooser` is the key of another panel of the same lines, whose names are clicked.
-    spec, data, channels, size = panel.spec, panel.data, panel.channels, panel.size
+    spec, data, channels, size = panel.spec, panel.records, panel.channels, panel.size
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
     words = settle_words(panel, words)
     words = [*words, *place_labels(panel, words)]

@@ -66,17 +66,17 @@ class ChartAxis:
     ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
     room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
 
-    def pick(self, panel: str | None) -> ChartAxis:
+    def pick(self, panel_label: str | None) -> ChartAxis:
         """Return the axis of one panel."""
-        low, high = self.ranges.get(panel or "", (self.low, self.high))
+        low, high = self.ranges.get(panel_label or "", (self.low, self.high))
         return replace(self, low=low, high=high)
 
     def measure(self, score: Any) -> Any:
         """Return a score, or a share, as the axis shows it, of a number or an expression."""
         if self.words != "odds":
             return 1 - score if self.words == "rest" else score
-        odds = score / (1 - score)
-        return odds.log() if isinstance(odds, pl.Expr) else math.log(odds)
+        odds_of_score = score / (1 - score)
+        return odds_of_score.log() if isinstance(odds_of_score, pl.Expr) else math.log(odds_of_score)
 
     def describe(self) -> str:
         """Return a sentence for the note if the axis is of log odds."""
@@ -118,18 +118,25 @@ class ChartAxis:
             room = 96 if room >= _WIDE_LABEL and self._farthest_odds >= _PLAIN_ODDS else room
             return _list_odds(self.low, self.high, max(3, pixels // room))
         if self.is_log:
-            is_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
-            room = (96 if is_in else round(1.4 * room)) if is_wide else room
-            most = max(2, round(pixels / room))
-            return _list_powers(self.low, self.high, most, is_fine=not is_in)
+            is_one_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
+            room = (96 if is_one_in else round(1.4 * room)) if is_wide else room
+            most_steps = max(2, round(pixels / room))
+            return _list_powers(self.low, self.high, most_steps, is_fine=not is_one_in)
         if self.words != "percent" or self.is_free:
             return None
         # The least round step that makes at most this number of stretches.
-        most, span = max(1, min(5, pixels // room)), self.high - self.low
-        power = 10.0 ** math.floor(math.log10(span / most))
-        step = next(power * k for k in (1, 2, 5, 10) if span / (power * k) <= most * (1 + 1e-9))
-        first = math.ceil(self.low / step - 1e-9)
-        return [round(k * step, 10) for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+        most_steps, span = max(1, min(5, pixels // room)), self.high - self.low
+        power_of_ten = 10.0 ** math.floor(math.log10(span / most_steps))
+        step = next(
+            power_of_ten * round_factor
+            for round_factor in (1, 2, 5, 10)
+            if span / (power_of_ten * round_factor) <= most_steps * (1 + 1e-9)
+        )
+        first_multiple = math.ceil(self.low / step - 1e-9)
+        return [
+            round(multiple * step, 10)
+            for multiple in range(first_multiple, math.floor(self.high / step + 1e-9) + 1)
+        ]
 
     def measure_labels(self) -> int:
         """Return the room in pixels that labels and the title of a y axis take, about."""
@@ -147,37 +154,43 @@ class ChartAxis:
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
-        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
+        scale_options: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         if self.is_free:
-            kind |= {"nice": False} if self.ranges else {}
-            kind |= {"reverse": True} if self.is_reversed else {}
-            return alt.Scale(**kind)
-        domain = [round_digits(self.low), round_digits(self.high)]
-        domain = domain[::-1] if self.is_reversed else domain
-        return alt.Scale(domain=domain, nice=False, **kind)
+            scale_options |= {"nice": False} if self.ranges else {}
+            scale_options |= {"reverse": True} if self.is_reversed else {}
+            return alt.Scale(**scale_options)
+        domain_ends = [round_digits(self.low), round_digits(self.high)]
+        domain_ends = domain_ends[::-1] if self.is_reversed else domain_ends
+        return alt.Scale(domain=domain_ends, nice=False, **scale_options)
 
     def build_x(self, pixels: int) -> alt.X:
         """Return the x encoding: no grid, and labels under their ticks even at the ends."""
-        look = {"grid": False, "labelFlush": False, "titlePadding": 8}
-        return alt.X(f"{self.field}:Q", **self._build_axis(pixels, _WIDE_LABEL, look))
+        axis_options = {"grid": False, "labelFlush": False, "titlePadding": 8}
+        return alt.X(f"{self.field}:Q", **self._build_axis(pixels, _WIDE_LABEL, axis_options))
 
     def build_y(self, pixels: int) -> alt.Y:
         """Return the y encoding: a grid, and no line or ticks."""
-        look = {"domain": False, "ticks": False, "labelPadding": 6}
-        return alt.Y(f"{self.field}:Q", **self._build_axis(pixels, 30 if self.is_log else 36, look))
+        axis_options = {"domain": False, "ticks": False, "labelPadding": 6}
+        return alt.Y(
+            f"{self.field}:Q", **self._build_axis(pixels, 30 if self.is_log else 36, axis_options)
+        )
 
-    def _build_axis(self, pixels: int, room: int, look: dict[str, Any]) -> dict[str, Any]:
+    def _build_axis(self, pixels: int, room: int, axis_options: dict[str, Any]) -> dict[str, Any]:
         if self.words == "none":
             return {"title": None, "scale": self.build_scale(), "axis": None}
-        look |= {"labelExpr": LABELS[self.said_as], "labelFontSize": TICK_SIZE, "labelOpacity": 0.8}
-        look |= {"titleFontSize": TICK_SIZE, "titleFontWeight": "normal", "titleOpacity": 0.8}
-        look["gridOpacity"] = 0.6
+        axis_options |= {
+            "labelExpr": LABELS[self.said_as],
+            "labelFontSize": TICK_SIZE,
+            "labelOpacity": 0.8,
+        }
+        axis_options |= {"titleFontSize": TICK_SIZE, "titleFontWeight": "normal", "titleOpacity": 0.8}
+        axis_options["gridOpacity"] = 0.6
         ticks = self.list_ticks(pixels, room)
         if ticks is None:
-            look["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
+            axis_options["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
         else:  # a count, too, or Vega drops some of them
-            look |= {"values": ticks, "tickCount": max(len(ticks), 1)}
-        return {"title": self.title, "scale": self.build_scale(), "axis": alt.Axis(**look)}
+            axis_options |= {"values": ticks, "tickCount": max(len(ticks), 1)}
+        return {"title": self.title, "scale": self.build_scale(), "axis": alt.Axis(**axis_options)}
 
 
 @dataclass(frozen=True)
@@ -231,14 +244,14 @@ def needs_log_axis(etas: pl.Series) -> bool:
 
 
 def build_precision_axis(
-    field: str, title: str, etas: pl.Series, values: pl.Series, *, is_log: bool
+    field: str, title: str, etas: pl.Series, precisions: pl.Series, *, is_log: bool
 ) -> ChartAxis:
     """Return the axis of precision; a log one has room for all values above 0, and for each eta."""
     if not is_log:
         return ChartAxis(field, title, 0.0, 1.0)
-    shares = pl.concat([part.cast(pl.Float64).rename("known") for part in (values, etas)])
-    least = shares.filter(shares > 0).min()
-    low = min(0.1, least) if isinstance(least, float) else 0.1
+    shares = pl.concat([series.cast(pl.Float64).rename("known") for series in (precisions, etas)])
+    least_share = shares.filter(shares > 0).min()
+    low = min(0.1, least_share) if isinstance(least_share, float) else 0.1
     return ChartAxis(field, title, low, 1.0, "share", is_log=True)
 
 
@@ -248,9 +261,9 @@ def choose_events(etas: pl.Series) -> int:
     return 1_000_000 if (shares.filter(shares > 0) <= _RARE).any() else 1_000
 
 
-def fit_shares(values: pl.Series) -> tuple[float, float]:
+def fit_shares(all_shares: pl.Series) -> tuple[float, float]:
     """Return the ends of an axis of shares: 0 and 1, but without a half that no value is in."""
-    shares = values.drop_nulls()
+    shares = all_shares.drop_nulls()
     if shares.is_empty():
         return 0.0, 1.0
     low, high = float(shares.min()), float(shares.max())  # type: ignore[arg-type]
@@ -263,46 +276,61 @@ def build_score_axis(
     field: str, title: str, scores: pl.Series, *, is_odds: bool | None = None
 ) -> ChartAxis:
     """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
-    numbers = scores.drop_nulls().unique()
-    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)  # type: ignore[arg-type]
+    distinct_scores = scores.drop_nulls().unique()
+    low, high = 0.0, 1.0
+    if len(distinct_scores):
+        low, high = float(distinct_scores.min()), float(distinct_scores.max())  # type: ignore[arg-type]
     if is_odds is None:
-        share_inside = numbers.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
+        share_inside = distinct_scores.is_between(
+            low + 0.1 * (high - low), high - 0.1 * (high - low)
+        ).mean()
         is_odds = isinstance(share_inside, float) and share_inside < 0.5
     if is_odds and 0 < low < high < 1:
-        low, high = (math.log(end / (1 - end)) for end in (low, high))
+        low, high = (math.log(share / (1 - share)) for share in (low, high))
         return ChartAxis(field, title, low, high, "odds")
     room = 0.0 if low < high else 0.5
     return ChartAxis(field, title, low - room, high + room, "plain")
 
 
-def _list_odds(low: float, high: float, most: int) -> list[float]:
+def _list_odds(low: float, high: float, most_ticks: int) -> list[float]:
     """Return log odds of a half and of round shares, 0.01 and 0.99 alike, at most about so many."""
     # Beyond 1 in a billion no number is easy to say; it is said only where the axis has no other.
     is_far = max(low, -high) > (_MOST_ZEROS - 2) * _LN_10
-    deepest = 16 if is_far else _MOST_ZEROS
+    deepest_power = 16 if is_far else _MOST_ZEROS
     ticks: list[float] = []
-    for power_step in (0, *range(1, deepest + 1)):  # of powers of ten; 0 for some between them, too
-        powers = range(max(power_step, 1), deepest + 1, max(power_step, 1))
-        small = [k * 10.0**-n for n in powers for k in ((1, 3) if power_step == 0 and n < 4 else (1,))]
-        odds = [math.log(share / (1 - share)) for share in small]
-        ticks = [tick for tick in sorted([*odds, 0.0, *(-tick for tick in odds)]) if low <= tick <= high]
-        if len(ticks) <= most:
+    for power_step in (
+        0,
+        *range(1, deepest_power + 1),
+    ):  # of powers of ten; 0 for some between them, too
+        exponents = range(max(power_step, 1), deepest_power + 1, max(power_step, 1))
+        small_shares = [
+            mantissa * 10.0**-exponent
+            for exponent in exponents
+            for mantissa in ((1, 3) if power_step == 0 and exponent < 4 else (1,))
+        ]
+        log_odds = [math.log(share / (1 - share)) for share in small_shares]
+        ticks = [
+            tick
+            for tick in sorted([*log_odds, 0.0, *(-tick for tick in log_odds)])
+            if low <= tick <= high
+        ]
+        if len(ticks) <= most_ticks:
             break
     return ticks
 
 
-def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[float]:
+def _list_powers(low: float, high: float, most_ticks: int, *, is_fine: bool) -> list[float]:
     """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
-    fine_mantissas = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
-    for mantissas in (*(((1, 2, 5),) if high / low < 100 else fine_mantissas), (1,)):
-        ticks = [float(f"{k}e{power}") for power in powers for k in mantissas]
+    mantissa_tuples_if_fine = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    for mantissas in (*(((1, 2, 5),) if high / low < 100 else mantissa_tuples_if_fine), (1,)):
+        ticks = [float(f"{mantissa}e{exponent}") for exponent in exponents for mantissa in mantissas]
         ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
-        if len(ticks) <= most:
+        if len(ticks) <= most_ticks:
             break
-    tick_step = max(1, math.ceil(len(ticks) / most))
+    tick_step = max(1, math.ceil(len(ticks) / most_ticks))
     ticks = ticks[::-1][::tick_step][::-1]
     # A half is where positives are no longer rare: it ends most axes of prevalence.
-    has_half = math.isclose(high, 0.5) and ticks and ticks[-1] < 0.2 and most > 3
+    has_half = math.isclose(high, 0.5) and ticks and ticks[-1] < 0.2 and most_ticks > 3
     return [*ticks, 0.5] if has_half else ticks

@@ -43,17 +43,23 @@ def measure_text(text: str, size: float = NAME_SIZE) -> float:
     return count_letters(text) * LETTER * size
 
 
-def mix_eta_colors(n: int) -> list[str]:
+def mix_eta_colors(n_colors: int) -> list[str]:
     """Return n colours of rising prevalences, evenly along their stops."""
-    if n == 1:
+    if n_colors == 1:
         return [COLORS[0]]
-    stops = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ETA_COLORS]
-    mixed = []
-    for number in range(n):
-        place = number / (n - 1) * (len(stops) - 1)
-        stop = min(int(place), len(stops) - 2)
-        parts = zip(stops[stop], stops[stop + 1], strict=True)
-        mixed.append(
-            "#" + "".join(f"{round(start + (end - start) * (place - stop)):02X}" for start, end in parts)
+    stop_rgbs = [
+        [int(color[hex_start : hex_start + 2], 16) for hex_start in (1, 3, 5)] for color in ETA_COLORS
+    ]
+    mixed_colors = []
+    for color_number in range(n_colors):
+        stop_place = color_number / (n_colors - 1) * (len(stop_rgbs) - 1)
+        stop = min(int(stop_place), len(stop_rgbs) - 2)
+        channel_pairs = zip(stop_rgbs[stop], stop_rgbs[stop + 1], strict=True)
+        mixed_colors.append(
+            "#"
+            + "".join(
+                f"{round(start_level + (end_level - start_level) * (stop_place - stop)):02X}"
+                for start_level, end_level in channel_pairs
+            )
         )
-    return mixed
+    return mixed_colors

@@ -32,10 +32,16 @@ class Channel:
     fields: list[str]
     title: str
     labels: list[str]  # the distinct labels in order
-    label_of: dict[int, str]  # of each curve, by its number, in the order of `ChartCurves.per_curve`
+    label_of_curve: dict[
+        int, str
+    ]  # of each curve, by its number, in the order of `ChartCurves.curve_rows`
     last_field_count: int  # number of distinct values of the last field
-    values: Mapping[str, str] = field(default_factory=dict)  # the number at the head of each panel
-    captions: Mapping[str, str] = field(default_factory=dict)  # a line under the name of each panel
+    head_of_label: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the number at the head of each panel
+    caption_of_label: Mapping[str, str] = field(
+        default_factory=dict
+    )  # a line under the name of each panel
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
 
@@ -45,11 +51,11 @@ class Channel:
         return self.labels if self.colored_labels is None else self.colored_labels
 
     @property
-    def curves_of(self) -> dict[str, list[int]]:
+    def curves_of_label(self) -> dict[str, list[int]]:
         """The numbers of the curves of each label."""
         curves_by_label: dict[str, list[int]] = {}
-        for curve, label in self.label_of.items():
-            curves_by_label.setdefault(label, []).append(curve)
+        for curve_number, label in self.label_of_curve.items():
+            curves_by_label.setdefault(label, []).append(curve_number)
         return curves_by_label
 
     @property
@@ -90,28 +96,32 @@ class Channels:
     facet: Channel | None
     color_note: str = ""  # a clause on which of many lines have a colour; empty if all have one
 
-    def curve_fields(self, curve: int) -> dict[str, str]:
+    def curve_fields(self, curve_number: int) -> dict[str, str]:
         """Return the record fields that tell colour and panel of the curve of this number."""
-        channels = {"color": self.color, "facet": self.facet}
-        return {name: channel.label_of[curve] for name, channel in channels.items() if channel}
+        channel_of_field = {"color": self.color, "facet": self.facet}
+        return {
+            name: channel.label_of_curve[curve_number]
+            for name, channel in channel_of_field.items()
+            if channel
+        }
 
-    def repeat_in_panels(self, values: Iterable[Any]) -> list[tuple[Any, dict[str, str]]]:
+    def repeat_in_panels(self, value_of_each_curve: Iterable[Any]) -> list[tuple[Any, dict[str, str]]]:
         """Return each distinct pair of a value and its panel, from one value per curve."""
-        panels = self.facet.label_of.values() if self.facet else repeat(None)
-        pairs = dict.fromkeys(zip(values, panels, strict=False))
-        return [(value, tell_panel(panel)) for value, panel in pairs]
+        panel_labels = self.facet.label_of_curve.values() if self.facet else repeat(None)
+        values_and_panels = dict.fromkeys(zip(value_of_each_curve, panel_labels, strict=False))
+        return [(value, tell_panel(panel_label)) for value, panel_label in values_and_panels]
 
 
-def tell_panel(panel: str | None) -> dict[str, str]:
+def tell_panel(panel_label: str | None) -> dict[str, str]:
     """Return the field of a record that tells its panel; none in a chart without panels."""
-    return {} if panel is None else {"facet": panel}
+    return {} if panel_label is None else {"facet": panel_label}
 
 
 def choose_channels(
     curves: ChartCurves,
-    color: str | None,
-    facet: str | None,
-    values: Mapping[int, float],
+    color_column: str | None,
+    facet_column: str | None,
+    value_of_curve: Mapping[int, float],
     *,
     are_apart: bool = False,
     has_heads: bool = False,
@@ -119,29 +129,34 @@ def choose_channels(
     """Return colours and panels: groups in order of a value of each curve, the greatest first."""
     # With `are_apart` each prevalence has panels of its own, unless the user names a column. With
     # `has_heads` the value, such as an area, stands at the head of each panel of one curve.
-    is_free = are_apart and color is None and facet is None
-    channels = read_etas_apart(curves) if is_free else read_channels(curves, color, facet)
-    panels = channels.facet
+    has_no_column = are_apart and color_column is None and facet_column is None
+    channels = (
+        read_etas_apart(curves) if has_no_column else read_channels(curves, color_column, facet_column)
+    )
+    panel_channel = channels.facet
     # Panels of several lines come in order of name.
-    is_of_one = channels.color is None or channels.color.fields == ["eta"]
-    if panels and is_of_one and panels.fields not in _OWN_ORDER:
-        panels = sort_panels(panels, values)
+    has_one_line_each = channels.color is None or channels.color.fields == ["eta"]
+    if panel_channel and has_one_line_each and panel_channel.fields not in _OWN_ORDER:
+        panel_channel = sort_panels(panel_channel, value_of_curve)
         if has_heads and channels.color is None:
-            value_of_label = {label: values.get(curve) for curve, label in panels.label_of.items()}
-            heads = {
+            value_of_label = {
+                label: value_of_curve.get(curve_number)
+                for curve_number, label in panel_channel.label_of_curve.items()
+            }
+            head_of_label = {
                 label: f"{value:.2f}" if value >= 0.005 else f"{value:.1g}"
                 for label, value in value_of_label.items()
                 if value is not None
             }
-            panels = replace(panels, values=heads)
-    return pick_out(replace(channels, facet=panels), values)
+            panel_channel = replace(panel_channel, head_of_label=head_of_label)
+    return pick_out(replace(channels, facet=panel_channel), value_of_curve)
 
 
-def sort_panels(panels: Channel, values: Mapping[int, float]) -> Channel:
+def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> Channel:
     """Return panels of groups in order of a value of each curve, the greatest first."""
-    if len(panels.fields) > 1 or panels.fields in _OWN_ORDER:
-        return panels
-    return replace(panels, labels=_rank_labels(panels, values))
+    if len(panel_channel.fields) > 1 or panel_channel.fields in _OWN_ORDER:
+        return panel_channel
+    return replace(panel_channel, labels=_rank_labels(panel_channel, value_of_curve))
 
 
 def read_channels(
@@ -150,57 +165,72 @@ def read_channels(
     """Return the channels of the columns that `color` and `facet` name, and choose those left out."""
     if color is not None and color == facet:
         raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
-    colors, facets = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
+    color_fields, panel_fields = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
     # Every field that tells curves apart is in one of the two, so that no curves merge.
-    free_fields = [field for field in curves.group_fields if field not in colors + facets]
+    free_fields = [field for field in curves.group_fields if field not in color_fields + panel_fields]
     for other in curves.other_fields:
-        is_merged = curves.count_distinct(colors + facets + free_fields) < len(curves.per_curve)
-        if is_merged and other not in colors + facets and curves.count_distinct([other]) > 1:
+        is_merged = curves.count_distinct(color_fields + panel_fields + free_fields) < len(
+            curves.curve_rows
+        )
+        if is_merged and other not in color_fields + panel_fields and curves.count_distinct([other]) > 1:
             free_fields.append(other)
-    user_facets, panel_fields = facets, free_fields
-    if not colors:
-        colors, panel_fields = free_fields[:1], free_fields[1:]
-    facets = user_facets + panel_fields
-    free_others = [field for field in free_fields if field in curves.other_fields]
-    is_crowded = curves.count_distinct(colors) > max_colors
-    is_sprawling = bool(free_others) and curves.count_distinct(facets) > _MAX_PANELS
-    if color is None and colors != free_others[:1] and (is_crowded or is_sprawling):
-        colors = free_others[:1]
-        facets = user_facets + [field for field in free_fields if field not in colors]
-    if curves.per_curve.is_empty():
+    user_fields, rest_fields = panel_fields, free_fields
+    if not color_fields:
+        color_fields, rest_fields = free_fields[:1], free_fields[1:]
+    panel_fields = user_fields + rest_fields
+    other_fields = [field for field in free_fields if field in curves.other_fields]
+    is_crowded = curves.count_distinct(color_fields) > max_colors
+    is_sprawling = bool(other_fields) and curves.count_distinct(panel_fields) > _MAX_PANELS
+    if color is None and color_fields != other_fields[:1] and (is_crowded or is_sprawling):
+        color_fields = other_fields[:1]
+        panel_fields = user_fields + [field for field in free_fields if field not in color_fields]
+    if curves.curve_rows.is_empty():
         return Channels(None, None)
     return Channels(
-        build_channel(curves, colors, with_eta="eta" not in facets) if colors else None,
-        build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None,
+        build_channel(curves, color_fields, is_eta_added="eta" not in panel_fields)
+        if color_fields
+        else None,
+        build_channel(curves, panel_fields, is_eta_added="eta" not in color_fields, is_of_panels=True)
+        if panel_fields
+        else None,
     )
 
 
-def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
+def read_panels_of_one(
+    curves: ChartCurves, color_column: str | None, facet_column: str | None
+) -> Channels:
     """Return channels in which each curve has a panel; prevalences have a colour only if asked for."""
-    channels = read_channels(curves, color, facet)
-    colors, panels = (channel.fields if channel else [] for channel in (channels.color, channels.facet))
-    user_fields = _read_field(curves, "facet", facet)
-    fields = [*user_fields, *(name for name in [*colors, *panels] if name not in user_fields)]
-    if not fields:
+    channels = read_channels(curves, color_column, facet_column)
+    color_fields, panel_fields = (
+        channel.fields if channel else [] for channel in (channels.color, channels.facet)
+    )
+    user_fields = _read_field(curves, "facet", facet_column)
+    all_fields = [
+        *user_fields,
+        *(field for field in [*color_fields, *panel_fields] if field not in user_fields),
+    ]
+    if not all_fields:
         return channels
-    color_channel = None if colors == ["eta"] and color is None else channels.color
-    return Channels(color_channel, build_channel(curves, fields, with_eta=False, as_panels=True))
+    color_channel = None if color_fields == ["eta"] and color_column is None else channels.color
+    return Channels(
+        color_channel, build_channel(curves, all_fields, is_eta_added=False, is_of_panels=True)
+    )
 
 
 def read_etas_apart(curves: ChartCurves) -> Channels:
     """Return channels in which each prevalence has panels of its own: a row of them per group."""
-    groups = curves.group_fields
-    if len(curves.per_curve) == curves.count_distinct(groups):  # each group at its own
+    group_fields = curves.group_fields
+    if len(curves.curve_rows) == curves.count_distinct(group_fields):  # each group at its own
         channels = read_channels(curves, None, None)
         if channels.facet:
             return channels
-        return Channels(None, build_channel(curves, groups, with_eta=True))
+        return Channels(None, build_channel(curves, group_fields, is_eta_added=True))
     channels = read_channels(curves, None, "eta")
     if channels.facet is None or len(channels.facet.fields) == 1:
         return channels
-    fields = [name for name in channels.facet.fields if name != "eta"]
-    panels = build_channel(curves, [*fields, "eta"], with_eta=False, as_panels=True)
-    return Channels(channels.color, panels)
+    panel_fields = [field for field in channels.facet.fields if field != "eta"]
+    panel_channel = build_channel(curves, [*panel_fields, "eta"], is_eta_added=False, is_of_panels=True)
+    return Channels(channels.color, panel_channel)
 
 
 def are_far_apart(etas: pl.Series) -> bool:
@@ -209,57 +239,85 @@ def are_far_apart(etas: pl.Series) -> bool:
     return bool(shares) and max(shares) > _FAR_APART * min(shares)
 
 
-def pick_out(channels: Channels, values: Mapping[int, float], most: int | None = None) -> Channels:
+def pick_out(
+    channels: Channels, value_of_curve: Mapping[int, float], most_colors: int | None = None
+) -> Channels:
     """Return channels in which a few of many colours stay, and `color_note`, which says which."""
-    # Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
-    color = channels.color
-    if color is None or len(color.labels) <= MAX_COLORS or color.fields == ["eta"]:
+    # Of more groups than colours the first, middle and last by value stay, or the first `most_colors`.
+    color_channel = channels.color
+    if (
+        color_channel is None
+        or len(color_channel.labels) <= MAX_COLORS
+        or color_channel.fields == ["eta"]
+    ):
         return channels
-    ranked_labels = _rank_labels(color, values)
-    picked_labels, words = ranked_labels[:most], f"Coloured: the {most} that come highest"
-    if most is None:
+    ranked_labels = _rank_labels(color_channel, value_of_curve)
+    picked_labels, clause = ranked_labels[:most_colors], f"Coloured: the {most_colors} that come highest"
+    if most_colors is None:
         picked_labels = [ranked_labels[0], ranked_labels[len(ranked_labels) // 2], ranked_labels[-1]]
-        words = "Coloured: highest, middle and lowest"
-    words += f"; grey: the other {len(ranked_labels) - len(picked_labels)}"
-    return replace(channels, color=replace(color, colored_labels=picked_labels), color_note=words)
+        clause = "Coloured: highest, middle and lowest"
+    clause += f"; grey: the other {len(ranked_labels) - len(picked_labels)}"
+    return replace(
+        channels, color=replace(color_channel, colored_labels=picked_labels), color_note=clause
+    )
 
 
-def _rank_labels(channel: Channel, values: Mapping[int, float]) -> list[str]:
+def _rank_labels(channel: Channel, value_of_curve: Mapping[int, float]) -> list[str]:
     """Return the labels in order of the mean value of their curves, the greatest first."""
-    rows = [(label, values.get(curve)) for curve, label in channel.label_of.items()]
-    frame = pl.DataFrame(rows, {"label": pl.String, "value": pl.Float64}, orient="row")
-    means = frame.group_by("label", maintain_order=True).agg(pl.col("value").mean())
-    return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["label"].to_list()
+    labels_and_values = [
+        (label, value_of_curve.get(curve_number))
+        for curve_number, label in channel.label_of_curve.items()
+    ]
+    value_rows = pl.DataFrame(labels_and_values, {"label": pl.String, "value": pl.Float64}, orient="row")
+    mean_rows = value_rows.group_by("label", maintain_order=True).agg(pl.col("value").mean())
+    return mean_rows.sort("value", descending=True, nulls_last=True, maintain_order=True)[
+        "label"
+    ].to_list()
 
 
-def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[str]:
+def _read_field(curves: ChartCurves, argument: str, user_column: str | None) -> list[str]:
     """Return the field of a column in a list, which is empty without a name; raise if there is none."""
-    names = curves.field_names
-    fields = [field for field, column in names.items() if column == name][:1]
-    if name is None or fields:
+    column_of_field = curves.column_of_field
+    fields = [field for field, column in column_of_field.items() if column == user_column][:1]
+    if user_column is None or fields:
         return fields
-    hint = suggest_names(name, names.values()) if names else "the table has no group column"
-    raise PrcError(f"{argument}= names {name!r}, which does not tell curves of this table apart; {hint}")
+    hint = (
+        suggest_names(user_column, column_of_field.values())
+        if column_of_field
+        else "the table has no group column"
+    )
+    raise PrcError(
+        f"{argument}= names {user_column!r}, which does not tell curves of this table apart; {hint}"
+    )
 
 
 def build_channel(
-    curves: ChartCurves, fields: list[str], *, with_eta: bool, as_panels: bool = False
+    curves: ChartCurves, fields: list[str], *, is_eta_added: bool, is_of_panels: bool = False
 ) -> Channel:
     """Return the channel of these fields; prevalences run from common to rare in panels."""
-    index = curves.per_curve.select(fields).with_row_index("row")
-    falling = [as_panels and field == "eta" for field in fields]
-    index = index.sort(fields, descending=falling, maintain_order=True)
-    index = index.with_columns(pl.struct(fields).rle_id().alias("label"))  # a join would lose null keys
-    numbers = index.sort("row")["label"]
-    firsts = index.unique("label", keep="first", maintain_order=True)
-    names = build_labels(firsts, {field: curves.field_names.get(field, field) for field in fields})
-    with_eta = with_eta and "eta" not in fields
-    if with_eta and "eta" in curves.field_names and curves.count_distinct(["eta"]) > 1:
-        for number, label in enumerate(names):
-            etas = curves.per_curve.filter(numbers == number)["eta"].unique()
-            names[number] = label + (f" ({say_eta(etas[0])})" if len(etas) == 1 else "")
-    column_names = {field: escape_name(name) for field, name in curves.field_names.items()}
-    column_names["eta"] = "share of positives"
-    title = " · ".join(column_names[field] for field in fields)
-    label_of = {curve: names[k] for curve, k in zip(curves.per_curve["curve"], numbers, strict=True)}
-    return Channel(fields, title, names, label_of, curves.count_distinct(fields[-1:]))
+    curve_keys = curves.curve_rows.select(fields).with_row_index("row")
+    is_falling = [is_of_panels and field == "eta" for field in fields]
+    curve_keys = curve_keys.sort(fields, descending=is_falling, maintain_order=True)
+    curve_keys = curve_keys.with_columns(
+        pl.struct(fields).rle_id().alias("label")
+    )  # a join would lose null keys
+    label_numbers = curve_keys.sort("row")["label"]
+    first_keys = curve_keys.unique("label", keep="first", maintain_order=True)
+    labels = build_labels(
+        first_keys, {field: curves.column_of_field.get(field, field) for field in fields}
+    )
+    is_eta_added = is_eta_added and "eta" not in fields
+    if is_eta_added and "eta" in curves.column_of_field and curves.count_distinct(["eta"]) > 1:
+        for label_number, label in enumerate(labels):
+            etas = curves.curve_rows.filter(label_numbers == label_number)["eta"].unique()
+            labels[label_number] = label + (f" ({say_eta(etas[0])})" if len(etas) == 1 else "")
+    shown_column_of_field = {
+        field: escape_name(column) for field, column in curves.column_of_field.items()
+    }
+    shown_column_of_field["eta"] = "share of positives"
+    title = " · ".join(shown_column_of_field[field] for field in fields)
+    label_of_curve = {
+        curve_number: labels[label_number]
+        for curve_number, label_number in zip(curves.curve_rows["curve"], label_numbers, strict=True)
+    }
+    return Channel(fields, title, labels, label_of_curve, curves.count_distinct(fields[-1:]))

@@ -23,18 +23,20 @@ class IconGrid(NamedTuple):
 
     @property
     def n_icons(self) -> int:
-        return sum(n for _, n in self.kinds)
+        return sum(n_of_kind for _, n_of_kind in self.kinds)
 
     @property
     def columns(self) -> int:
         """The number of icons in a row."""
-        return next(columns for most, columns in _COLUMNS.items() if self.n_icons <= most)
+        return next(
+            n_columns for most_icons, n_columns in _COLUMNS.items() if self.n_icons <= most_icons
+        )
 
     @property
     def caption(self) -> str:
         """The number and its interval: `67 (54 to 78) of 100 right`."""
-        number, separator, total = self.words.partition(" of ")
-        return f"{number}{f' ({self.span})' if self.span else ''}{separator}{total} right"
+        number_text, separator, total_text = self.words.partition(" of ")
+        return f"{number_text}{f' ({self.span})' if self.span else ''}{separator}{total_text} right"
 
 
 def count_icons(share: float, low: float | None, high: float | None) -> IconGrid:
@@ -42,17 +44,32 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     has_span = low is not None and high is not None
     low, high = (share, share) if low is None or high is None else (low, high)
     if share >= RARELY_RIGHT or share == 0:
-        right = count_of_100(share)
-        least, most = min(count_of_100(low), right), max(count_of_100(high), right)
-        counts = (least, right - least, most - right, 100 - most)
-        kinds = [*zip(("right", "likely", "unlikely", "false"), counts, strict=True)]
-        return IconGrid(kinds, f"{right} of 100", f"{least} to {most}" if has_span else "")
-    n, fewest = count_one_in(share), min(count_one_in(high), count_one_in(share))
-    most_alerts = max(count_one_in(low), n) if low > 0 else math.inf
-    n_fewest, n_estimate, n_most = (int(min(number, MOST_ICONS)) for number in (fewest, n, most_alerts))
-    n_right = int(n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
-    counts = (n_right, n_fewest - n_right, n_estimate - n_fewest, n_most - n_estimate)
-    kinds = [*zip(("right", "false", "likely", "unlikely"), counts, strict=True)]
-    ends = [format_count(fewest), "none" if most_alerts == math.inf else format_count(most_alerts)]
-    words = glue_numbers(f"1 in {format_count(n)}")
-    return IconGrid(kinds, words, " to ".join(map(glue_numbers, ends)) if has_span else "")
+        n_right_of_100 = count_of_100(share)
+        n_least, n_most_of_100 = (
+            min(count_of_100(low), n_right_of_100),
+            max(count_of_100(high), n_right_of_100),
+        )
+        icon_counts = (
+            n_least,
+            n_right_of_100 - n_least,
+            n_most_of_100 - n_right_of_100,
+            100 - n_most_of_100,
+        )
+        kinds = [*zip(("right", "likely", "unlikely", "false"), icon_counts, strict=True)]
+        return IconGrid(
+            kinds, f"{n_right_of_100} of 100", f"{n_least} to {n_most_of_100}" if has_span else ""
+        )
+    one_in_n, fewest_alerts = count_one_in(share), min(count_one_in(high), count_one_in(share))
+    most_alerts = max(count_one_in(low), one_in_n) if low > 0 else math.inf
+    n_fewest, n_estimate, n_most = (
+        int(min(n_alerts, MOST_ICONS)) for n_alerts in (fewest_alerts, one_in_n, most_alerts)
+    )
+    n_right = int(one_in_n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
+    icon_counts = (n_right, n_fewest - n_right, n_estimate - n_fewest, n_most - n_estimate)
+    kinds = [*zip(("right", "false", "likely", "unlikely"), icon_counts, strict=True)]
+    end_texts = [
+        format_count(fewest_alerts),
+        "none" if most_alerts == math.inf else format_count(most_alerts),
+    ]
+    number_text = glue_numbers(f"1 in {format_count(one_in_n)}")
+    return IconGrid(kinds, number_text, " to ".join(map(glue_numbers, end_texts)) if has_span else "")

@@ -33,8 +33,8 @@ def round_digits(value: Any) -> Any:
 
 def format_range(sizes: pl.Series) -> str:
     """Return the least and the greatest size as `3 to 8`, or one number if they are equal."""
-    low, high = (format_count(size) for size in (sizes.min(), sizes.max()))
-    return low if low == high else f"{low} to {high}"
+    low_text, high_text = (format_count(size) for size in (sizes.min(), sizes.max()))
+    return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
 
 def format_level(confidence: float) -> str:
@@ -45,8 +45,8 @@ def describe_level(band: object, confidence: float | None) -> str:
     """Return a sentence on the shade of a chart; empty without a band."""
     if not band:
         return ""
-    unknown_level = "the intervals of the table"
-    return f"Shaded: {unknown_level if confidence is None else f'{format_level(confidence)} intervals'}"
+    level_of_table = "the intervals of the table"
+    return f"Shaded: {level_of_table if confidence is None else f'{format_level(confidence)} intervals'}"
 
 
 def say_etas(etas: Sequence[float | None]) -> str:
@@ -56,48 +56,48 @@ def say_etas(etas: Sequence[float | None]) -> str:
         return "among what was returned"
     if len(etas) == 1:
         return f"where {say_eta(etas[0])} is positive"
-    n = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
-    return f"at {n} shares of positives"
+    number_word = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
+    return f"at {number_word} shares of positives"
 
 
 def say_eta_range(etas: Sequence[float]) -> str:
     """Return the first and the last of some prevalences in one unit, or one if both read alike."""
-    ends = etas[0], etas[-1]
-    if min(ends) <= 0.5 < max(ends):
-        return say_estimate(max(ends), *ends)[1]
-    first, last = map(say_eta, ends)
-    return first if first == last else f"{first} to {last}"
+    end_etas = etas[0], etas[-1]
+    if min(end_etas) <= 0.5 < max(end_etas):
+        return say_estimate(max(end_etas), *end_etas)[1]
+    first_text, last_text = map(say_eta, end_etas)
+    return first_text if first_text == last_text else f"{first_text} to {last_text}"
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:
     """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one."""
     # It has six digits, since the rows of such charts leave out scores to tell it from.
-    words = say_threshold(row.get("threshold"))
-    return f", threshold {words}" if words else ""
+    threshold_text = say_threshold(row.get("threshold"))
+    return f", threshold {threshold_text}" if threshold_text else ""
 
 
 def format_metric(name: str) -> str:
     """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
     # A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
-    words = name_metric(name)
-    return escape_name(words[:1].upper() + words[1:])
+    metric_name = name_metric(name)
+    return escape_name(metric_name[:1].upper() + metric_name[1:])
 
 
-def build_labels(keys: pl.DataFrame, fields: Mapping[str, str]) -> list[str]:
-    """Return one label per row of `keys`, all different: null and the text "null" are two groups."""
-    # `fields` are those of the label, with the names of their columns.
+def build_labels(key_rows: pl.DataFrame, column_of_field: Mapping[str, str]) -> list[str]:
+    """Return one label per row of `key_rows`, all different: null and the text "null" are two groups."""
+    # `column_of_field` has the fields of the label, with the names of their columns.
     labels: dict[str, None] = {}  # a dict is an ordered set
-    for row in keys.select(*fields).iter_rows():
-        label = " · ".join(map(name_with_column, fields, fields.values(), row))
-        names = chain([label], (f"{label} ({number})" for number in count(2)))
-        labels[next(name for name in names if name not in labels)] = None
+    for key_values in key_rows.select(*column_of_field).iter_rows():
+        label = " · ".join(map(name_with_column, column_of_field, column_of_field.values(), key_values))
+        candidate_labels = chain([label], (f"{label} ({number})" for number in count(2)))
+        labels[next(candidate for candidate in candidate_labels if candidate not in labels)] = None
     return list(labels)
 
 
 def name_with_column(field: str, column: str, value: Any) -> str:
     """Return a value as `format_value` does; of a group that is a number with its column: `digit 6`."""
-    words, is_group = format_value(field, value), field.startswith("group")
-    return f"{escape_name(column)} {words}" if is_group and is_bare_number(value) else words
+    value_text, is_group = format_value(field, value), field.startswith("group")
+    return f"{escape_name(column)} {value_text}" if is_group and is_bare_number(value) else value_text
 
 
 def format_value(field: str, value: Any) -> str:

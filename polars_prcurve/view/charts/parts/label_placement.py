@@ -74,34 +74,46 @@ class Word:
     @property
     def look(self) -> tuple[Any, ...]:
         """All that one layer of text has in common."""
-        pixels = (self.x is None and self.px, self.y is None and self.py)
-        place = (self.x is None, self.y is None, *pixels, self.dx, self.dy, self.align, self.baseline)
-        return (*place, self.size, self.weight, self.color, self.limit, self.has_rim)
+        fixed_pixels = (self.x is None and self.px, self.y is None and self.py)
+        place_look = (
+            self.x is None,
+            self.y is None,
+            *fixed_pixels,
+            self.dx,
+            self.dy,
+            self.align,
+            self.baseline,
+        )
+        return (*place_look, self.size, self.weight, self.color, self.limit, self.has_rim)
 
 
-def choose_way(ways: Iterable[Word]) -> Word:
+def choose_way(ways_to_write: Iterable[Word]) -> Word:
     """Return a word that has several ways to be written, the best first."""
-    first, *others = ways
-    return replace(first, others=tuple(others))
+    first_way, *other_ways = ways_to_write
+    return replace(first_way, others=tuple(other_ways))
 
 
 def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the words, each in the first of its places that no curve or upright rule runs through."""
-    settled: list[Word] = []
-    panels = panel.split() if any(word.others for word in words) else {}
+    settled_words: list[Word] = []
+    panel_of_label = panel.split() if any(word.others for word in words) else {}
     for word in words:
-        ways = [word, *word.others]
-        if len(ways) > 1:
-            own_panel = panels.get(word.facet) or replace(panel.pick(word.facet), data=[])
-            rules = [
-                rule for rule in own_panel.sample_references().values() if np.isfinite(rule).sum() < 3
+        ways_to_write = [word, *word.others]
+        if len(ways_to_write) > 1:
+            own_panel = panel_of_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
+            rule_heights = [
+                reference_heights
+                for reference_heights in own_panel.sample_references().values()
+                if np.isfinite(reference_heights).sum() < 3
             ]
-            space = own_panel.open_space(settled, [*own_panel.sample_lines().values(), *rules])
-            boxes = [own_panel.list_boxes([way])[0] for way in ways]
-            costs = [2 * space.crosses_line(box) + (not space.is_free(box)) for box in boxes]
-            ways = [ways[costs.index(min(costs))]]
-        settled += ways
-    return settled
+            label_space = own_panel.open_space(
+                settled_words, [*own_panel.sample_lines().values(), *rule_heights]
+            )
+            boxes = [own_panel.list_boxes([way_to_write])[0] for way_to_write in ways_to_write]
+            costs = [2 * label_space.crosses_line(box) + (not label_space.is_free(box)) for box in boxes]
+            ways_to_write = [ways_to_write[costs.index(min(costs))]]
+        settled_words += ways_to_write
+    return settled_words
 
 
 # Names of lines -------------------------------------------------------------------------------
@@ -109,69 +121,91 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
 
 def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     """Return the name of each line with a colour, beside it or right of it; None for a legend."""
-    spec, size, (color, facet) = panel.spec, panel.size, (panel.channels.color, panel.channels.facet)
-    names = color.shown_labels if color else []
+    spec, size, (colors, panels) = panel.spec, panel.size, (panel.channels.color, panel.channels.facet)
+    names = colors.shown_labels if colors else []
     is_unknown = spec.y.is_free and not spec.y.ranges
     if not 1 <= len(names) <= _MAX_NAMES or spec.names == "none" or is_unknown:
         return None
-    labels: list[str | None] = [*facet.labels] if facet else [None]
-    beyond = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
+    labels: list[str | None] = [*panels.labels] if panels else [None]
+    last_label = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
     # Names stand in one panel for all; to try each of many panels takes too long.
-    panels = [panel.pick(label) for label in (labels if len(labels) <= _MAX_NAMES else labels[:1])]
+    views = [panel.pick(label) for label in (labels if len(labels) <= _MAX_NAMES else labels[:1])]
     panels_and_lines = [
-        (panel_view, lines)
-        for panel_view in panels
-        if set(names) <= set(lines := panel_view.sample_lines())
+        (view, lines) for view in views if set(names) <= set(lines := view.sample_lines())
     ]
-    if spec.names == "ends" and facet is None and panels_and_lines:
+    if spec.names == "ends" and panels is None and panels_and_lines:
         [(_, lines)] = panels_and_lines
-        return _name_right(panels[0], {name: line for name, line in lines.items() if name in names})
+        return _name_right(views[0], {name: line for name, line in lines.items() if name in names})
     single_rows = {name: [name] for name in names}
-    ways: list[Any] = [(partial(place_beside, apart=gap), single_rows) for gap in (APART, _GAP)]
-    wrapped_rows = [_wrap_names(names, share * size.width) for share in _SHARES_OF_ROWS]
-    ways += [(partial(place_together, rows=rows), rows) for rows in (single_rows, *wrapped_rows)]
+    placings: list[Any] = [(partial(place_beside, curve_gap=gap), single_rows) for gap in (APART, _GAP)]
+    wrapped_rows = [_wrap_names(names, part * size.width) for part in _SHARES_OF_ROWS]
+    placings += [
+        (partial(place_together, rows_of_name=rows_of), rows_of)
+        for rows_of in (single_rows, *wrapped_rows)
+    ]
     # Names too long for one row are only tried in several.
-    for place_all, rows in ways if max(map(len, names)) <= _MAX_LETTERS else ways[3:]:
-        for panel_view, lines in panels_and_lines:
-            places = place_all(
-                lines | panel_view.sample_references(), names, panel_view.open_space(words)
-            )
-            if set(names) <= set(places):
-                at_x, at_y = panel_view.spec.x.read, panel_view.spec.y.read
+    for place_all, rows_of in placings if max(map(len, names)) <= _MAX_LETTERS else placings[3:]:
+        for view, lines in panels_and_lines:
+            place_of = place_all(lines | view.sample_references(), names, view.open_space(words))
+            if set(names) <= set(place_of):
+                read_x, read_y = view.spec.x.read, view.spec.y.read
                 # In data, so that a name stays at its line if the chart is resized a little.
                 return [
-                    Word("\n".join(rows[name]), at_x(x), at_y(y), facet=panel_view.label, label=name)
+                    Word("\n".join(rows_of[name]), read_x(x), read_y(y), facet=view.label, label=name)
                     for name in names
-                    for x, y in [(places[name].x / size.width, 1 - places[name].y / size.height)]
+                    for x, y in [(place_of[name].x / size.width, 1 - place_of[name].y / size.height)]
                 ]
-    for panel_view, lines in panels_and_lines if spec.has_margin else ():
-        if panel_view.label == beyond:
-            return _name_right(panel_view, {name: lines[name] for name in names})
+    for view, lines in panels_and_lines if spec.has_margin else ():
+        if view.label == last_label:
+            return _name_right(view, {name: lines[name] for name in names})
     return None
 
 
 def _wrap_names(names: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
-    letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
-    rows = {name: wrap_words(name.strip(ISOLATES), letters) for name in names}
-    return {name: [*map(isolate_name, parts)] or [name] for name, parts in rows.items()}
+    max_letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
+    rows_of_name = {name: wrap_words(name.strip(ISOLATES), max_letters) for name in names}
+    return {name: [*map(isolate_name, name_rows)] or [name] for name, name_rows in rows_of_name.items()}
 
 
-def _name_right(panel: Panel, lines: dict[str, Heights]) -> list[Word]:
+def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]:
     """Return names right of a panel, in the order of their lines, each near the height of its own."""
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
-    spec, height, rows = panel.spec, panel.size.height, _wrap_names([*lines])
-    is_end = spec.names == "ends"
-    known_heights = {name: line[~np.isnan(line)] for name, line in lines.items()}
-    own_heights = [float((line[-1:] if is_end else line).mean()) for line in known_heights.values()]
-    sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
-    name_heights = spread_at_ends(own_heights, sizes, height)
-    dx = 16 if is_end else 12 if spec.x.words == "none" else 22  # right of half a label of the axis
-    look: dict[str, Any] = {"dx": dx, "facet": panel.label}
+    panel_spec, panel_height, rows_of_name = (
+        panel.spec,
+        panel.size.height,
+        _wrap_names([*heights_of_line]),
+    )
+    stands_at_end = panel_spec.names == "ends"
+    known_heights_of_line = {
+        name: line_heights[~np.isnan(line_heights)] for name, line_heights in heights_of_line.items()
+    }
+    end_heights = [
+        float((line_heights[-1:] if stands_at_end else line_heights).mean())
+        for line_heights in known_heights_of_line.values()
+    ]
+    label_sizes = [(style.NAME_SIZE + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
+    name_heights = spread_at_ends(end_heights, label_sizes, panel_height)
+    x_offset = (
+        16 if stands_at_end else 12 if panel_spec.x.words == "none" else 22
+    )  # right of half a label of the axis
+    look: dict[str, Any] = {"dx": x_offset, "facet": panel.label}
     return [
-        Word("\n".join(rows[name]), spec.x.high, y, label=name, leads_from=start, **look)
-        for name, own_height, name_height in zip(lines, own_heights, name_heights, strict=True)
-        for y, start in [(spec.y.read(1 - name_height / height), spec.y.read(1 - own_height / height))]
+        Word(
+            "\n".join(rows_of_name[name]),
+            panel_spec.x.high,
+            name_y,
+            label=name,
+            leads_from=leader_start,
+            **look,
+        )
+        for name, end_height, name_height in zip(heights_of_line, end_heights, name_heights, strict=True)
+        for name_y, leader_start in [
+            (
+                panel_spec.y.read(1 - name_height / panel_height),
+                panel_spec.y.read(1 - end_height / panel_height),
+            )
+        ]
     ]
 
 
@@ -181,65 +215,72 @@ def _name_right(panel: Panel, lines: dict[str, Heights]) -> list[Word]:
 def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     spec, color = panel.spec, panel.channels.color
-    colors = color.colors if color and not spec.is_neutral else {}
-    panels = panel.split()
-    marks = _merge_labels(panel, panels)
-    spaces: dict[str | None, LabelSpace] = {}
-    placed = []
-    for row in sorted(marks, key=lambda row: -row[spec.y.field]):
-        facet = row.get("facet")
-        own_panel = panels[facet]
-        if facet not in spaces:
+    color_of_label = color.colors if color and not spec.is_neutral else {}
+    panel_of_label = panel.split()
+    records = _merge_labels(panel, panel_of_label)
+    space_of_panel: dict[str | None, LabelSpace] = {}
+    placed_words = []
+    for record in sorted(records, key=lambda record: -record[spec.y.field]):
+        panel_label = record.get("facet")
+        own_panel = panel_of_label[panel_label]
+        if panel_label not in space_of_panel:
             lines = [*own_panel.sample_lines().values(), *own_panel.sample_references().values()]
-            spaces[facet] = own_panel.open_space(words, lines)
-            if facet is not None:  # the head of the panel
-                spaces[facet].boxes.insert(0, (0.0, -26.0, style.measure_text(facet) + 110, -5.0))
-            spaces[facet].points += (
-                own_panel.find_spot(mark) for mark in marks if mark.get("facet") == facet
+            space_of_panel[panel_label] = own_panel.open_space(words, lines)
+            if panel_label is not None:  # the head of the panel
+                space_of_panel[panel_label].boxes.insert(
+                    0, (0.0, -26.0, style.measure_text(panel_label) + 110, -5.0)
+                )
+            space_of_panel[panel_label].points += (
+                own_panel.find_spot(mark) for mark in records if mark.get("facet") == panel_label
             )
-        label = row[f"{spec.y.field}_label"]
-        if not label or len(spaces[facet].boxes) >= _MOST_LABELS:
+        text = record[f"{spec.y.field}_label"]
+        if not text or len(space_of_panel[panel_label].boxes) >= _MOST_LABELS:
             continue
-        x, y = own_panel.find_spot(row)
-        beside = spaces[facet].points
-        lift = sum(0 < other[1] - y < 15 and abs(x - other[0]) < _NEAR for other in beside)
-        corner = spaces[facet].place_beside_point(x, y, label, style.NAME_SIZE, lift)
-        if corner is None:
+        x, y = own_panel.find_spot(record)
+        point_spots = space_of_panel[panel_label].points
+        n_below = sum(0 < spot[1] - y < 15 and abs(x - spot[0]) < _NEAR for spot in point_spots)
+        place = space_of_panel[panel_label].place_beside_point(x, y, text, style.NAME_SIZE, n_below)
+        if place is None:
             continue
-        look: dict[str, Any] = {"align": corner.align, "weight": "bold", "facet": facet}
-        look |= {"dx": corner.x - x, "dy": corner.y - y}
+        look: dict[str, Any] = {"align": place.align, "weight": "bold", "facet": panel_label}
+        look |= {"dx": place.x - x, "dy": place.y - y}
         look["has_rim"] = color is not None and color.colored_labels is not None
-        is_dark = spec.is_neutral or _SHARED in row
-        look["color"] = style.INK if is_dark else colors.get(row.get("color", ""), style.COLORS[0])
-        placed.append(Word(label, row[spec.x.field], row[spec.y.field], **look))
-    return placed
+        has_text_color = spec.is_neutral or _SHARED in record
+        look["color"] = (
+            style.INK if has_text_color else color_of_label.get(record.get("color", ""), style.COLORS[0])
+        )
+        placed_words.append(Word(text, record[spec.x.field], record[spec.y.field], **look))
+    return placed_words
 
 
-def _merge_labels(panel: Panel, panels: Mapping[str | None, Panel]) -> list[dict[str, Any]]:
+def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> list[dict[str, Any]]:
     """Return the marked points of a chart; of neighbours with one number, one that is _SHARED."""
-    x, y, color = panel.spec.x, panel.spec.y, panel.channels.color
+    x_axis, y_axis, color_channel = panel.spec.x, panel.spec.y, panel.channels.color
     # A grey number could hardly be read, and would lie over others.
-    grey = set(color.labels) - set(color.shown_labels) if color else set()
-    marks: list[dict[str, Any]] = []
-    for row in panel.data:
-        is_mark = row["part"] == "mark" and {x.field, y.field} <= set(row)
-        if not is_mark or row.get("color") in grey:
+    grey_labels = set(color_channel.labels) - set(color_channel.shown_labels) if color_channel else set()
+    merged_marks: list[dict[str, Any]] = []
+    for record in panel.records:
+        is_mark = record["part"] == "mark" and {x_axis.field, y_axis.field} <= set(record)
+        if not is_mark or record.get("color") in grey_labels:
             continue
-        own_panel = panels[row.get("facet")]
-        x_pixel, y_pixel = own_panel.find_spot(row)
+        own_panel = panel_of_label[record.get("facet")]
+        x_pixel, y_pixel = own_panel.find_spot(record)
         neighbours = [
-            number
-            for number, other in enumerate(marks)
-            for other_x, other_y in [own_panel.find_spot(other)]
-            if all(other.get(name) == row.get(name) for name in ("facet", f"{y.field}_label"))
+            mark_number
+            for mark_number, other_mark in enumerate(merged_marks)
+            for other_x, other_y in [own_panel.find_spot(other_mark)]
+            if all(
+                other_mark.get(field) == record.get(field)
+                for field in ("facet", f"{y_axis.field}_label")
+            )
             and abs(x_pixel - other_x) < _NEAR
             and abs(y_pixel - other_y) < _NEAR / 2
         ]
         if not neighbours:
-            marks.append(row)
-        elif marks[neighbours[0]].get("color") != row.get("color"):
-            marks[neighbours[0]] = marks[neighbours[0]] | {_SHARED: True}
-    return marks
+            merged_marks.append(record)
+        elif merged_marks[neighbours[0]].get("color") != record.get("color"):
+            merged_marks[neighbours[0]] = merged_marks[neighbours[0]] | {_SHARED: True}
+    return merged_marks
 
 
 @dataclass(frozen=True)
@@ -247,28 +288,33 @@ class Panel:
     """One panel in pixels from its upper left corner: where its points, lines and words are."""
 
     spec: ChartSpec
-    data: list[dict[str, Any]]
+    records: list[dict[str, Any]]
     channels: Channels
     size: PanelSize
     label: str | None = None
     suffix: str = ""  # of the parts of its words, where charts with words of their own share records
 
-    def pick(self, label: str | None) -> Panel:
+    def pick(self, panel_label: str | None) -> Panel:
         """Return another panel of the chart, with the ranges that it has."""
-        spec = replace(self.spec, x=self.spec.x.pick(label), y=self.spec.y.pick(label))
-        return replace(self, spec=spec, label=label)
+        spec = replace(self.spec, x=self.spec.x.pick(panel_label), y=self.spec.y.pick(panel_label))
+        return replace(self, spec=spec, label=panel_label)
 
     def split(self) -> dict[str | None, Panel]:
         """Return each panel of the chart that has records, with these alone."""
-        rows: dict[str | None, list[dict[str, Any]]] = {}
-        for row in self.data:
-            rows.setdefault(row.get("facet"), []).append(row)
-        return {label: replace(self.pick(label), data=panel_rows) for label, panel_rows in rows.items()}
+        records_of_label: dict[str | None, list[dict[str, Any]]] = {}
+        for record in self.records:
+            records_of_label.setdefault(record.get("facet"), []).append(record)
+        return {
+            panel_label: replace(self.pick(panel_label), records=panel_records)
+            for panel_label, panel_records in records_of_label.items()
+        }
 
-    def find_spot(self, row: dict[str, Any]) -> tuple[float, float]:
+    def find_spot(self, record: dict[str, Any]) -> tuple[float, float]:
         """Return the place of a record."""
-        x, y = self.spec.x, self.spec.y
-        return x.place(row[x.field]) * self.size.width, (1 - y.place(row[y.field])) * self.size.height
+        x_axis, y_axis = self.spec.x, self.spec.y
+        return x_axis.place(record[x_axis.field]) * self.size.width, (
+            1 - y_axis.place(record[y_axis.field])
+        ) * self.size.height
 
     def list_boxes(self, words: Sequence[Word]) -> list[Box]:
         """Return the boxes that the words of this panel fill."""
@@ -276,14 +322,16 @@ class Panel:
         for word in words:
             if word.facet not in (None, self.label):
                 continue
-            x = word.px if word.x is None else self.spec.x.place(word.x) * self.size.width
-            y = word.py if word.y is None else (1 - self.spec.y.place(word.y)) * self.size.height
-            rows = word.text.split("\n")
-            width = max(style.measure_text(row, word.size) for row in rows)
-            height = (word.size + 2) * len(rows)
-            left_edge = x + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
-            top = y + word.dy - {"top": 0, "bottom": height, "middle": height / 2}[word.baseline]
-            boxes.append((left_edge - 3, top - 2, left_edge + width + 3, top + height + 2))
+            x_pixel = word.px if word.x is None else self.spec.x.place(word.x) * self.size.width
+            y_pixel = word.py if word.y is None else (1 - self.spec.y.place(word.y)) * self.size.height
+            text_rows = word.text.split("\n")
+            width = max(style.measure_text(text_row, word.size) for text_row in text_rows)
+            height = (word.size + 2) * len(text_rows)
+            left_edge = x_pixel + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
+            top_edge = (
+                y_pixel + word.dy - {"top": 0, "bottom": height, "middle": height / 2}[word.baseline]
+            )
+            boxes.append((left_edge - 3, top_edge - 2, left_edge + width + 3, top_edge + height + 2))
         return boxes
 
     def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> LabelSpace:
@@ -298,53 +346,70 @@ class Panel:
 
     def sample_lines(self) -> dict[str, Heights]:
         """Return the height of each line in these columns, NaN where it is not."""
-        points: dict[str, list[tuple[float, float]]] = {}
-        for row in self.data:
-            is_point = row["part"] == "curve" and {self.spec.x.field, self.spec.y.field} <= set(row)
-            if is_point and row.get("facet") == self.label and not row.get("copy"):
-                points.setdefault(row.get("color", ""), []).append(self.find_spot(row))
-        columns, heights_of = self.columns, {}
-        for name, line in points.items():
+        points_of_line: dict[str, list[tuple[float, float]]] = {}
+        for record in self.records:
+            is_point = record["part"] == "curve" and {self.spec.x.field, self.spec.y.field} <= set(
+                record
+            )
+            if is_point and record.get("facet") == self.label and not record.get("copy"):
+                points_of_line.setdefault(record.get("color", ""), []).append(self.find_spot(record))
+        pixel_columns, heights_of_line = self.columns, {}
+        for name, own_points in points_of_line.items():
             # Points of one place keep their order: the upright start of a line ends at its upper point.
             is_sorted = self.spec.interpolate == "step-before"
-            line_points = line if is_sorted else sorted(line, key=lambda point: point[0])
-            x, y = (np.asarray(values) for values in zip(*line_points, strict=True))
-            is_inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
+            line_points = own_points if is_sorted else sorted(own_points, key=lambda point: point[0])
+            x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*line_points, strict=True))
+            is_inside = (pixel_columns >= x_pixels.min() - STEP) & (
+                pixel_columns <= x_pixels.max() + STEP
+            )
             if self.spec.interpolate == "linear":
-                heights = np.interp(columns, x, y)
+                heights = np.interp(pixel_columns, x_pixels, y_pixels)
             else:
-                heights = y[np.clip(np.searchsorted(x, columns - 1e-9), 0, len(y) - 1)]
-            heights_of[name] = np.where(is_inside, heights, math.nan)
-        return heights_of
+                heights = y_pixels[
+                    np.clip(np.searchsorted(x_pixels, pixel_columns - 1e-9), 0, len(y_pixels) - 1)
+                ]
+            heights_of_line[name] = np.where(is_inside, heights, math.nan)
+        return heights_of_line
 
     def sample_references(self) -> dict[str, Heights]:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
-        points: dict[str, list[tuple[float, float]]] = {}
-        field, parts = self.spec.x.field, ("reference", "dot", "span")
-        for row in self.data:
-            part = row["part"]
-            if row.get("facet") != self.label or field not in row:
+        points_of_reference: dict[str, list[tuple[float, float]]] = {}
+        x_field, reference_parts = self.spec.x.field, ("reference", "dot", "span")
+        for record in self.records:
+            part = record["part"]
+            if record.get("facet") != self.label or x_field not in record:
                 continue
             if part == "threshold":
-                x_pixel = self.spec.x.place(row[field]) * self.size.width
-                points[f"{RULE_KEY}rule {len(points)}"] = [
+                x_pixel = self.spec.x.place(record[x_field]) * self.size.width
+                points_of_reference[f"{RULE_KEY}rule {len(points_of_reference)}"] = [
                     (x_pixel, 0.0),
                     (x_pixel, float(self.size.height)),
                 ]
-            elif part in parts and self.spec.y.field in row:
-                name = row["ref"] if part == "reference" else f"{part} {row.get('color', '')}"
-                name += str(len(points)) if part == "span" else ""
-                ends = [row, {**row, field: row["to"]}] if part == "span" else [row]
-                points.setdefault(f"{RULE_KEY}{name}", []).extend(map(self.find_spot, ends))
-        columns, heights_of = self.columns, {}
-        for name, line in points.items():
-            x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
-            heights_of[name] = np.interp(columns, x, y, left=math.nan, right=math.nan)
-            if x[-1] - x[0] < 2 * STEP:  # an upright rule has its ends in two columns
-                heights_of[name] = np.full(len(columns), math.nan)
-                column = min(int(x[0] // STEP), len(columns) - 2)
-                heights_of[name][column : column + 2] = y[0], y[-1]
-        return heights_of
+            elif part in reference_parts and self.spec.y.field in record:
+                reference_name = (
+                    record["ref"] if part == "reference" else f"{part} {record.get('color', '')}"
+                )
+                reference_name += str(len(points_of_reference)) if part == "span" else ""
+                end_records = [record, {**record, x_field: record["to"]}] if part == "span" else [record]
+                points_of_reference.setdefault(f"{RULE_KEY}{reference_name}", []).extend(
+                    map(self.find_spot, end_records)
+                )
+        pixel_columns, heights_of_reference = self.columns, {}
+        for reference_name, reference_points in points_of_reference.items():
+            x_pixels, y_pixels = (
+                np.asarray(coordinates) for coordinates in zip(*sorted(reference_points), strict=True)
+            )
+            heights_of_reference[reference_name] = np.interp(
+                pixel_columns, x_pixels, y_pixels, left=math.nan, right=math.nan
+            )
+            if x_pixels[-1] - x_pixels[0] < 2 * STEP:  # an upright rule has its ends in two columns
+                heights_of_reference[reference_name] = np.full(len(pixel_columns), math.nan)
+                first_column = min(int(x_pixels[0] // STEP), len(pixel_columns) - 2)
+                heights_of_reference[reference_name][first_column : first_column + 2] = (
+                    y_pixels[0],
+                    y_pixels[-1],
+                )
+        return heights_of_reference
 
 
 # Free places ----------------------------------------------------------------------------------
@@ -373,35 +438,43 @@ class LabelSpace:
 
     def is_free(self, box: Box) -> bool:
         """Return whether a box is inside the panel and off all boxes of words."""
-        left_edge, top, right, bottom = box
-        is_inside = left_edge >= 0 and right <= self.width + 30 and top >= -16 and bottom <= self.height
+        left_edge, top_edge, right_edge, bottom_edge = box
+        is_inside = (
+            left_edge >= 0
+            and right_edge <= self.width + 30
+            and top_edge >= -16
+            and bottom_edge <= self.height
+        )
         return is_inside and all(
-            left_edge > other[2] or right < other[0] or top > other[3] or bottom < other[1]
-            for other in self.boxes
+            left_edge > other_box[2]
+            or right_edge < other_box[0]
+            or top_edge > other_box[3]
+            or bottom_edge < other_box[1]
+            for other_box in self.boxes
         )
 
     def crosses_line(self, box: Box) -> bool:
         """Return whether a line runs through a box."""
-        left_edge, top, right, bottom = box
-        columns = slice(max(int(left_edge // STEP), 0), max(int(right // STEP) + 2, 0))
-        stretches = [line[columns] for line in self.lines]
+        left_edge, top_edge, right_edge, bottom_edge = box
+        box_columns = slice(max(int(left_edge // STEP), 0), max(int(right_edge // STEP) + 2, 0))
+        line_stretches = [line[box_columns] for line in self.lines]
         return any(
-            bool(np.any((stretch > top - 1) & (stretch < bottom + 1)))
-            or bool(len(stretch) and np.nanmin(stretch) < top and np.nanmax(stretch) > bottom)
-            for stretch in stretches
+            bool(np.any((stretch > top_edge - 1) & (stretch < bottom_edge + 1)))
+            or bool(len(stretch) and np.nanmin(stretch) < top_edge and np.nanmax(stretch) > bottom_edge)
+            for stretch in line_stretches
             if not np.isnan(stretch).all()
         )
 
     def place_beside_point(
-        self, x: float, y: float, text: str, size: float, lift: int
+        self, x: float, y: float, text: str, type_size: float, n_below: int
     ) -> NamePlace | None:
         """Return a place beside a point, and take its box; the first that is free of some corners."""
-        # None where all of them lie on words, or, beside many points, on lines. `lift` is how many
+        # None where all of them lie on words, or, beside many points, on lines. `n_below` is how many
         # points are just below, whose labels go between.
-        width, height = style.measure_text(text, size), size * 1.2
-        above = max(0.0, _ABOVE_EDGE + width / 2 - x)
+        width, height = style.measure_text(text, type_size), type_size * 1.2
+        centre_dx = max(0.0, _ABOVE_EDGE + width / 2 - x)
         corners: list[tuple[float, float, Align]] = [
-            (8, -11 - lift * height, "left"),
+            (8, -11 - n_below * height, "left"),
             (8, -11, "left"),
             (-8, 11, "right"),
             (8, 11, "left"),
@@ -411,9 +484,9 @@ class LabelSpace:
             (8, -11 - 2 * height, "left"),
             (14, 0, "left"),
             (-14, 0, "right"),
-            *((above, -16 - step * height / 2, "center") for step in range(4)),
+            *((centre_dx, -16 - step * height / 2, "center") for step in range(4)),
             # Farther places, for points between lines that run close.
-            *((dx, k * dy, align) for k in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
+            *((dx, factor * dy, align) for factor in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
         ]
         boxes = []
         for dx, dy, align in corners:
@@ -426,118 +499,134 @@ class LabelSpace:
             + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in others)
             for box in boxes
         ]
-        best_corner = costs.index(min(costs))
-        if costs[best_corner] >= (1 if len(self.points) > _MANY_POINTS else 2):
+        best_number = costs.index(min(costs))
+        if costs[best_number] >= (1 if len(self.points) > _MANY_POINTS else 2):
             return None
-        self.boxes.append(boxes[best_corner])
-        dx, dy, align = corners[best_corner]
+        self.boxes.append(boxes[best_number])
+        dx, dy, align = corners[best_number]
         return NamePlace(x + dx, y + dy, align)
 
 
 def _measure_gap(box: Box, point: tuple[float, float]) -> float:
     """Return the distance in pixels of a point from a box."""
-    left_edge, top, right, bottom = box
-    x, y = point
-    return math.hypot(max(left_edge - x, x - right, 0.0), max(top - y, y - bottom, 0.0))
+    left_edge, top_edge, right_edge, bottom_edge = box
+    x_pixel, y_pixel = point
+    return math.hypot(
+        max(left_edge - x_pixel, x_pixel - right_edge, 0.0),
+        max(top_edge - y_pixel, y_pixel - bottom_edge, 0.0),
+    )
 
 
 def place_beside(
-    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace, apart: float = _GAP
+    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace, curve_gap: float = _GAP
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room."""
     # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
     # there is none. A box as wide as the name is tried above and below its line at each column. It must
-    # be off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest
-    # to the middle wins. Lines to compare with have keys that start with RULE_KEY.
-    places: dict[str, NamePlace] = {}
+    # be off all other lines and boxes, and `curve_gap` pixels off other curves; the flattest place
+    # nearest to the middle wins. Lines to compare with have keys that start with RULE_KEY.
+    place_of_name: dict[str, NamePlace] = {}
     for name in names:
         line = lines[name]
-        columns = int(np.ceil(style.measure_text(name) * 1.04 / STEP)) + 2
-        if len(line) < columns:
+        n_columns = int(np.ceil(style.measure_text(name) * 1.04 / STEP)) + 2
+        if len(line) < n_columns:
             continue
-        height, width = style.NAME_SIZE * 1.1, columns * STEP
-        top, foot = _find_extremes(line, columns)
-        is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
+        height, width = style.NAME_SIZE * 1.1, n_columns * STEP
+        top, bottom = _find_extremes(line, n_columns)
+        is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), n_columns).any(axis=1)
         top = np.where(is_broken, math.nan, top)
-        others = [
-            (*_find_extremes(other, columns), _GAP if key.startswith(RULE_KEY) else apart)
+        other_extremes = [
+            (*_find_extremes(other, n_columns), _GAP if key.startswith(RULE_KEY) else curve_gap)
             for key, other in lines.items()
             if key != name
         ]
         left_edges = np.arange(len(top)) * STEP
-        candidates: list[tuple[float, float, Box]] = []
-        for upper in (top - _RIM - height, foot + _RIM):
+        candidate_boxes: list[tuple[float, float, Box]] = []
+        for box_top in (top - _RIM - height, bottom + _RIM):
             is_free = (
-                (upper >= 0) & (upper + height <= space.height) & (left_edges + width <= space.width)
+                (box_top >= 0) & (box_top + height <= space.height) & (left_edges + width <= space.width)
             )
-            is_free &= foot - top <= _STEEPEST * space.height
-            for other_top, other_foot, gap in others:
-                is_free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
-            middle = np.abs(left_edges + width / 2 - space.width / 2) / space.width
-            cost = 0.3 * (foot - top) + 100 * middle
-            for k in np.flatnonzero(is_free & ~np.isnan(top)):
-                x, y = float(left_edges[k]), float(upper[k])
-                candidates.append((float(cost[k]), x, (x, y, x + width, y + height)))
-        best = next((box for *_, box in sorted(candidates) if space.is_free(box)), None)
-        if best is not None:
-            space.boxes.append(best)
-            places[name] = NamePlace(best[0] + 2, (best[1] + best[3]) / 2)
-    return places
+            is_free &= bottom - top <= _STEEPEST * space.height
+            for other_top, other_bottom, line_gap in other_extremes:
+                is_free &= (other_bottom < box_top - line_gap) | (
+                    other_top > box_top + height + line_gap
+                )
+            off_centre = np.abs(left_edges + width / 2 - space.width / 2) / space.width
+            costs = 0.3 * (bottom - top) + 100 * off_centre
+            for column in np.flatnonzero(is_free & ~np.isnan(top)):
+                x, y = float(left_edges[column]), float(box_top[column])
+                candidate_boxes.append((float(costs[column]), x, (x, y, x + width, y + height)))
+        best_box = next((box for *_, box in sorted(candidate_boxes) if space.is_free(box)), None)
+        if best_box is not None:
+            space.boxes.append(best_box)
+            place_of_name[name] = NamePlace(best_box[0] + 2, (best_box[1] + best_box[3]) / 2)
+    return place_of_name
 
 
 def place_together(
-    lines: dict[str, Heights],
+    heights_of_line: dict[str, Heights],
     names: Sequence[str],
     space: LabelSpace,
-    rows: Mapping[str, Sequence[str]],
+    rows_of_name: Mapping[str, Sequence[str]],
 ) -> dict[str, NamePlace]:
     """Return places for all names below each other, in the order of their lines, where nothing is."""
     # This is for lines that run too close and too steep for names between them. The free place nearest
-    # to the middle of the panel wins; there may be none. `rows` are those that a name is written in.
-    order = sorted(names, key=lambda name: float(np.nanmean(lines[name])))
-    step = style.NAME_SIZE * 1.4
-    heights = [step + (len(rows[name]) - 1) * (style.NAME_SIZE + 2) for name in order]
-    width = max(style.measure_text(row) for name in names for row in rows[name]) * 1.04
-    height = sum(heights)
-    free_space = LabelSpace(space.width, space.height, space.boxes, [*lines.values()])
-    centre = (space.width / 2, space.height / 2)
-    candidates = [
-        (math.dist((left_edge + width / 2, top + height / 2), centre), left_edge, top)
-        for left_edge in np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
-        for top in np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
+    # to the middle of the panel wins; there may be none. `rows_of_name` are those that it is written in.
+    ordered_names = sorted(names, key=lambda name: float(np.nanmean(heights_of_line[name])))
+    row_height = style.NAME_SIZE * 1.4
+    name_heights = [
+        row_height + (len(rows_of_name[name]) - 1) * (style.NAME_SIZE + 2) for name in ordered_names
     ]
-    for _, left_edge, top in sorted(candidates):
-        box = (left_edge - _RIM, top - _RIM, left_edge + width + _RIM, top + height + _RIM)
+    width = max(style.measure_text(name_row) for name in names for name_row in rows_of_name[name]) * 1.04
+    height = sum(name_heights)
+    free_space = LabelSpace(space.width, space.height, space.boxes, [*heights_of_line.values()])
+    panel_centre = (space.width / 2, space.height / 2)
+    candidate_corners = [
+        (math.dist((left_edge + width / 2, top_edge + height / 2), panel_centre), left_edge, top_edge)
+        for left_edge in np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
+        for top_edge in np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
+    ]
+    for _, left_edge, top_edge in sorted(candidate_corners):
+        box = (left_edge - _RIM, top_edge - _RIM, left_edge + width + _RIM, top_edge + height + _RIM)
         if free_space.is_free(box) and not free_space.crosses_line(box):
-            middles = top + np.cumsum(heights) - np.asarray(heights) / 2
+            name_middles = top_edge + np.cumsum(name_heights) - np.asarray(name_heights) / 2
             return {
-                name: NamePlace(left_edge, y) for name, y in zip(order, middles.tolist(), strict=True)
+                name: NamePlace(left_edge, name_middle)
+                for name, name_middle in zip(ordered_names, name_middles.tolist(), strict=True)
             }
     return {}
 
 
-def _find_extremes(line: Heights, columns: int) -> tuple[Heights, Heights]:
+def _find_extremes(line_heights: Heights, n_columns: int) -> tuple[Heights, Heights]:
     """Return the highest and the lowest point of a line over each stretch of columns."""
     # A stretch without the line has infinities: its highest point is below all, its lowest above all.
-    is_absent = np.isnan(line)
-    highest, lowest = np.where(is_absent, math.inf, line), np.where(is_absent, -math.inf, line)
-    views = [np.lib.stride_tricks.sliding_window_view(part, columns) for part in (highest, lowest)]
-    return views[0].min(axis=1), views[1].max(axis=1)
+    is_absent = np.isnan(line_heights)
+    highest, lowest = (
+        np.where(is_absent, math.inf, line_heights),
+        np.where(is_absent, -math.inf, line_heights),
+    )
+    window_views = [
+        np.lib.stride_tricks.sliding_window_view(padded_heights, n_columns)
+        for padded_heights in (highest, lowest)
+    ]
+    return window_views[0].min(axis=1), window_views[1].max(axis=1)
 
 
-def spread_at_ends(heights: Sequence[float], sizes: Sequence[float], bottom: float) -> list[float]:
+def spread_at_ends(heights: Sequence[float], label_sizes: Sequence[float], bottom: float) -> list[float]:
     """Return middles of labels of these sizes, as near to those given as can be, in the order given."""
     # Labels are once pushed down only and once pushed up only. Both keep them apart, so their mean does,
     # and it is fair to both sides.
-    order = np.argsort(np.asarray(heights), kind="stable")
-    size = np.asarray(sizes, dtype=np.float64)[order]
-    steps = np.cumsum(size) - size / 2
-    free = np.asarray(heights, dtype=np.float64)[order] - steps
-    down = np.maximum.accumulate(free)
-    up = np.minimum.accumulate(free[::-1])[::-1]
-    mean = np.clip(
-        (down + up) / 2, -size[:1].sum() / 2, max(bottom - size.sum(), 0) + size[-1:].sum() / 2
+    sorted_numbers = np.argsort(np.asarray(heights), kind="stable")
+    sorted_sizes = np.asarray(label_sizes, dtype=np.float64)[sorted_numbers]
+    middles_when_stacked = np.cumsum(sorted_sizes) - sorted_sizes / 2
+    heights_less_steps = np.asarray(heights, dtype=np.float64)[sorted_numbers] - middles_when_stacked
+    pushed_down = np.maximum.accumulate(heights_less_steps)
+    pushed_up = np.minimum.accumulate(heights_less_steps[::-1])[::-1]
+    mean_shift = np.clip(
+        (pushed_down + pushed_up) / 2,
+        -sorted_sizes[:1].sum() / 2,
+        max(bottom - sorted_sizes.sum(), 0) + sorted_sizes[-1:].sum() / 2,
     )
-    placed = np.empty(len(order))
-    placed[order] = mean + steps
-    return [float(height) for height in placed]
+    placed_heights = np.empty(len(sorted_numbers))
+    placed_heights[sorted_numbers] = mean_shift + middles_when_stacked
+    return [float(height) for height in placed_heights]

@@ -25,9 +25,9 @@ _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behin
 _MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about
 
 
-def check_words(title: object, **columns: object) -> None:
+def check_words(title: object, **column_arguments: object) -> None:
     """Raise unless a chart can have this title, and `color` and `facet` are texts or None."""
-    check_texts(**columns)
+    check_texts(**column_arguments)
     check_title(title)
 
 
@@ -39,7 +39,7 @@ class Canvas:
         self.axes = (spec.x, spec.y)
         self.size = chart_assembly.arrange_panels(channels.facet, spec)
         # One list for all layers, which tell their records by `part`: so data are in the spec once.
-        self.data: list[dict[str, Any]] = []
+        self.records: list[dict[str, Any]] = []
         self.words: list[Word] = []
         # Layers of its own that a chart draws below all others, and above them.
         self.under: list[alt.Chart] = []
@@ -56,16 +56,16 @@ class Canvas:
         self, points: pl.DataFrame, extra_fields: Iterable[str] = ()
     ) -> list[dict[str, Any]]:
         """Return the points of lines as records: their place, their bands, and further columns."""
-        ends = [end for pair in self.spec.bands for end in pair]
-        fields = dict.fromkeys([*(axis.field for axis in self.axes), *ends, *extra_fields])
-        record_fields = [field for field in fields if field in points.columns]
+        band_ends = [band_end for band_pair in self.spec.bands for band_end in band_pair]
+        wanted_fields = dict.fromkeys([*(axis.field for axis in self.axes), *band_ends, *extra_fields])
+        record_fields = [field for field in wanted_fields if field in points.columns]
         return point_thinning.build_records(self.channels, points, record_fields)
 
     def draw_curves(
-        self, points: pl.DataFrame, x_place: pl.Expr, height: pl.Expr, *, ghosts: bool = True
+        self, points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr, *, ghosts: bool = True
     ) -> pl.DataFrame:
         """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
-        drawn_points = point_thinning.thin_points(points, x_place, height, self.size.width)
+        drawn_points = point_thinning.thin_points(points, x_place, height_expr, self.size.width)
         drawn_points = point_thinning.split_by_doubt(drawn_points, self.spec.interpolate)
         self.spoken = point_thinning.describe_thinning(points, drawn_points)
         self.draw_lines(drawn_points, ghosts=ghosts)
@@ -75,161 +75,221 @@ class Canvas:
         self, points: pl.DataFrame, extra_fields: Iterable[str] = (), *, ghosts: bool = False
     ) -> list[dict[str, Any]]:
         """Draw the lines, with `ghosts` all in grey behind each panel, too; return their records."""
-        lines, x, facet = self.build_records(points, extra_fields), self.spec.x, self.channels.facet
-        self.data += lines
+        line_records, x_axis, facet_channel = (
+            self.build_records(points, extra_fields),
+            self.spec.x,
+            self.channels.facet,
+        )
+        self.records += line_records
         # Only where each panel has one curve, and there are not too many panels.
-        is_one_each = ghosts and self.channels.color is None
-        if facet and is_one_each and 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
-            pixel_columns = set()
-            for row in lines:  # ghosts need few points
-                pixel_column = (row.get("curve"), round(x.place(row.get(x.field, x.low)) * 60))
-                if not row.get("copy") and pixel_column not in pixel_columns:
-                    pixel_columns.add(pixel_column)
-                    ghost_fields = [name for name in row if name not in ("facet", "doubt", "run")]
-                    self.data.append({name: row[name] for name in ghost_fields} | {"part": "ghost"})
+        has_one_curve_each = ghosts and self.channels.color is None
+        if facet_channel and has_one_curve_each and 2 < len(facet_channel.labels) <= _MAX_GHOST_PANELS:
+            drawn_pixel_columns = set()
+            for record in line_records:  # ghosts need few points
+                pixel_column = (
+                    record.get("curve"),
+                    round(x_axis.place(record.get(x_axis.field, x_axis.low)) * 60),
+                )
+                if not record.get("copy") and pixel_column not in drawn_pixel_columns:
+                    drawn_pixel_columns.add(pixel_column)
+                    ghost_fields = [name for name in record if name not in ("facet", "doubt", "run")]
+                    self.records.append(
+                        {name: record[name] for name in ghost_fields} | {"part": "ghost"}
+                    )
         # Unseen records stand at both ends of the range that a panel has of its own.
-        y = self.spec.y
-        self.data += [
-            {"part": "base", "facet": panel, x.field: round_digits(x.high), y.field: end}
-            for panel, ends in y.ranges.items()
-            for end in map(round_digits, ends)
+        y_axis = self.spec.y
+        self.records += [
+            {
+                "part": "base",
+                "facet": panel_label,
+                x_axis.field: round_digits(x_axis.high),
+                y_axis.field: axis_end,
+            }
+            for panel_label, axis_ends in y_axis.ranges.items()
+            for axis_end in map(round_digits, axis_ends)
         ]
-        return lines
+        return line_records
 
-    def draw_published(self, rows: pl.DataFrame) -> bool:
+    def draw_published(self, points: pl.DataFrame) -> bool:
         """Draw a dot per published point, if they are few; return whether there are any."""
-        dots = point_thinning.build_dots(self.channels, rows, [axis.field for axis in self.axes])
-        self.data += dots
-        return bool(dots)
+        dot_records = point_thinning.build_dots(
+            self.channels, points, [axis.field for axis in self.axes]
+        )
+        self.records += dot_records
+        return bool(dot_records)
 
-    def draw_few_places(self, lines: Iterable[dict[str, Any]]) -> None:
+    def draw_few_places(self, line_records: Iterable[dict[str, Any]]) -> None:
         """Draw a dot per point of these lines, if each line has so few that they should be seen."""
-        if self.curves.rows.select((pl.len().over("curve") <= _MAX_DOTS).all()).item():
-            self.data += [row | {"part": "dot"} for row in lines if not row.get("copy")]
+        if self.curves.points.select((pl.len().over("curve") <= _MAX_DOTS).all()).item():
+            self.records += [
+                record | {"part": "dot"} for record in line_records if not record.get("copy")
+            ]
 
     def follow_pointer(
         self,
-        rows: pl.DataFrame,
+        points: pl.DataFrame,
         strategy: Literal["forward", "backward", "nearest"],
-        say: Callable[[dict[str, Any]], tuple[str, str]],
+        describe: Callable[[dict[str, Any]], tuple[str, str]],
         x_values: pl.Series | None = None,
     ) -> None:
         """Add what the pointer reads at places all along the x axis, or at `x_values`."""
-        # `say` returns the words for a place, and those for the value of the row that rules there. With
-        # the strategy "forward" that is the first row at or right of a place, as in a PR curve. Records
-        # are `read`, all words at a place, and `hover`, a dot on each line.
+        # `describe` returns the words for a place, and those for the value of the point that rules.
+        # With the strategy "forward" that is the first one at or right of a place, as in a PR curve.
+        # Records are `read`, all words at a place, and `hover`, a dot on each line.
         (x_axis, y_axis), color = self.axes, self.channels.color
-        x, y, most = x_axis.field, y_axis.field, _MOST_RECORDS // max(len(self.curves.per_curve), 1)
-        # About one place per five pixels, and fewer if there are many curves.
-        n = max(chart_assembly.FEWEST_PLACES, min(chart_assembly.MOST_PLACES, most))
-        places = sorted(x_axis.read(k / n) for k in range(n + 1))
-        if x_values is not None:
-            values = x_values.drop_nulls().unique().sort()
-            places = [float(value) for value in values.gather_every(len(values) // (n + 1) + 1)]
-        line_rows = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
-        slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
-        dots: list[dict[str, Any]] = []
-        readings: dict[tuple[float, str | None], dict[str, Any]] = {}
-        grid = [*product(self.curves.per_curve["curve"], places)]
-        types: dict[str, Any] = {"curve": line_rows.schema["curve"], "at": pl.Float64}
-        join_options: dict[str, Any] = {
-            "left_on": "at",
-            "right_on": x,
-            "by": "curve",
-            "strategy": strategy,
-        }
-        join_options |= {"coalesce": False, "check_sortedness": False}
-        pointed_rows = pl.DataFrame(grid, types, orient="row").join_asof(line_rows, **join_options)
-        for row in pointed_rows.drop_nulls(y).iter_rows(named=True):
-            label = self.channels.curve_fields(row["curve"])
-            slot, panel = slots.get(label.get("color", "")), label.get("facet")
+        x_field, y_field, places = x_axis.field, y_axis.field, self._choose_places(x_values)
+        line_points = points.drop_nulls([x_field, y_field]).sort(x_field, maintain_order=True)
+        labels = color.shown_labels if color else [""]
+        slot_of_label = {label: slot for slot, label in enumerate(labels)}
+        dot_records: list[dict[str, Any]] = []
+        reading_at: dict[tuple[float, str | None], dict[str, Any]] = {}
+        curve_places = [*product(self.curves.curve_rows["curve"], places)]
+        dtypes: dict[str, Any] = {"curve": line_points.schema["curve"], "at": pl.Float64}
+        join_options: dict[str, Any] = {"left_on": "at", "right_on": x_field, "by": "curve"}
+        join_options |= {"strategy": strategy, "coalesce": False, "check_sortedness": False}
+        pointed_points = pl.DataFrame(curve_places, dtypes, orient="row").join_asof(
+            line_points, **join_options
+        )
+        for point in pointed_points.drop_nulls(y_field).iter_rows(named=True):
+            fields = self.channels.curve_fields(point["curve"])
+            slot, panel_label = slot_of_label.get(fields.get("color", "")), fields.get("facet")
             if slot is not None:
-                place, value = say(row)
-                x_value = round_digits(row["at"])
-                dots.append({"part": "hover", x: x_value, y: round_digits(row[y]), **label})
-                start = {"part": "read", x: x_value, "place": place, **tell_panel(panel)}
-                readings.setdefault((x_value, panel), start)[f"s{slot}"] = value
-        self.data += [*readings.values(), *dots]
+                place_text, value_text = describe(point)
+                x_value = round_digits(point["at"])
+                dot_records.append(
+                    {"part": "hover", x_field: x_value, y_field: round_digits(point[y_field]), **fields}
+                )
+                reading = {"part": "read", x_field: x_value, "place": place_text}
+                reading |= tell_panel(panel_label)
+                reading_at.setdefault((x_value, panel_label), reading)[f"s{slot}"] = value_text
+        self.records += [*reading_at.values(), *dot_records]
+
+    def _choose_places(self, x_values: pl.Series | None) -> list[float]:
+        """Return the places on the x axis at which the pointer reads all lines."""
+        # About one place per five pixels, and fewer if there are many curves.
+        most_places = _MOST_RECORDS // max(len(self.curves.curve_rows), 1)
+        most_places = min(chart_assembly.MOST_PLACES, most_places)
+        n_steps = max(chart_assembly.FEWEST_PLACES, most_places)
+        if x_values is None:
+            return sorted(self.spec.x.read(step / n_steps) for step in range(n_steps + 1))
+        distinct_values = x_values.drop_nulls().unique().sort()
+        stride = len(distinct_values) // (n_steps + 1) + 1
+        return [float(x_value) for x_value in distinct_values.gather_every(stride)]
 
     def finish(
-        self, title: Title, own_title: str, subtitle: str, note: Sequence[str]
+        self, user_title: Title, own_title: str, subtitle: str, note_sentences: Sequence[str]
     ) -> chart_assembly.Chart:
-        """Return the chart: `title` is the user's, and `own_title` stands where there is none."""
-        text = chart_assembly.ChartText(title, subtitle, tuple(note), own_title, self.spoken)
-        panel = Panel(self.spec, self.data, self.channels, self.size)
-        return chart_assembly.build_chart(panel, text, self.words, (self.under, self.layers))
+        """Return the chart: `user_title` is the user's, and `own_title` stands where there is none."""
+        chart_text = chart_assembly.ChartText(
+            user_title, subtitle, tuple(note_sentences), own_title, self.spoken
+        )
+        panel = Panel(self.spec, self.records, self.channels, self.size)
+        return chart_assembly.build_chart(panel, chart_text, self.words, (self.under, self.layers))
 
     # Thin grey lines to compare with, such as alerts at random, each named where it is
 
-    def draw_line(self, points: Iterable[tuple[float, float]], ref: str, place: dict[str, Any]) -> None:
-        """Draw one line to compare with; `place` tells its panel."""
-        x, y = (axis.field for axis in self.axes)
-        for n, (a, b) in enumerate(points):
-            spot = {"ref": ref, "ref_order": n, x: round_digits(a), y: round_digits(b)}
-            self.data.append({"part": "reference", **place, **spot})
+    def draw_line(
+        self, points: Iterable[tuple[float, float]], line_name: str, panel_fields: dict[str, Any]
+    ) -> None:
+        """Draw one line to compare with; `panel_fields` tell its panel."""
+        x_field, y_field = (axis.field for axis in self.axes)
+        for point_number, (x_value, y_value) in enumerate(points):
+            point_fields = {
+                "ref": line_name,
+                "ref_order": point_number,
+                x_field: round_digits(x_value),
+                y_field: round_digits(y_value),
+            }
+            self.records.append({"part": "reference", **panel_fields, **point_fields})
 
-    def name_line(self, text: str, *kinds: Iterable[dict[str, Any]]) -> None:
+    def name_line(self, text: str, *look_kinds: Iterable[dict[str, Any]]) -> None:
         """Name a line in the best place, with a look of each kind; those of the first change last."""
-        ways = (dict(pair for part in parts for pair in part.items()) for parts in product(*kinds))
-        self.words.append(choose_way(Word(text=text, **QUIET, **way) for way in ways))
+        looks = (
+            dict(look_item for look_part in look_parts for look_item in look_part.items())
+            for look_parts in product(*look_kinds)
+        )
+        self.words.append(choose_way(Word(text=text, **QUIET, **look) for look in looks))
 
     def draw_level(
-        self, levels: Iterable[float | None], name: str, side: Literal["above", "below"] | None = None
+        self,
+        levels: Iterable[float | None],
+        name: str,
+        wanted_side: Literal["above", "below"] | None = None,
     ) -> None:
         """Draw level lines at these heights, one per panel and value, and name the highest."""
-        # The name stands on the `side` that is said, where another line is on the other one.
-        x, y = self.axes
+        # The name stands on the `wanted_side`, where another line is on the other one.
+        x_axis, y_axis = self.axes
         levels_and_panels = self.channels.repeat_in_panels(levels)
         drawn_levels = [
-            pair for pair in levels_and_panels if pair[0] is not None and y.low <= pair[0] <= y.high
+            level_and_panel
+            for level_and_panel in levels_and_panels
+            if level_and_panel[0] is not None and y_axis.low <= level_and_panel[0] <= y_axis.high
         ]
-        for level, place in drawn_levels:
-            self.draw_line([(x.low, level), (x.high, level)], f"{level:.6g}", place)
+        for level, panel_fields in drawn_levels:
+            self.draw_line([(x_axis.low, level), (x_axis.high, level)], f"{level:.6g}", panel_fields)
         if not drawn_levels or self.channels.facet is not None:
             return
         level = max(level for level, _ in drawn_levels)  # the others would strike the name out
-        height = y.place(level)
-        free_sides = ["above"] if height < 0.07 else ["above", "below"] if height < 0.93 else ["below"]
-        sides: dict[str, dict[str, Any]] = {
+        height_share = y_axis.place(level)
+        free_sides = (
+            ["above"]
+            if height_share < 0.07
+            else ["above", "below"]
+            if height_share < 0.93
+            else ["below"]
+        )
+        look_of_side: dict[str, dict[str, Any]] = {
             "above": {"dy": -3, "baseline": "bottom", "y": level},
             "below": {"dy": 3, "baseline": "top", "y": level},
         }
-        ends: list[dict[str, Any]] = [{"x": x.low, "dx": 5}, {"x": x.high, "dx": -5, "align": "right"}]
-        free_sides = [side] if side in free_sides else free_sides
-        looks = [sides[name_side] for name_side in free_sides]
-        self.name_line(name, ends + self.list_middles(range(2, 9)), looks)
+        end_looks: list[dict[str, Any]] = [
+            {"x": x_axis.low, "dx": 5},
+            {"x": x_axis.high, "dx": -5, "align": "right"},
+        ]
+        free_sides = [wanted_side] if wanted_side in free_sides else free_sides
+        side_looks = [look_of_side[free_side] for free_side in free_sides]
+        self.name_line(name, end_looks + self.list_middles(range(2, 9)), side_looks)
 
     def list_middles(self, tenths: Iterable[int]) -> list[dict[str, Any]]:
         """Return places for a name in the middle of a line, at tenths of the x axis."""
-        return [{"x": self.spec.x.read(k / 10), "align": "center"} for k in tenths]
+        return [{"x": self.spec.x.read(tenth / 10), "align": "center"} for tenth in tenths]
 
     def draw_own_etas(self, etas: Iterable[float | None], name: str) -> bool:
         """Draw rules at prevalences of test sets, and name one alone; return whether any is drawn."""
-        x, y = self.axes
+        x_axis, y_axis = self.axes
         etas_and_panels = self.channels.repeat_in_panels(etas)
-        drawn_etas = [(eta, place) for eta, place in etas_and_panels if x.holds(eta)]
-        for eta, place in drawn_etas:
-            self.draw_line([(eta, y.low), (eta, y.high)], f"{eta:.6g}", place)
+        drawn_etas = [(eta, panel_fields) for eta, panel_fields in etas_and_panels if x_axis.holds(eta)]
+        for eta, panel_fields in drawn_etas:
+            self.draw_line([(eta, y_axis.low), (eta, y_axis.high)], f"{eta:.6g}", panel_fields)
         if drawn_etas and len({eta for eta, _ in etas_and_panels}) == 1 and self.channels.facet is None:
             eta_of_name = drawn_etas[0][0]
-            left_side: dict[str, Any] = {"dx": -6, "align": "right", "x": eta_of_name}
-            right_side: dict[str, Any] = {"dx": 6, "align": "left", "x": eta_of_name}
-            sides = [left_side, right_side]
-            if x.place(eta_of_name) < 0.25:
-                sides = [right_side]
-            elif x.place(eta_of_name) > 0.85:
-                sides = [left_side]
-            middles: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (8, 7, 6, 5, 4, 3, 2)]
-            self.name_line(name, [{"py": 3, "baseline": "top"}, *middles], sides)
+            left_look: dict[str, Any] = {"dx": -6, "align": "right", "x": eta_of_name}
+            right_look: dict[str, Any] = {"dx": 6, "align": "left", "x": eta_of_name}
+            side_looks = [left_look, right_look]
+            if x_axis.place(eta_of_name) < 0.25:
+                side_looks = [right_look]
+            elif x_axis.place(eta_of_name) > 0.85:
+                side_looks = [left_look]
+            middle_looks: list[dict[str, Any]] = [
+                {"y": y_axis.read(tenth / 10)} for tenth in (8, 7, 6, 5, 4, 3, 2)
+            ]
+            self.name_line(name, [{"py": 3, "baseline": "top"}, *middle_looks], side_looks)
         return bool(drawn_etas)
 
     def draw_diagonal(self, name: str) -> None:
         """Draw a diagonal in each panel, and name it if there is one panel."""
-        (x, _), n_curves = self.axes, len(self.curves.per_curve)
-        panels = [place for _, place in self.channels.repeat_in_panels([0] * n_curves)]
-        for place in panels:
-            self.draw_line([(x.low, x.low), (x.high, x.high)], "random", place)
-        if panels and self.channels.facet is None:
-            shares = (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
-            places = ({"x": x.read(k), "y": x.read(k)} for k in shares)
-            self.name_line(name, [{**place, "dx": 6, "dy": 9} for place in places])
+        (x_axis, _), n_curves = self.axes, len(self.curves.curve_rows)
+        panels_fields = [
+            panel_fields for _, panel_fields in self.channels.repeat_in_panels([0] * n_curves)
+        ]
+        for panel_fields in panels_fields:
+            self.draw_line(
+                [(x_axis.low, x_axis.low), (x_axis.high, x_axis.high)], "random", panel_fields
+            )
+        if panels_fields and self.channels.facet is None:
+            axis_shares = (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
+            name_places = (
+                {"x": x_axis.read(axis_share), "y": x_axis.read(axis_share)}
+                for axis_share in axis_shares
+            )
+            self.name_line(name, [{**name_place, "dx": 6, "dy": 9} for name_place in name_places])

@@ -29,143 +29,157 @@ DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"  # where
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 
-def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
+def keep_rises(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows where recall rises, and the last row of each curve."""
     recall, curve = pl.col("recall"), pl.col("curve")
-    first, last = (curve.ne_missing(curve.shift(by)) for by in (1, -1))
-    before = pl.when(first).then(0.0).otherwise(recall.shift(1))
-    return rows.filter((recall > before) | last)
+    is_first, is_last = (curve.ne_missing(curve.shift(n_rows)) for n_rows in (1, -1))
+    recall_before = pl.when(is_first).then(0.0).otherwise(recall.shift(1))
+    return points.filter((recall > recall_before) | is_last)
 
 
-def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
+def build_steps(points: pl.DataFrame, *value_columns: str) -> pl.DataFrame:
     """Return the points of steps: recall 0 with the first values, then the rows of `keep_rises`."""
-    first = (pl.lit(0.0).alias("recall"), pl.col(values).first())
-    start = rows.group_by("curve", maintain_order=True).agg(first)
-    return prepend_made(start, keep_rises(rows))
+    first_values = (pl.lit(0.0).alias("recall"), pl.col(value_columns).first())
+    start_points = points.group_by("curve", maintain_order=True).agg(first_values)
+    return prepend_made(start_points, keep_rises(points))
 
 
-def has_points_alone(rows: pl.DataFrame) -> bool:
+def has_points_alone(points: pl.DataFrame) -> bool:
     """Return whether rows are published points, whose thresholds are not known."""
-    return "threshold" in rows.columns and rows["threshold"].null_count() == len(rows) > 0
+    return "threshold" in points.columns and points["threshold"].null_count() == len(points) > 0
 
 
-def start_at_origin(rows: pl.DataFrame) -> pl.DataFrame:
+def start_at_origin(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows, after a point at recall 0 and fpr 0 in each curve."""
-    origin = rows.select(pl.col("curve").unique(maintain_order=True), recall=0.0, fpr=0.0)
-    return prepend_made(origin, rows.filter((pl.col("recall") > 0) | (pl.col("fpr") > 0)))
+    origin_points = points.select(pl.col("curve").unique(maintain_order=True), recall=0.0, fpr=0.0)
+    return prepend_made(origin_points, points.filter((pl.col("recall") > 0) | (pl.col("fpr") > 0)))
 
 
-def prepend_made(made_points: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def prepend_made(made_points: pl.DataFrame, table_points: pl.DataFrame) -> pl.DataFrame:
     """Return in each curve the points made here, then its rows; the column `made` tells them apart."""
-    marked = [made_points.with_columns(made=True), rows.with_columns(made=False)]
-    return pl.concat(marked, how="diagonal").sort("curve", maintain_order=True)
+    marked_points = [made_points.with_columns(made=True), table_points.with_columns(made=False)]
+    return pl.concat(marked_points, how="diagonal").sort("curve", maintain_order=True)
 
 
 def drop_straight_points(points: pl.DataFrame) -> pl.DataFrame:
     """Drop the points inside a stretch of equal recall or of equal fpr."""
 
-    def inside(value: pl.Expr) -> pl.Expr:
-        return ((value == value.shift(1)) & (value == value.shift(-1))).fill_null(False).over("curve")
+    def is_inside(rate: pl.Expr) -> pl.Expr:
+        return ((rate == rate.shift(1)) & (rate == rate.shift(-1))).fill_null(False).over("curve")
 
-    return points.filter(~inside(pl.col("recall")) & ~inside(pl.col("fpr")))
+    return points.filter(~is_inside(pl.col("recall")) & ~is_inside(pl.col("fpr")))
 
 
-def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
-    """Add points at the fpr of `steps`: lines that are straight on a linear axis bend on a log axis."""
-    ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
-    places = pl.DataFrame({"fpr": steps}, schema={"fpr": pl.Float64})
-    between = ends.join(places, how="cross").filter(pl.col("fpr").is_between("start", "end", "none"))
-    between = (
-        between.drop("start", "end")
+def bend_for_log_axis(points: pl.DataFrame, added_fprs: list[float]) -> pl.DataFrame:
+    """Add points at `added_fprs`: lines that are straight on a linear axis bend on a log axis."""
+    fpr_ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
+    added_places = pl.DataFrame({"fpr": added_fprs}, schema={"fpr": pl.Float64})
+    points_between = fpr_ends.join(added_places, how="cross").filter(
+        pl.col("fpr").is_between("start", "end", "none")
+    )
+    points_between = (
+        points_between.drop("start", "end")
         .join(points, on=["curve", "fpr"], how="anti")
         .with_columns(made=True)
     )
-    merged = pl.concat([points, between], how="diagonal").sort("curve", "fpr", maintain_order=True)
-    return merged.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
+    all_points = pl.concat([points, points_between], how="diagonal").sort(
+        "curve", "fpr", maintain_order=True
+    )
+    return all_points.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
 
 
 def thin_points(
-    points: pl.DataFrame, x_place: pl.Expr, height: pl.Expr, pixels: int = PANEL_PIXELS
+    points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr, n_pixels: int = PANEL_PIXELS
 ) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
-    # `x_place` is the place on the x axis from 0 to 1, and `height` orders points by it. Precision is
-    # monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many
+    # `x_place` is the place on the x axis from 0 to 1, and `height_expr` orders points by it. Precision
+    # is monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many
     # curves are thinned more.
-    pixels = max(_FEWEST_COLUMNS, min(pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
-    number = pl.int_range(pl.len())
-    is_end = (number == 0) | (number == pl.len() - 1)
-    is_extreme = (number == height.arg_min()) | (number == height.arg_max())
-    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * pixels
-    pixel = (x_place * pixels).floor().alias("pixel")
-    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel))
+    n_pixels = max(_FEWEST_COLUMNS, min(n_pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
+    point_number = pl.int_range(pl.len())
+    is_end = (point_number == 0) | (point_number == pl.len() - 1)
+    is_extreme = (point_number == height_expr.arg_min()) | (point_number == height_expr.arg_max())
+    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * n_pixels
+    pixel_column = (x_place * n_pixels).floor().alias("pixel")
+    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel_column))
 
 
-def describe_thinning(points: pl.DataFrame, drawn_points: pl.DataFrame) -> str:
+def describe_thinning(table_points: pl.DataFrame, drawn_points: pl.DataFrame) -> str:
     """Return how many points of the table are drawn, as a text, which is empty if all are."""
     if "copy" in drawn_points.columns:
         drawn_points = drawn_points.filter(pl.col("copy").not_())
-    before, after = (frame["made"].not_().sum() for frame in (points, drawn_points))
-    if before == after:
+    n_before, n_after = (points["made"].not_().sum() for points in (table_points, drawn_points))
+    if n_before == n_after:
         return ""
-    return f"Drawn from {format_count(after)} of {format_count(before)} points"
+    return f"Drawn from {format_count(n_after)} of {format_count(n_before)} points"
 
 
-def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
+def measure_steps(steps: pl.DataFrame, y_column: str) -> dict[int, float]:
     """Return the area under the steps of each curve, by its number."""
-    area = (pl.col(y) * pl.col("recall").diff().fill_null(0)).sum()
-    return dict(steps.group_by("curve").agg(area).rows())
+    area_expr = (pl.col(y_column) * pl.col("recall").diff().fill_null(0)).sum()
+    return dict(steps.group_by("curve").agg(area_expr).rows())
 
 
-def measure_areas(points: pl.DataFrame, x: str = "fpr", y: str = "recall") -> dict[int, float]:
+def measure_areas(
+    points: pl.DataFrame, x_column: str = "fpr", y_column: str = "recall"
+) -> dict[int, float]:
     """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    width = pl.col(x).diff().over("curve").fill_null(0)
-    height_sum = (pl.col(y).fill_null(0) + pl.col(y).fill_null(0).shift(1)).over("curve").fill_null(0)
-    area = pl.col("area").sum()
+    width = pl.col(x_column).diff().over("curve").fill_null(0)
+    height_sum = (
+        (pl.col(y_column).fill_null(0) + pl.col(y_column).fill_null(0).shift(1))
+        .over("curve")
+        .fill_null(0)
+    )
+    area_expr = pl.col("area").sum()
     # What was never scored ties below the last point.
     last_area = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
-    area += last_area if x == "fpr" else 0.0
-    areas = points.with_columns(area=width * height_sum / 2).group_by("curve", maintain_order=True)
-    return dict(areas.agg(area).rows())
+    area_expr += last_area if x_column == "fpr" else 0.0
+    points_by_curve = points.with_columns(area=width * height_sum / 2).group_by(
+        "curve", maintain_order=True
+    )
+    return dict(points_by_curve.agg(area_expr).rows())
 
 
-def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
+def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
     # Sums of weights and published rates do not tell how many there are, so nothing is said of these;
     # but whole numbers that rise by one count examples, though they are floats. In a field of several
     # parts, false positives count by what they tell: see `sample_designs`.
-    doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
-    if _FP_EFFECTIVE in rows.columns:
+    is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
+    if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.
-        doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
-    elif has_counts(rows):
-        doubt = pl.col("fp") < MIN_FALSE_ALERTS
-        if {"tp", "fn"} <= set(rows.columns):
-            doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
-    return rows.with_columns(doubt=doubt)
+        is_in_doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
+    elif has_counts(points):
+        is_in_doubt = pl.col("fp") < MIN_FALSE_ALERTS
+        if {"tp", "fn"} <= set(points.columns):
+            is_in_doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
+    return points.with_columns(doubt=is_in_doubt)
 
 
-def find_few_positives(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
+def find_few_positives(points: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
     """Add the column `doubt`: whether a curve is of fewer than 20 positives."""
-    few = curves.per_curve.select("curve", doubt=(pl.col("n_pos") < FEW_POSITIVES).fill_null(False))
-    return rows.join(few, on="curve", maintain_order="left")
+    doubt_of_curves = curves.curve_rows.select(
+        "curve", doubt=(pl.col("n_pos") < FEW_POSITIVES).fill_null(False)
+    )
+    return points.join(doubt_of_curves, on="curve", maintain_order="left")
 
 
-def has_counts(rows: pl.DataFrame) -> bool:
+def has_counts(points: pl.DataFrame) -> bool:
     """Return whether false positives are numbers of examples; floats are if whole, and by one apart."""
-    if rows.schema["fp"].is_integer():
+    if points.schema["fp"].is_integer():
         return True
-    fp = rows["fp"].cast(pl.Float64)
-    if has_sums_of_weights(rows) or fp.null_count():
+    false_positives = points["fp"].cast(pl.Float64)
+    if has_sums_of_weights(points) or false_positives.null_count():
         return False
-    steps = rows.select(pl.col("fp").cast(pl.Float64).diff().over("curve").abs()).to_series()
-    return bool((steps == 1).any())
+    fp_steps = points.select(pl.col("fp").cast(pl.Float64).diff().over("curve").abs()).to_series()
+    return bool((fp_steps == 1).any())
 
 
-def has_sums_of_weights(rows: pl.DataFrame) -> bool:
+def has_sums_of_weights(points: pl.DataFrame) -> bool:
     """Return whether false positives are sums of weights, which are not whole."""
-    fp = rows["fp"].drop_nulls()
-    return fp.dtype.is_float() and bool((fp != fp.round()).any())
+    false_positives = points["fp"].drop_nulls()
+    return false_positives.dtype.is_float() and bool((false_positives != false_positives.round()).any())
 
 
 def split_by_doubt(
@@ -184,25 +198,27 @@ def split_by_doubt(
         "linear": is_doubtful | was_doubtful,
     }[interpolate]
     is_first = pl.int_range(pl.len()).over("curve") == 0
-    marked_rows = points.with_columns(is_in_doubt.alias("doubt"))
-    following = pl.col("doubt").shift(-1).over("curve")
-    first_doubt = pl.when(is_first).then(following.fill_null(pl.col("doubt"))).otherwise("doubt")
-    marked_rows = marked_rows.with_columns(first_doubt.alias("doubt")).with_row_index("place")
-    marked_rows = marked_rows.with_columns(run=pl.struct("curve", "doubt", *extra_columns).rle_id())
-    of_run = pl.col("run", "doubt", *extra_columns)
+    marked_points = points.with_columns(is_in_doubt.alias("doubt"))
+    next_doubt = pl.col("doubt").shift(-1).over("curve")
+    first_doubt = pl.when(is_first).then(next_doubt.fill_null(pl.col("doubt"))).otherwise("doubt")
+    marked_points = marked_points.with_columns(first_doubt.alias("doubt")).with_row_index("place")
+    marked_points = marked_points.with_columns(run=pl.struct("curve", "doubt", *extra_columns).rle_id())
+    run_columns = pl.col("run", "doubt", *extra_columns)
     is_last = pl.col("run").shift(-1).over("curve") != pl.col("run")
-    copies = marked_rows.with_columns(of_run.shift(-1).over("curve"), copy=True, is_last=is_last)
+    copies = marked_points.with_columns(run_columns.shift(-1).over("curve"), copy=True, is_last=is_last)
     copies = copies.filter("is_last").drop("is_last")
-    all_points = pl.concat([marked_rows.with_columns(copy=False), copies])
+    all_points = pl.concat([marked_points.with_columns(copy=False), copies])
     return all_points.sort("place", "run", maintain_order=True).drop("place")
 
 
 def describe_doubt(drawn_points: pl.DataFrame) -> list[str]:
     """Return a sentence for the note if some points are in doubt, or if that is not known."""
     if drawn_points["doubt"].any():
-        few = {"tp", "fn"} <= set(drawn_points.columns)
-        few = few and bool((drawn_points["tp"] + drawn_points["fn"] < FEW_POSITIVES).any())
-        or_positives = f", or {FEW_POSITIVES} positives" if few else ""
+        has_few_positives = {"tp", "fn"} <= set(drawn_points.columns)
+        has_few_positives = has_few_positives and bool(
+            (drawn_points["tp"] + drawn_points["fn"] < FEW_POSITIVES).any()
+        )
+        or_positives = f", or {FEW_POSITIVES} positives" if has_few_positives else ""
         return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
     if _FP_EFFECTIVE not in drawn_points.columns and has_sums_of_weights(drawn_points):
         reason = "counts that are not whole do not tell"
@@ -214,14 +230,21 @@ def build_records(
     channels: Channels, points: pl.DataFrame, fields: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the points as records, without nulls and with six digits."""
-    place_of = {curve: channels.curve_fields(curve) for curve in points["curve"].unique()}
-    flags = [name for name in ("doubt", "copy") if name in points.columns]
+    fields_of_curve = {
+        curve_number: channels.curve_fields(curve_number) for curve_number in points["curve"].unique()
+    }
+    flag_columns = [field for field in ("doubt", "copy") if field in points.columns]
     records = []
-    for order, row in enumerate(points.iter_rows(named=True)):
-        record = {"part": "curve", "curve": row["curve"], "order": order, **place_of[row["curve"]]}
-        record |= {name: round_digits(row[name]) for name in fields if row[name] is not None}
-        record |= {name: 1 for name in flags if row[name]}
-        records.append(record | ({"run": row["run"]} if "run" in row else {}))
+    for order, point in enumerate(points.iter_rows(named=True)):
+        record = {
+            "part": "curve",
+            "curve": point["curve"],
+            "order": order,
+            **fields_of_curve[point["curve"]],
+        }
+        record |= {field: round_digits(point[field]) for field in fields if point[field] is not None}
+        record |= {field: 1 for field in flag_columns if point[field]}
+        records.append(record | ({"run": point["run"]} if "run" in point else {}))
     return records
 
 
@@ -229,16 +252,21 @@ def build_dots(channels: Channels, points: pl.DataFrame, fields: Sequence[str]) 
     """Return a dot per published point, if they are few: what lies between two is not known."""
     if not has_points_alone(points) or (points["curve"].value_counts()["count"] > _MOST_DOTS).any():
         return []
-    color = channels.color
-    dots = [row | {"part": "dot"} for row in build_records(channels, points, fields)]
-    return [dot for dot in dots if color is None or dot.get("color") in color.shown_labels]
+    color_channel = channels.color
+    dots = [record | {"part": "dot"} for record in build_records(channels, points, fields)]
+    return [
+        dot for dot in dots if color_channel is None or dot.get("color") in color_channel.shown_labels
+    ]
 
 
 def raise_to_axis(
-    points: pl.DataFrame, axis: ChartAxis, names: Sequence[str], lows: Mapping[int, float] | None = None
+    points: pl.DataFrame,
+    axis: ChartAxis,
+    columns: Sequence[str],
+    lows: Mapping[int, float] | None = None,
 ) -> pl.DataFrame:
     """Return the points with values below a log axis, such as 0, on its lower edge."""
-    low = pl.lit(axis.low)
+    low_expr = pl.lit(axis.low)
     if lows is not None:  # by curve, where panels have axes of their own
-        low = pl.col("curve").replace_strict(lows, return_dtype=pl.Float64)
-    return points.with_columns(pl.col(names).clip(lower_bound=low)) if axis.is_log else points
+        low_expr = pl.col("curve").replace_strict(lows, return_dtype=pl.Float64)
+    return points.with_columns(pl.col(columns).clip(lower_bound=low_expr)) if axis.is_log else points

@@ -27,88 +27,103 @@ FEW_POSITIVES = 20  # positives below which a share of them is no finding
 class ChartCurves:
     """The curves of a table that have a defined point, sorted, under fixed field names."""
 
-    rows: pl.DataFrame  # one row per point: `curve`, its number, and the values that are drawn
-    per_curve: pl.DataFrame  # one row per curve: `curve`, the fields of `field_names`, `n_pos`, `n_neg`
+    points: pl.DataFrame  # one row per point: `curve`, its number, and the values that are drawn
+    curve_rows: (
+        pl.DataFrame
+    )  # one row per curve: `curve`, the fields of `column_of_field`, `n_pos`, `n_neg`
     # The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`.
-    field_names: dict[str, str]
+    column_of_field: dict[str, str]
     left_out: str  # a sentence that names the groups without a curve; empty if all have one
     has_zero: bool = False  # whether the table has prevalence 0, which no log axis shows
 
     @property
     def group_fields(self) -> list[str]:
         """Fields of the table's group columns."""
-        return [field for field in self.field_names if field.startswith("group")]
+        return [field for field in self.column_of_field if field.startswith("group")]
 
     @property
     def other_fields(self) -> list[str]:
         """Further fields in which curves of one group can differ."""
-        others = ("eta", "span", "target", "metric")
-        return [field for field in others if field in self.field_names]
+        known_fields = ("eta", "span", "target", "metric")
+        return [field for field in known_fields if field in self.column_of_field]
 
     @property
     def has_few_positives(self) -> bool:
         """Whether a curve is of so few positives that what it shows is no finding."""
-        return bool((self.per_curve["n_pos"] < FEW_POSITIVES).any())
+        return bool((self.curve_rows["n_pos"] < FEW_POSITIVES).any())
 
     def count_distinct(self, fields: Sequence[str]) -> int:
         """Return how many different values these fields have among the curves."""
-        return self.per_curve.n_unique(fields) if fields else 1
+        return self.curve_rows.n_unique(fields) if fields else 1
 
     def join_etas(self, text: str) -> str:
         """Return the text and where the curves run, such as `where 1 in 1 000 is positive`."""
-        etas = self.per_curve["eta"].unique().sort().to_list()
-        is_own = "group_0" in self.field_names and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
-        if is_own and self.count_distinct(self.group_fields) == len(self.per_curve):
-            span = label_formats.say_eta_range(etas)
-            where = f"{'from ' if ' to ' in span else ''}{span}"
-            return f"{text.rstrip(',')}, each group at its own share of positives, {where}"
+        etas = self.curve_rows["eta"].unique().sort().to_list()
+        has_several_etas = (
+            "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
+        )
+        if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
+            eta_range = label_formats.say_eta_range(etas)
+            range_words = f"{'from ' if ' to ' in eta_range else ''}{eta_range}"
+            return f"{text.rstrip(',')}, each group at its own share of positives, {range_words}"
         return f"{text} {label_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
-        in_field = set(_EFFECTIVE) <= set(self.per_curve.columns)
-        names = _EFFECTIVE if in_field else ("n_pos", "n_neg")
-        sizes = [self.per_curve[name].drop_nulls() for name in names]
-        if self.per_curve.is_empty() and not self.left_out:
+        has_effective_sizes = set(_EFFECTIVE) <= set(self.curve_rows.columns)
+        size_names = _EFFECTIVE if has_effective_sizes else ("n_pos", "n_neg")
+        size_columns = [self.curve_rows[name].drop_nulls() for name in size_names]
+        if self.curve_rows.is_empty() and not self.left_out:
             return ["The table has no rows", *self.describe_left_out()]
-        if not all(len(size) for size in sizes):
+        if not all(len(size_column) for size_column in size_columns):
             return self.describe_left_out()
-        subject = "Test set" if self.count_distinct(names) == 1 else "Test sets"
-        if in_field:
-            numbers = say_sizes(*(label_formats.format_range(size.round()) for size in sizes))
-            sizes_words = f" of several parts, weighted for the field, which counts as {numbers}"
-        elif any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
-            are_whole = all((size >= 100).all() for size in sizes)
-            sizes = [size.round() if are_whole else size for size in sizes]
-            pos, neg = map(label_formats.format_range, sizes)
-            sizes_words = f": the weights of positives add up to {pos}, those of negatives to {neg}"
+        subject = "Test set" if self.count_distinct(size_names) == 1 else "Test sets"
+        if has_effective_sizes:
+            sizes_text = say_sizes(
+                *(label_formats.format_range(size_column.round()) for size_column in size_columns)
+            )
+            sizes_clause = f" of several parts, weighted for the field, which counts as {sizes_text}"
+        elif any(
+            size_column.dtype.is_float() and (size_column != size_column.round()).any()
+            for size_column in size_columns
+        ):
+            are_whole = all((size_column >= 100).all() for size_column in size_columns)
+            size_columns = [
+                size_column.round() if are_whole else size_column for size_column in size_columns
+            ]
+            pos_text, neg_text = map(label_formats.format_range, size_columns)
+            sizes_clause = (
+                f": the weights of positives add up to {pos_text}, those of negatives to {neg_text}"
+            )
         else:
-            sizes_words = f": {say_sizes(*map(label_formats.format_range, sizes))}"
-        return [subject + sizes_words, *self.describe_left_out()]
+            sizes_clause = f": {say_sizes(*map(label_formats.format_range, size_columns))}"
+        return [subject + sizes_clause, *self.describe_left_out()]
 
     def describe_left_out(self) -> list[str]:
         """Return sentences on groups and prevalences that are not drawn."""
-        lines = [self.left_out, "Not drawn: prevalence 0" if self.has_zero else ""]
-        return [line for line in lines if line]
+        sentences = [self.left_out, "Not drawn: prevalence 0" if self.has_zero else ""]
+        return [sentence for sentence in sentences if sentence]
 
 
 def check_table(
-    chart: str, table: object, made_by: str, required_columns: Sequence[str]
+    chart_name: str, table: object, made_by: str, required_columns: Sequence[str]
 ) -> pl.DataFrame:
     """Return the table; raise unless it is a DataFrame that has the needed columns."""
     if isinstance(table, pl.LazyFrame):
         raise PrcError(
-            f"{chart} takes a DataFrame and got a LazyFrame; collect it first: table.collect()"
+            f"{chart_name} takes a DataFrame and got a LazyFrame; collect it first: table.collect()"
         )
     if not isinstance(table, pl.DataFrame):
-        raise PrcError(f"{chart} takes the DataFrame that {made_by} returns; got {type(table).__name__}")
+        raise PrcError(
+            f"{chart_name} takes the DataFrame that {made_by} returns; got {type(table).__name__}"
+        )
     absent_columns = [name for name in required_columns if name not in table.columns]
     if absent_columns:
         raise PrcError(
-            f"{chart} takes the table that {made_by} returns, with all its columns; "
+            f"{chart_name} takes the table that {made_by} returns, with all its columns; "
             f"this one lacks {', '.join(absent_columns)}"
         )
-    refuse_objects(f"the table of {chart}", table.schema)
+    refuse_objects(f"the table of {chart_name}", table.schema)
     return table
 
 
@@ -118,117 +133,144 @@ def name_group_fields(columns: Sequence[str]) -> dict[str, str]:
 
 
 def pick_columns(
-    table: pl.DataFrame, names: Mapping[str, str], further_columns: Iterable[str]
+    table: pl.DataFrame, column_of_field: Mapping[str, str], further_columns: Iterable[str]
 ) -> pl.DataFrame:
     """Return columns under the names of their fields, and further ones under their own names."""
-    name_of = {**names, **{name: name for name in further_columns}}
+    all_columns_of_fields = {**column_of_field, **{name: name for name in further_columns}}
     # Not by `select`, to which a column called `*` or `^x$` is a pattern.
-    return pl.DataFrame([table.get_column(name).alias(field) for field, name in name_of.items()])
+    return pl.DataFrame(
+        [table.get_column(name).alias(field) for field, name in all_columns_of_fields.items()]
+    )
 
 
-def number_curves(frame: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
+def number_curves(points: pl.DataFrame, key_fields: Iterable[str]) -> pl.DataFrame:
     """Add the column `curve`, a number, to rows that are sorted by the keys of curves."""
-    number = pl.struct(list(keys)).rle_id() if keys else pl.lit(0, dtype=pl.UInt32)
-    return frame.with_columns(number.alias("curve"))
+    curve_number = pl.struct(list(key_fields)).rle_id() if key_fields else pl.lit(0, dtype=pl.UInt32)
+    return points.with_columns(curve_number.alias("curve"))
 
 
-def add_sizes(frame: pl.DataFrame) -> pl.DataFrame:
+def add_sizes(points: pl.DataFrame) -> pl.DataFrame:
     """Add `n_pos` and `n_neg`, unless the frame has them; null if its table does not tell them."""
-    if {"n_pos", "n_neg"} <= set(frame.columns):
-        return frame
-    unknown = pl.lit(None, dtype=pl.Float64)
-    has_cells = {"tp", "fp", "fn", "tn"} <= set(frame.columns)
-    n_pos = pl.col("tp") + pl.col("fn") if has_cells else unknown
-    return frame.with_columns(n_pos=n_pos, n_neg=pl.col("fp") + pl.col("tn") if has_cells else unknown)
+    if {"n_pos", "n_neg"} <= set(points.columns):
+        return points
+    null_size = pl.lit(None, dtype=pl.Float64)
+    has_cells = {"tp", "fp", "fn", "tn"} <= set(points.columns)
+    n_pos = pl.col("tp") + pl.col("fn") if has_cells else null_size
+    return points.with_columns(
+        n_pos=n_pos, n_neg=pl.col("fp") + pl.col("tn") if has_cells else null_size
+    )
 
 
-def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.Expr) -> ChartCurves:
-    """Return the curves of the rows that are drawn; `frame` has the column `curve`, too."""
-    frame = add_sizes(frame)
-    rows = frame.filter(is_drawn)
-    fields = [field for field in names if field in frame.columns]
-    sizes = ["n_pos", "n_neg", *(name for name in _EFFECTIVE if name in frame.columns)]
-    first_sizes = pl.col(sizes).drop_nulls().first()
-    per_curve = frame.group_by("curve", maintain_order=True).agg(pl.col(fields).first(), first_sizes)
-    has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
-    drawn_curves, left_out = per_curve.filter(has_rows), per_curve.filter(~has_rows)
-    sentence = ""
-    if not left_out.is_empty():  # a sentence that names these groups, and says why
-        one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
-        reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
-        label_fields = {field: name for field, name in names.items() if field.startswith("group")}
-        label_fields |= {
-            other: names[other]
-            for other in ("target", "metric")
-            if other in names and per_curve.n_unique(other) > 1
+def build_chart_curves(
+    all_points: pl.DataFrame, column_of_field: dict[str, str], is_drawn: pl.Expr
+) -> ChartCurves:
+    """Return the curves of the rows that are drawn; `all_points` have the column `curve`, too."""
+    all_points = add_sizes(all_points)
+    drawn_points = all_points.filter(is_drawn)
+    present_fields = [field for field in column_of_field if field in all_points.columns]
+    size_names = ["n_pos", "n_neg", *(name for name in _EFFECTIVE if name in all_points.columns)]
+    first_sizes = pl.col(size_names).drop_nulls().first()
+    all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
+        pl.col(present_fields).first(), first_sizes
+    )
+    has_rows = pl.col("curve").is_in(drawn_points["curve"].unique().implode())
+    drawn_curve_rows, left_out_rows = all_curve_rows.filter(has_rows), all_curve_rows.filter(~has_rows)
+    left_out_sentence = ""
+    if not left_out_rows.is_empty():  # a sentence that names these groups, and says why
+        has_one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
+        reason = "one class only" if left_out_rows.select(has_one_class.all()).item() else "undefined"
+        column_of_label_field = {
+            field: name for field, name in column_of_field.items() if field.startswith("group")
         }
-        group_names = ["the whole table"]
-        if label_fields:
-            group_names = label_formats.build_labels(
-                left_out.unique([*label_fields], maintain_order=True), label_fields
+        column_of_label_field |= {
+            field: column_of_field[field]
+            for field in ("target", "metric")
+            if field in column_of_field and all_curve_rows.n_unique(field) > 1
+        }
+        group_labels = ["the whole table"]
+        if column_of_label_field:
+            group_labels = label_formats.build_labels(
+                left_out_rows.unique([*column_of_label_field], maintain_order=True),
+                column_of_label_field,
             )
-        first_names = ", ".join(shorten_name(name, 40) for name in group_names[:_MAX_NAMES])
-        remainder = f" and {len(group_names) - _MAX_NAMES} more" if len(group_names) > _MAX_NAMES else ""
-        sentence = f"Not drawn, {reason}: {first_names}{remainder}"
-    return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), drawn_curves, names, sentence)
+        names_text = ", ".join(shorten_name(name, 40) for name in group_labels[:_MAX_NAMES])
+        remainder_text = (
+            f" and {len(group_labels) - _MAX_NAMES} more" if len(group_labels) > _MAX_NAMES else ""
+        )
+        left_out_sentence = f"Not drawn, {reason}: {names_text}{remainder_text}"
+    return ChartCurves(
+        drawn_points.drop(present_fields, "n_pos", "n_neg"),
+        drawn_curve_rows,
+        column_of_field,
+        left_out_sentence,
+    )
 
 
 # Tables with a row per threshold --------------------------------------------------------------
 
 
 def read_sweep(
-    chart: str,
+    chart_name: str,
     table: object,
-    values: Sequence[str] = (),
+    metric_columns: Sequence[str] = (),
     *,
     by_eta: bool = True,
     made_by: str = "curve",
     further_columns: Sequence[str] = (),
 ) -> ChartCurves:
     """Return the curves of a table that has a row per threshold."""
-    # `values` are the metrics that are drawn; `further_columns` hold other numbers of each row. Each
+    # `metric_columns` are drawn; `further_columns` hold other numbers of each row. Each
     # prevalence has a curve of its own; with `by_eta=False` all prevalences of a group share one.
     required_columns = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *further_columns]
-    table = check_table(chart, table, made_by, required_columns)
-    for name in values:
+    table = check_table(chart_name, table, made_by, required_columns)
+    for name in metric_columns:
         if name not in table.columns:
             remedy = f'pass metrics=("{name}",) to curve'
             remedy = "leave out long=True" if "metric" in table.columns else remedy
-            raise PrcError(f"{chart} draws the column {name!r}, which the table lacks; {remedy}")
+            raise PrcError(f"{chart_name} draws the column {name!r}, which the table lacks; {remedy}")
     key_columns = table.columns[: table.columns.index("threshold")]
-    end = key_columns.index("eta") if "eta" in key_columns else len(key_columns)
-    names = name_group_fields(key_columns[:end])
-    keys = [*names]
+    eta_position = key_columns.index("eta") if "eta" in key_columns else len(key_columns)
+    column_of_field = name_group_fields(key_columns[:eta_position])
+    key_fields = [*column_of_field]
     if by_eta:
-        carried = {f"carried_{number}": name for number, name in enumerate(key_columns[end + 1 :])}
-        own_keys, end_columns = [*names.values(), "eta"], ["eta_low", "eta_high"]
-        names |= {"eta": "eta"}
-        keys.append("eta")
-        if set(end_columns) <= set(carried.values()):
+        column_of_carried_field = {
+            f"carried_{number}": name for number, name in enumerate(key_columns[eta_position + 1 :])
+        }
+        own_key_columns, end_columns = [*column_of_field.values(), "eta"], ["eta_low", "eta_high"]
+        column_of_field |= {"eta": "eta"}
+        key_fields.append("eta")
+        if set(end_columns) <= set(column_of_carried_field.values()):
             # The interval of a prevalence tells curves apart where several are equal but for that.
-            n, n_spans = (
-                table.select(pl.struct(k).n_unique()).item()
-                for k in (own_keys, [*own_keys, *end_columns])
+            n_curves, n_curves_with_spans = (
+                table.select(pl.struct(names_of_key).n_unique()).item()
+                for names_of_key in (own_key_columns, [*own_key_columns, *end_columns])
             )
-            if n < n_spans:
-                pairs, say = table.select(end_columns).rows(), label_formats.say_eta_range
-                span_texts = ["exact" if None in pair else say(pair) for pair in pairs]
+            if n_curves < n_curves_with_spans:
+                end_pairs, say_range = table.select(end_columns).rows(), label_formats.say_eta_range
+                span_texts = [
+                    "exact" if None in end_pair else say_range(end_pair) for end_pair in end_pairs
+                ]
                 table = table.with_columns(pl.Series(SPAN, span_texts, dtype=pl.String))
-                carried["span"] = SPAN
-                keys.append("span")
-        names |= carried
-    frame = _sort_points(table, names, keys, [*values, *further_columns])
-    defined = ["recall", *(values or ["fpr"])]
-    _check_curves(frame.drop_nulls(defined))
-    return build_chart_curves(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
+                column_of_carried_field["span"] = SPAN
+                key_fields.append("span")
+        column_of_field |= column_of_carried_field
+    points = _sort_points(table, column_of_field, key_fields, [*metric_columns, *further_columns])
+    defined_columns = ["recall", *(metric_columns or ["fpr"])]
+    _check_curves(points.drop_nulls(defined_columns))
+    return build_chart_curves(
+        points, column_of_field, pl.all_horizontal(pl.col(defined_columns).is_not_null())
+    )
 
 
-def _check_curves(rows: pl.DataFrame) -> None:
+def _check_curves(points: pl.DataFrame) -> None:
     """Raise if rows of one curve are not of one: rates fall with the threshold, or sizes differ."""
     is_rate_falling = pl.any_horizontal(pl.col("recall", "fpr").diff() < 0).any()
     # Sums of weights may differ in their last digits from row to row.
-    is_size_mixed = (pl.col(n).max() > pl.col(n).min() * (1 + 1e-9) for n in ("n_pos", "n_neg"))
-    mixtures = rows.group_by("curve").agg(is_rate_falling.alias("falls"), *is_size_mixed)
+    mixed_sizes = (
+        pl.col(size_name).max() > pl.col(size_name).min() * (1 + 1e-9)
+        for size_name in ("n_pos", "n_neg")
+    )
+    mixtures = points.group_by("curve").agg(is_rate_falling.alias("falls"), *mixed_sizes)
     if mixtures.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
         raise PrcError(
             "some rows do not fit in one curve: recall or fpr falls while the threshold falls, or the "
@@ -238,110 +280,141 @@ def _check_curves(rows: pl.DataFrame) -> None:
 
 
 def _sort_points(
-    table: pl.DataFrame, names: dict[str, str], keys: list[str], values: Sequence[str]
+    table: pl.DataFrame,
+    column_of_field: dict[str, str],
+    key_fields: list[str],
+    value_columns: Sequence[str],
 ) -> pl.DataFrame:
     """Return the columns of a chart by curve and falling threshold, each point once, without NaN."""
-    rates = ["recall", "fpr", *values]
-    of_field = [name for name in FIELD_COLUMNS if name in table.columns]
-    frame = pick_columns(table, names, [*SWEEP_COLUMNS, *rates, *of_field])
-    rate = pl.col(rates).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
-    frame = add_sizes(frame.with_columns(pl.when(rate.is_finite()).then(rate)))
-    order = [*keys, "threshold", "fpr", "recall"]
-    falling = [name == "threshold" for name in order]
-    frame = number_curves(frame.sort(order, descending=falling, nulls_last=falling), keys)
+    rate_columns = ["recall", "fpr", *value_columns]
+    field_columns = [name for name in FIELD_COLUMNS if name in table.columns]
+    points = pick_columns(table, column_of_field, [*SWEEP_COLUMNS, *rate_columns, *field_columns])
+    rate = pl.col(rate_columns).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
+    points = add_sizes(points.with_columns(pl.when(rate.is_finite()).then(rate)))
+    sort_columns = [*key_fields, "threshold", "fpr", "recall"]
+    is_falling = [name == "threshold" for name in sort_columns]
+    points = number_curves(
+        points.sort(sort_columns, descending=is_falling, nulls_last=is_falling), key_fields
+    )
     # A ROC curve from the table of `curve` would have each point once per prevalence.
     point = pl.col("curve", "threshold", "fpr", "recall")
-    frame = frame.filter(pl.any_horizontal(point.ne_missing(point.shift())))
-    return frame.with_columns(pl.col("threshold").shift(-1).over("curve").alias(label_formats.LOWER))
+    points = points.filter(pl.any_horizontal(point.ne_missing(point.shift())))
+    return points.with_columns(pl.col("threshold").shift(-1).over("curve").alias(label_formats.LOWER))
 
 
 # Tables with a row per prevalence --------------------------------------------------------------
 
 
 def read_lines(
-    chart: str, table: object, only: str | None = None, *, is_per_row: bool = False
+    chart_name: str, table: object, only_metric: str | None = None, *, is_per_row: bool = False
 ) -> ChartCurves:
-    """Return a line per group, metric and target, or only the lines of the metric `only`."""
+    """Return a line per group, metric and target, or only those of `only_metric`."""
     # Rows have `eta`, `value`, and `low` and `high` if the table has intervals. A null value between
     # others is a gap in its line. With `is_per_row` each prevalence is a line of its own, of one point.
-    made_by = "operating_points" if only else "summary or operating_points"
-    table = check_table(chart, table, made_by, ["eta"])
-    start = table.columns.index("eta")
-    names, after_eta = name_group_fields(table.columns[:start]), table.columns[start + 1 :]
-    sizes = [name for name in ("n_pos", "n_neg") if name in after_eta]
-    sweep = [name for name in SWEEP_COLUMNS if name in after_eta]
-    base = add_sizes(pick_columns(table, names, ["eta", *(sizes if len(sizes) == 2 else []), *sweep]))
-    if "criterion" in after_eta:
-        names["target"] = "target"
-        base = base.with_columns(table.select(target=pl.struct("criterion", "target")).to_series())
+    made_by = "operating_points" if only_metric else "summary or operating_points"
+    table = check_table(chart_name, table, made_by, ["eta"])
+    eta_position = table.columns.index("eta")
+    column_of_field, columns_after_eta = (
+        name_group_fields(table.columns[:eta_position]),
+        table.columns[eta_position + 1 :],
+    )
+    size_columns = [name for name in ("n_pos", "n_neg") if name in columns_after_eta]
+    sweep_columns = [name for name in SWEEP_COLUMNS if name in columns_after_eta]
+    shared_columns = add_sizes(
+        pick_columns(
+            table,
+            column_of_field,
+            ["eta", *(size_columns if len(size_columns) == 2 else []), *sweep_columns],
+        )
+    )
+    if "criterion" in columns_after_eta:
+        column_of_field["target"] = "target"
+        shared_columns = shared_columns.with_columns(
+            table.select(target=pl.struct("criterion", "target")).to_series()
+        )
     else:
-        base = base.drop(sweep)
-    names |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
-    values = _read_values(chart, table, after_eta, made_by)
-    frame = pl.concat([base.with_columns(columns) for columns in values], how="diagonal")
-    if only:
-        frame = frame.filter(pl.col("metric") == only)
-        if frame.is_empty() and len(table):
-            remedy = f'pass metrics=("{only}",) to operating_points'
-            raise PrcError(f"{chart} draws {only}, which the table lacks; {remedy}")
-    return build_lines(frame, names, "value")
+        shared_columns = shared_columns.drop(sweep_columns)
+    column_of_field |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
+    columns_by_metric = _read_values(chart_name, table, columns_after_eta, made_by)
+    points = pl.concat(
+        [shared_columns.with_columns(metric_columns) for metric_columns in columns_by_metric],
+        how="diagonal",
+    )
+    if only_metric:
+        points = points.filter(pl.col("metric") == only_metric)
+        if points.is_empty() and len(table):
+            remedy = f'pass metrics=("{only_metric}",) to operating_points'
+            raise PrcError(f"{chart_name} draws {only_metric}, which the table lacks; {remedy}")
+    return build_lines(points, column_of_field, "value")
 
 
-def build_lines(frame: pl.DataFrame, names: dict[str, str], value: str) -> ChartCurves:
+def build_lines(points: pl.DataFrame, column_of_field: dict[str, str], value_column: str) -> ChartCurves:
     """Return the lines of a frame by prevalence, numbered and sorted; see `number_lines`."""
-    frame = frame.with_columns(pl.col("eta").cast(pl.Float64))
-    number = pl.col(pl.Float64).exclude(list(names))
-    frame = frame.with_columns(pl.when(number.is_finite()).then(number))
+    points = points.with_columns(pl.col("eta").cast(pl.Float64))
+    float_columns = pl.col(pl.Float64).exclude(list(column_of_field))
+    points = points.with_columns(pl.when(float_columns.is_finite()).then(float_columns))
     is_shown = (pl.col("eta") > 0) | pl.col(
         "eta"
     ).is_null().all()  # null: negatives that are not counted
-    lines = number_lines(frame.filter(is_shown), names, "eta", value, "prevalence")
-    values = pl.col(value)
-    is_within_line = values.forward_fill().is_not_null() & values.backward_fill().is_not_null()
-    curves = build_chart_curves(lines, names, is_within_line.over("curve"))
-    return replace(curves, has_zero=bool((frame["eta"] == 0).any()))
+    line_points = number_lines(
+        points.filter(is_shown), column_of_field, "eta", value_column, "prevalence"
+    )
+    line_values = pl.col(value_column)
+    is_within_line = line_values.forward_fill().is_not_null() & line_values.backward_fill().is_not_null()
+    curves = build_chart_curves(line_points, column_of_field, is_within_line.over("curve"))
+    return replace(curves, has_zero=bool((points["eta"] == 0).any()))
 
 
 def number_lines(
-    frame: pl.DataFrame, names: dict[str, str], x: str, value: str, x_name: str
+    points: pl.DataFrame, column_of_field: dict[str, str], x_column: str, value_column: str, x_name: str
 ) -> pl.DataFrame:
     """Return the rows by line and x, with the column `curve`; raise if a line has two values at an x."""
-    frame = number_curves(frame.sort(*names, x), names)
-    frame = frame.unique(["curve", x, value], keep="first", maintain_order=True)
-    if frame.select(pl.struct("curve", x).is_duplicated().any()).item():
+    points = number_curves(points.sort(*column_of_field, x_column), column_of_field)
+    points = points.unique(["curve", x_column, value_column], keep="first", maintain_order=True)
+    if points.select(pl.struct("curve", x_column).is_duplicated().any()).item():
         raise PrcError(
             f"some lines have several values at one {x_name}; keep the group columns of the table, and "
             "keep them before eta"
         )
-    return frame
+    return points
 
 
 def _read_values(
-    chart: str, table: pl.DataFrame, after_eta: list[str], made_by: str
+    chart_name: str, table: pl.DataFrame, columns_after_eta: list[str], made_by: str
 ) -> list[list[pl.Series]]:
     """Return `metric`, `value` and its interval: once for a long table, else once per metric column."""
-    shared = [table.get_column(name) for name in ("reliable", "interval_of") if name in after_eta]
-    if "metric" in after_eta and "value" in after_eta:
-        columns = [name for name in ("metric", "value", "low", "high") if name in after_eta]
-        return [[*(table.get_column(name) for name in columns), *shared]]
-    is_wide = "criterion" in after_eta and "fpr" in after_eta
-    metric_candidates = after_eta[after_eta.index("fpr") + 1 :] if is_wide else []
-    interval_columns = {column for name in after_eta for column in astuple(name_estimate(name))[1:]}
+    shared_series = [
+        table.get_column(name) for name in ("reliable", "interval_of") if name in columns_after_eta
+    ]
+    if "metric" in columns_after_eta and "value" in columns_after_eta:
+        column_names = [name for name in ("metric", "value", "low", "high") if name in columns_after_eta]
+        return [[*(table.get_column(name) for name in column_names), *shared_series]]
+    is_wide = "criterion" in columns_after_eta and "fpr" in columns_after_eta
+    metric_candidates = columns_after_eta[columns_after_eta.index("fpr") + 1 :] if is_wide else []
+    interval_columns = {
+        column for name in columns_after_eta for column in astuple(name_estimate(name))[1:]
+    }
     no_metrics = {*interval_columns, *_ALERT_COLUMNS, ABOVE_CHANCE}
     metrics = [name for name in metric_candidates if name not in no_metrics]
     if not metrics:
         raise PrcError(
-            f"{chart} takes the table that {made_by} returns, with all its columns; this one has "
+            f"{chart_name} takes the table that {made_by} returns, with all its columns; this one has "
             "neither metric and value, nor criterion, target and a column per metric"
         )
-    values = []
+    series_by_metric = []
     for name in metrics:
-        estimate = find_estimate(after_eta, name)
-        ends = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-        numbers = [
-            table.get_column(end_column).alias(field).cast(pl.Float64)
-            for field, end_column in ends.items()
-            if end_column is not None
+        estimate_columns = find_estimate(columns_after_eta, name)
+        column_of_end = {
+            "value": estimate_columns.value,
+            "low": estimate_columns.low,
+            "high": estimate_columns.high,
+        }
+        estimate_series = [
+            table.get_column(estimate_column).alias(field).cast(pl.Float64)
+            for field, estimate_column in column_of_end.items()
+            if estimate_column is not None
         ]
-        values.append([pl.Series("metric", [name] * table.height, pl.String), *numbers, *shared])
-    return values
+        series_by_metric.append(
+            [pl.Series("metric", [name] * table.height, pl.String), *estimate_series, *shared_series]
+        )
+    return series_by_metric
