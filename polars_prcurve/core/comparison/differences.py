@@ -27,7 +27,11 @@ from polars_prcurve.core.comparison.paired_errors import AMOUNTS, BOTH, OF_ALL
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.interval_inputs import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import tell_doubts, z_value
-from polars_prcurve.core.confidence.point_intervals import MOVES, combine_distances, measure_distances
+from polars_prcurve.core.confidence.point_intervals import (
+    MOVE_NAMES,
+    combine_distances,
+    measure_distances,
+)
 from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
@@ -441,7 +445,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     by = comparison.table.group_columns
     points = _number_points(comparison, metrics, by, moving=moving)
     counts_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
-    moves = [move for source, move in MOVES.items() if moving and (counts_eta or source != "eta")]
+    moves = [move for source, move in MOVE_NAMES.items() if moving and (counts_eta or source != "eta")]
     model_columns = [
         Row.MODEL,
         Group.NUMBER,
@@ -557,7 +561,7 @@ _AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
 _RATES = {name: f"{RESERVED}{name}_rate" for name in AMOUNTS}
 """The rate of a class, half an example added."""
-_MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
+_MOVES = dict(zip(AMOUNTS, (MOVE_NAMES["recall"], MOVE_NAMES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
 
 
@@ -581,7 +585,7 @@ def _add_correlation(
         unsummed_metrics = [metric if sums or not is_sum(metric) else None for metric in metrics]
         pairs = _add_moves(pairs, unsummed_metrics, counts_eta=counts_eta)
     agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
-    agreement |= {MOVES["eta"]: pl.lit(1.0)} if counts_eta else {}
+    agreement |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if counts_eta else {}
     # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
     errors = [sum((pl.col(side + move) ** 2 for move in agreement), pl.lit(0.0)) for side in SIDES]
     shares = (weight * pl.col(A + move) * pl.col(B + move) for move, weight in agreement.items())
@@ -623,5 +627,5 @@ def _add_moves(
             # The logit of eta, less and plus half its error.
             etas = (1 / (1 + (sign * error_of_eta / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
             low, high = (evaluate(middle | {"eta": end}) for end in etas)
-            moves[side + MOVES["eta"]] = pl.when(error_of_eta > 0).then(high - low).otherwise(0.0)
+            moves[side + MOVE_NAMES["eta"]] = pl.when(error_of_eta > 0).then(high - low).otherwise(0.0)
     return pairs.with_columns(**ends).with_columns(**moves)

@@ -34,24 +34,26 @@ def log_alpha(alpha: Alpha) -> Any:
     return alpha.value.log() if isinstance(alpha, AlphaColumns) else math.log(alpha)
 
 
-def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
+def is_tail_at_most(alpha: Alpha, hits: pl.Expr, trials: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Whether at most `k` successes in `n` trials have a probability of at most `alpha`."""
     # P(K <= k) is (1 + k n o) / (1 + o)^n for k = 0 and 1, with odds o.
-    at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -log_alpha(alpha)
-    log_rest = (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
+    passes_if_at_most_one = trials * odds.log1p() - (hits * trials * odds).log1p() >= -log_alpha(alpha)
+    log_one_minus_alpha = (
+        (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
+    )
     # P(K <= n - 1) is 1 - (1 + 1 / o)^-n, since not all n are successes.
-    all_but_one = n * (1 / odds).log1p() <= -log_rest
-    otherwise_passes = tail_quantile(k, n, odds) <= _find_quantile(alpha)
-    is_exact = (k == 0) | (k == 1)
+    passes_if_all_but_one = trials * (1 / odds).log1p() <= -log_one_minus_alpha
+    otherwise_passes = tail_quantile(hits, trials, odds) <= _find_quantile(alpha)
+    is_exact = (hits == 0) | (hits == 1)
     passes = (
         pl.when(is_exact)
-        .then(at_most_one)
-        .when(k == n - 1)
-        .then(all_but_one)
+        .then(passes_if_at_most_one)
+        .when(hits == trials - 1)
+        .then(passes_if_all_but_one)
         .otherwise(otherwise_passes)
     )
     # Odds are share / (1 - share). With less than one failure nothing passes, as with none.
-    return (odds == math.inf) | ((odds > 0) & (k <= n - 1) & passes)
+    return (odds == math.inf) | ((odds > 0) & (hits <= trials - 1) & passes)
 
 
 def _find_quantile(alpha: Alpha) -> Any:
@@ -59,24 +61,26 @@ def _find_quantile(alpha: Alpha) -> Any:
     return alpha.quantile if isinstance(alpha, AlphaColumns) else NormalDist().inv_cdf(alpha)
 
 
-def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
+def count_passing(trials: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
     """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none."""
     # It may be off by one, being from the normal approximation with a correction for skewness.
     z, share = _find_quantile(alpha), 1 / (1 + 1 / odds)
     skewness = (z * z - 1) * (1 - 2 * share) * (1 / 6)
-    successes: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5
-    return successes.floor().clip(0)
+    n_hits: pl.Expr = trials * share + (trials * share * (1 - share)).sqrt() * z + skewness - 0.5
+    return n_hits.floor().clip(0)
 
 
-def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
+def tail_quantile(hits: pl.Expr, trials: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return z such that the normal distribution has below z what the binomial one has up to `k`."""
     # d sqrt((1 + q g(x) + p g(y)) / ((n + 1/6) p q)), with the share p and the rest q,
     # x = (k + 1/2) / n p, y = (n - k - 1/2) / n q, and the corrected distance d of k from n p.
     share, rest = 1 / (1 + 1 / odds), 1 / (1 + odds)
-    correction = rest / (k + 1) - share / (n - k) + (rest - 0.5) / (n + 1)
-    distance = k + 2 / 3 - (n + 1 / 3) * share + 0.02 * correction
-    skewness = rest * _skew((k + 0.5) / (n * share)) + share * _skew((n - k - 0.5) / (n * rest))
-    return distance * ((1 + skewness) / ((n + 1 / 6) * share * rest)).sqrt()
+    correction = rest / (hits + 1) - share / (trials - hits) + (rest - 0.5) / (trials + 1)
+    distance = hits + 2 / 3 - (trials + 1 / 3) * share + 0.02 * correction
+    skewness = rest * _skew((hits + 0.5) / (trials * share)) + share * _skew(
+        (trials - hits - 0.5) / (trials * rest)
+    )
+    return distance * ((1 + skewness) / ((trials + 1 / 6) * share * rest)).sqrt()
 
 
 def _skew(x: pl.Expr) -> pl.Expr:

@@ -23,78 +23,118 @@ from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.metrics.segment_columns import Segment
 
 ABOVE_CHANCE = "above_chance"  # the column of the answer, which results show
-_PLACES = 0.1
+_SHIFT_IN_DISTANCES = 0.1
 """The shift of reciprocal ranks, beside half a place, in distances between examples of a class."""
 
 
 def measure_chance(
-    segments: pl.LazyFrame, groups: pl.LazyFrame, sizes: tuple[pl.Expr, pl.Expr], confidence: float
+    segments: pl.LazyFrame,
+    groups: pl.LazyFrame,
+    sizes_of_classes: tuple[pl.Expr, pl.Expr],
+    confidence: float,
 ) -> pl.LazyFrame:
     """Return ABOVE_CHANCE by NUMBER, from `segments` at scores of positives; null without a class."""
-    n, smaller = pl.col("n_pos") + pl.col("n_neg"), pl.min_horizontal("n_pos", "n_neg")
-    shift = 0.5 + _PLACES * n / repeat_in_rows(smaller, smaller)
-    counts = groups.select(Group.NUMBER, n_pos=sizes[0], n_neg=sizes[1]).with_columns(n=n, shift=shift)
-    rows = segments.filter(pl.col("recall") > pl.col(Segment.RECALL_BEFORE))
-    rows = rows.select(Group.NUMBER, "recall", "fpr", Segment.RECALL_BEFORE, Segment.FPR_BEFORE)
-    sums = add_up_places(rows.join(counts, on=Group.NUMBER)).group_by(Group.NUMBER).sum()
-    deviations = find_deviations(counts.join(sums, on=Group.NUMBER, how="left"))
-    above = pl.any_horizontal(
-        (pl.col(name).fill_nan(None) >= z_value(confidence)).fill_null(False)
-        for name in ("ranks", "top")
+    n_examples, size_of_smaller_class = (
+        pl.col("n_pos") + pl.col("n_neg"),
+        pl.min_horizontal("n_pos", "n_neg"),
     )
-    has_both = (pl.col("n_pos") > 0) & (pl.col("n_neg") > 0)
-    return deviations.select(Group.NUMBER, pl.when(has_both).then(above).alias(ABOVE_CHANCE))
+    shift = 0.5 + _SHIFT_IN_DISTANCES * n_examples / repeat_in_rows(
+        size_of_smaller_class, size_of_smaller_class
+    )
+    counts_per_group = groups.select(
+        Group.NUMBER, n_pos=sizes_of_classes[0], n_neg=sizes_of_classes[1]
+    ).with_columns(n=n_examples, shift=shift)
+    positive_segments = segments.filter(pl.col("recall") > pl.col(Segment.RECALL_BEFORE))
+    positive_segments = positive_segments.select(
+        Group.NUMBER, "recall", "fpr", Segment.RECALL_BEFORE, Segment.FPR_BEFORE
+    )
+    sums_per_group = (
+        add_up_places(positive_segments.join(counts_per_group, on=Group.NUMBER))
+        .group_by(Group.NUMBER)
+        .sum()
+    )
+    deviations_per_group = find_deviations(
+        counts_per_group.join(sums_per_group, on=Group.NUMBER, how="left")
+    )
+    is_above_chance = pl.any_horizontal(
+        (pl.col(deviation_column).fill_nan(None) >= z_value(confidence)).fill_null(False)
+        for deviation_column in ("ranks", "top")
+    )
+    has_both_classes = (pl.col("n_pos") > 0) & (pl.col("n_neg") > 0)
+    return deviations_per_group.select(
+        Group.NUMBER, pl.when(has_both_classes).then(is_above_chance).alias(ABOVE_CHANCE)
+    )
 
 
-def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+def add_up_places(positive_segments: pl.LazyFrame) -> pl.LazyFrame:
     """Return what each score of positives adds to the sums, from the places that it takes."""
     n_pos, n_neg, shift = map(pl.col, ("n_pos", "n_neg", "shift"))
     recall, fpr, recall_before = map(pl.col, ("recall", "fpr", Segment.RECALL_BEFORE))
-    low = n_pos * recall_before + n_neg * pl.col(Segment.FPR_BEFORE).fill_null(0.0)
-    high = n_pos * recall + n_neg * fpr.fill_null(0.0)
-    positives = n_pos * (recall - recall_before)
-    places = rows.select(Group.NUMBER, "shift", low=low, high=high, positives=positives)
-    low, high, positives = map(pl.col, ("low", "high", "positives"))
-    ties, first, last = high - low, low + shift, high + shift
-    places = places.with_columns(total=(ties / first).log1p())  # of reciprocal ranks
-    total = pl.col("total")
+    first_place = n_pos * recall_before + n_neg * pl.col(Segment.FPR_BEFORE).fill_null(0.0)
+    last_place = n_pos * recall + n_neg * fpr.fill_null(0.0)
+    n_positives = n_pos * (recall - recall_before)
+    places_per_score = positive_segments.select(
+        Group.NUMBER, "shift", low=first_place, high=last_place, positives=n_positives
+    )
+    first_place, last_place, n_positives = map(pl.col, ("low", "high", "positives"))
+    n_tied, first_shifted, last_shifted = (
+        last_place - first_place,
+        first_place + shift,
+        last_place + shift,
+    )
+    # Of reciprocal ranks.
+    places_per_score = places_per_score.with_columns(total=(n_tied / first_shifted).log1p())
+    reciprocal_sum = pl.col("total")
     # The squares and cubes of equal shares, less those of what they are the mean of.
-    return places.select(
+    return places_per_score.select(
         Group.NUMBER,
-        ranks=positives * (low + high) / 2,
-        ties=ties**3 - ties,
-        top=positives * total / ties,
-        squares=total * total / ties - ties / (first * last),
-        cubes=total**3 / (ties * ties) - ties * (first + last) / (2 * (first * last) ** 2),
+        ranks=n_positives * (first_place + last_place) / 2,
+        ties=n_tied**3 - n_tied,
+        top=n_positives * reciprocal_sum / n_tied,
+        squares=reciprocal_sum * reciprocal_sum / n_tied - n_tied / (first_shifted * last_shifted),
+        cubes=reciprocal_sum**3 / (n_tied * n_tied)
+        - n_tied * (first_shifted + last_shifted) / (2 * (first_shifted * last_shifted) ** 2),
     )
 
 
-def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
+def find_deviations(sums_per_group: pl.LazyFrame) -> pl.LazyFrame:
     """Return the normal deviates of both sums, `ranks` and `top`; null where all scores are equal."""
     # That of ranks has half a place less, since ranks are whole numbers.
-    n_pos, n_neg, n, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
-    last = n + shift
+    n_pos, n_neg, n_examples, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
+    last_shifted = n_examples + shift
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks
-    # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `spread`.
+    # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `place_variance`.
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
-    ranks_variance = n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1)))
-    mean = (n / shift).log1p() / n
-    second = (n / (shift * last) + pl.col("squares")) / n
-    third = (n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n
-    spread, skew = second - mean * mean, third - 3 * mean * second + 2 * mean**3
-    variance = n_pos * n_neg / (n - 1) * spread
-    varies = spread > 1e-9 * second
-    sums = sums.select(
+    ranks_variance = (
+        n_pos * n_neg * (1 / 12) * (n_examples + 1 - pl.col("ties") / (n_examples * (n_examples - 1)))
+    )
+    mean = (n_examples / shift).log1p() / n_examples
+    second_moment = (n_examples / (shift * last_shifted) + pl.col("squares")) / n_examples
+    third_moment = (
+        n_examples * (shift + last_shifted) / (2 * (shift * last_shifted) ** 2) + pl.col("cubes")
+    ) / n_examples
+    place_variance, third_central_moment = (
+        second_moment - mean * mean,
+        third_moment - 3 * mean * second_moment + 2 * mean**3,
+    )
+    sum_variance = n_pos * n_neg / (n_examples - 1) * place_variance
+    has_variance = place_variance > 1e-9 * second_moment
+    sums_per_group = sums_per_group.select(
         Group.NUMBER,
         "n_pos",
         "n_neg",
-        ranks=pl.when(varies).then((n_pos * n / 2 - pl.col("ranks") - 0.5) / ranks_variance.sqrt()),
-        deviation=pl.when(varies).then((pl.col("top") - n_pos * mean) / variance.sqrt()),
-        skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (skew / spread),
+        ranks=pl.when(has_variance).then(
+            (n_pos * n_examples / 2 - pl.col("ranks") - 0.5) / ranks_variance.sqrt()
+        ),
+        deviation=pl.when(has_variance).then((pl.col("top") - n_pos * mean) / sum_variance.sqrt()),
+        skewness=sum_variance ** (-0.5)
+        * (n_neg - n_pos)
+        / (n_examples - 2)
+        * (third_central_moment / place_variance),
     )
     deviation, skewness = pl.col("deviation"), pl.col("skewness")
     # The cube root of a gamma variable is nearly normal (Wilson and Hilferty 1931).
     cube_root = (1 + skewness * deviation / 2).cbrt()
-    normal = 6 / skewness * (cube_root - 1 + skewness**2 * (1 / 36))
-    top = pl.when(skewness.abs() > 1e-6).then(normal).otherwise(deviation)
-    return sums.select(Group.NUMBER, "n_pos", "n_neg", "ranks", top=top)
+    normal_deviate = 6 / skewness * (cube_root - 1 + skewness**2 * (1 / 36))
+    top_deviate = pl.when(skewness.abs() > 1e-6).then(normal_deviate).otherwise(deviation)
+    return sums_per_group.select(Group.NUMBER, "n_pos", "n_neg", "ranks", top=top_deviate)

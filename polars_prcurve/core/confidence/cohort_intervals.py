@@ -42,7 +42,7 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.sample_kinds import MOMENTS, name_moment, name_unit
-from polars_prcurve.core.metrics.point_metric import PointMetric, Share, null_if_nan
+from polars_prcurve.core.metrics.point_metric import PointMetric, ShareCells, null_if_nan
 from polars_prcurve.core.metrics.segment_columns import CELLS
 
 ETA_CORRELATIONS = {rate: f"{RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
@@ -50,141 +50,204 @@ ETA_CORRELATIONS = {rate: f"{RESERVED}{rate}_eta_correlation" for rate in ("reca
 
 
 def sum_moments(
-    u: Mapping[str, pl.Expr], v: Mapping[str, pl.Expr], moments: Collection[str] = MOMENTS
+    first_slopes: Mapping[str, pl.Expr],
+    second_slopes: Mapping[str, pl.Expr],
+    moment_columns: Collection[str] = MOMENTS,
 ) -> pl.Expr:
     """Return the sum of u v M(u, v) over pairs of cells that have a moment, from slopes by cell."""
-    pairs = ((u[a] * v[b], name_moment(a, b)) for a in u for b in v)
-    return sum((slopes * pl.col(name) for slopes, name in pairs if name in moments), pl.lit(0.0))
+    products_and_columns = (
+        (first_slopes[first_cell] * second_slopes[second_cell], name_moment(first_cell, second_cell))
+        for first_cell in first_slopes
+        for second_cell in second_slopes
+    )
+    return sum(
+        (
+            slope_product * pl.col(moment_column)
+            for slope_product, moment_column in products_and_columns
+            if moment_column in moment_columns
+        ),
+        pl.lit(0.0),
+    )
 
 
 def add_eta_correlations(
-    frame: pl.LazyFrame, table: InputTable, moments: Collection[str]
+    points: pl.LazyFrame, table: InputTable, moment_columns: Collection[str]
 ) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS to rows with moments; 0 where a rate has no error."""
-    n_pos, n_neg = (_add_cells(names, table) for names in (("tp", "fn"), ("fp", "tn")))
+    n_pos, n_neg = (_add_cells(cell_names, table) for cell_names in (("tp", "fn"), ("fp", "tn")))
     # The logit of eta is ln P - ln N. A rate of n examples grows by (1 - r) / n with the cell above the
     # threshold, and falls by r / n with the one below.
     eta_slopes = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
-    eta_variance = sum_moments(eta_slopes, eta_slopes, moments)
-    columns = {}
-    for rate, (above, below), n in (("recall", ("tp", "fn"), n_pos), ("fpr", ("fp", "tn"), n_neg)):
-        slopes = {above: (1 - pl.col(rate)) / n, below: -pl.col(rate) / n}
-        scale = (sum_moments(slopes, slopes, moments) * eta_variance).sqrt()
-        correlation = pl.when(scale > 0).then(sum_moments(slopes, eta_slopes, moments) / scale)
+    eta_variance = sum_moments(eta_slopes, eta_slopes, moment_columns)
+    correlation_columns = {}
+    for rate_name, (cell_above, cell_below), class_size in (
+        ("recall", ("tp", "fn"), n_pos),
+        ("fpr", ("fp", "tn"), n_neg),
+    ):
+        rate_slopes = {
+            cell_above: (1 - pl.col(rate_name)) / class_size,
+            cell_below: -pl.col(rate_name) / class_size,
+        }
+        scale = (sum_moments(rate_slopes, rate_slopes, moment_columns) * eta_variance).sqrt()
+        correlation = pl.when(scale > 0).then(
+            sum_moments(rate_slopes, eta_slopes, moment_columns) / scale
+        )
         own_correlation = pl.when(EtaError.IS_OWN).then(correlation.clip(-1.0, 1.0))
-        columns[ETA_CORRELATIONS[rate]] = own_correlation.fill_null(0.0)
-    return frame.with_columns(**columns)
+        correlation_columns[ETA_CORRELATIONS[rate_name]] = own_correlation.fill_null(0.0)
+    return points.with_columns(**correlation_columns)
 
 
-_CHAIN: tuple[Share, ...] = ((("tn",), ("tp", "fn", "fp")), (("tp",), ("fn", "fp")), (("fn",), ("fp",)))
+_CHAIN_OF_SHARES: tuple[ShareCells, ...] = (
+    (("tn",), ("tp", "fn", "fp")),
+    (("tp",), ("fn", "fp")),
+    (("fn",), ("fp",)),
+)
 """Three shares that tell all cells: tn among all, tp among the rest, and fn among the errors."""
 
 
-def list_shares(metric: PointMetric) -> dict[str, Share]:
+def list_shares(metric: PointMetric) -> dict[str, ShareCells]:
     """Return the shares that a metric follows from at a counted prevalence, by column."""
     if not metric.depends_on_eta:
         return {}
     if metric.share_of is not None:
-        shares: tuple[Share, ...] = (metric.share_of,)
+        cells_of_shares: tuple[ShareCells, ...] = (metric.share_of,)
     elif metric.difference_of is not None:
-        shares = tuple(
-            ((cell,), tuple(other for other in CELLS if other != cell)) for cell in metric.difference_of
+        cells_of_shares = tuple(
+            ((cell,), tuple(other_cell for other_cell in CELLS if other_cell != cell))
+            for cell in metric.difference_of
         )
     else:
-        shares = _CHAIN
+        cells_of_shares = _CHAIN_OF_SHARES
     return {
         "_".join((f"{RESERVED}share", *hits, "of", *hits, *misses)): (hits, misses)
-        for hits, misses in shares
+        for hits, misses in cells_of_shares
     }
 
 
-def name_correlation(a: str, b: str) -> str:
+def name_correlation(first_share: str, second_share: str) -> str:
     """Return the name of the column with the correlation of two shares, from their names."""
-    return f"{a}_with_{b.removeprefix(RESERVED)}"
+    return f"{first_share}_with_{second_share.removeprefix(RESERVED)}"
 
 
-def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> tuple[pl.Expr, pl.Expr]:
+def measure_share(
+    share_cells: ShareCells, table: InputTable, moment_columns: Collection[str]
+) -> tuple[pl.Expr, pl.Expr]:
     """Return the share of hits among hits and misses, and as how many examples its trials count."""
-    hits, misses = share
-    value, n, slopes = _find_slopes(share, table)
-    if not moments:
-        return value, n
-    ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
-    is_inside = (value > 0) & (value < 1)
+    hit_cells, miss_cells = share_cells
+    share_value, cell_sum, slopes = _find_slopes(share_cells, table)
+    if not moment_columns:
+        return share_value, cell_sum
+    unit_slopes = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
+    is_inside = (share_value > 0) & (share_value < 1)
     # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
     # 0 and 1 that tells no m: then it is n^2 / (sum of squared weights).
-    size = pl.when(is_inside).then(value * (1 - value) * n * n / sum_moments(slopes, slopes, moments))
-    if units := [name for name in map(name_unit, ones) if name in moments]:
-        return value, size.otherwise(n / pl.max_horizontal(units))
-    return value, size.otherwise(n * n / sum_moments(ones, ones, moments))
+    size = pl.when(is_inside).then(
+        share_value
+        * (1 - share_value)
+        * cell_sum
+        * cell_sum
+        / sum_moments(slopes, slopes, moment_columns)
+    )
+    if unit_columns := [
+        unit_column for unit_column in map(name_unit, unit_slopes) if unit_column in moment_columns
+    ]:
+        return share_value, size.otherwise(cell_sum / pl.max_horizontal(unit_columns))
+    return share_value, size.otherwise(
+        cell_sum * cell_sum / sum_moments(unit_slopes, unit_slopes, moment_columns)
+    )
 
 
 def correlate_shares(
-    shares: Sequence[Share], table: InputTable, moments: Collection[str]
+    pair_of_shares: Sequence[ShareCells], table: InputTable, moment_columns: Collection[str]
 ) -> pl.Expr | None:
     """Return the correlation of the errors of two shares, null where one has none; None if it is 0."""
-    (a, _, slopes_a), (b, _, slopes_b) = (_find_slopes(share, table) for share in shares)
-    if not moments:
-        if slopes_a.keys() != slopes_b.keys():
+    (first_value, _, first_slopes), (second_value, _, second_slopes) = (
+        _find_slopes(share_cells, table) for share_cells in pair_of_shares
+    )
+    if not moment_columns:
+        if first_slopes.keys() != second_slopes.keys():
             return None  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
-        return -null_if_nan((a * b / ((1 - a) * (1 - b))).sqrt())
-    pairs = ((slopes_a, slopes_b), (slopes_a, slopes_a), (slopes_b, slopes_b))
-    covariance, variance_a, variance_b = (sum_moments(u, v, moments) for u, v in pairs)
-    product = variance_a * variance_b
-    return pl.when(product > 0).then((covariance / product.sqrt()).clip(-1.0, 1.0))
+        return -null_if_nan(
+            (first_value * second_value / ((1 - first_value) * (1 - second_value))).sqrt()
+        )
+    pairs_of_slopes = (
+        (first_slopes, second_slopes),
+        (first_slopes, first_slopes),
+        (second_slopes, second_slopes),
+    )
+    covariance, first_variance, second_variance = (
+        sum_moments(slopes, other_slopes, moment_columns) for slopes, other_slopes in pairs_of_slopes
+    )
+    variance_product = first_variance * second_variance
+    return pl.when(variance_product > 0).then((covariance / variance_product.sqrt()).clip(-1.0, 1.0))
 
 
-def _find_slopes(share: Share, table: InputTable) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
+def _find_slopes(
+    share_cells: ShareCells, table: InputTable
+) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
     """Return a share, the sum of its cells, and its slopes by them, times that sum."""
-    hits, misses = share
-    k, n = (_add_cells(names, table) for names in (hits, (*hits, *misses)))
-    value = k / repeat_in_rows(n, n)
-    return value, n, dict.fromkeys(hits, 1 - value) | dict.fromkeys(misses, -value)
+    hit_cells, miss_cells = share_cells
+    hit_sum, cell_sum = (
+        _add_cells(cell_names, table) for cell_names in (hit_cells, (*hit_cells, *miss_cells))
+    )
+    share_value = hit_sum / repeat_in_rows(cell_sum, cell_sum)
+    return (
+        share_value,
+        cell_sum,
+        dict.fromkeys(hit_cells, 1 - share_value) | dict.fromkeys(miss_cells, -share_value),
+    )
 
 
-def evaluate_shares(metric: PointMetric, shares: Sequence[pl.Expr]) -> pl.Expr:
+def evaluate_shares(metric: PointMetric, share_values: Sequence[pl.Expr]) -> pl.Expr:
     """Return a metric where the shares that it follows from have these values."""
-    cells = dict.fromkeys(("tp", "fn", "fp", "tn"), pl.lit(0.0))
+    value_of_cell = dict.fromkeys(("tp", "fn", "fp", "tn"), pl.lit(0.0))
     if metric.share_of is not None:
-        (hit, *_), (miss, *_) = metric.share_of
-        cells |= {hit: shares[0], miss: 1 - shares[0]}
+        (hit_cell, *_), (miss_cell, *_) = metric.share_of
+        value_of_cell |= {hit_cell: share_values[0], miss_cell: 1 - share_values[0]}
     elif metric.difference_of is not None:
-        (other, *_) = (cell for cell in ("tn", "fn") if cell not in metric.difference_of)
-        cells |= dict(zip(metric.difference_of, shares, strict=True))
-        cells[other] = 1 - shares[0] - shares[1]
+        (other_cell, *_) = (cell for cell in ("tn", "fn") if cell not in metric.difference_of)
+        value_of_cell |= dict(zip(metric.difference_of, share_values, strict=True))
+        value_of_cell[other_cell] = 1 - share_values[0] - share_values[1]
     else:
-        tn_share, tp_share, fn_share = shares  # as in _CHAIN
-        errors = (1 - tn_share) * (1 - tp_share)
-        cells = {
+        tn_share, tp_share, fn_share = share_values  # as in _CHAIN_OF_SHARES
+        error_share = (1 - tn_share) * (1 - tp_share)
+        value_of_cell = {
             "tp": (1 - tn_share) * tp_share,
-            "fn": errors * fn_share,
-            "fp": errors * (1 - fn_share),
+            "fn": error_share * fn_share,
+            "fp": error_share * (1 - fn_share),
             "tn": tn_share,
         }
-    value: pl.Expr = metric.formula(*cells.values())
+    value: pl.Expr = metric.formula(*value_of_cell.values())
     return value
 
 
 def add_counted_eta_limits(
-    frame: pl.LazyFrame, confidence: float, otherwise: tuple[str, str]
+    points: pl.LazyFrame, confidence: float, other_columns: tuple[str, str]
 ) -> pl.LazyFrame:
     """Add LIMITS: the interval of a prevalence that was counted, and elsewhere other columns."""
     eta, variance = pl.col("eta"), pl.col(EtaError.VARIANCE)
     # The logit of a share of n examples has the variance 1 / (n eta (1 - eta)).
-    n = 1 / (variance * (eta * (1 - eta)))
-    ends = compute_limits(eta * n, n, confidence, "wilson")
-    return frame.with_columns(
-        pl.when(EtaError.IS_OWN).then(null_if_nan(end)).otherwise(other).alias(name)
-        for name, end, other in zip(EtaError.LIMITS, ends, otherwise, strict=True)
+    n_examples = 1 / (variance * (eta * (1 - eta)))
+    interval_ends = compute_limits(eta * n_examples, n_examples, confidence, "wilson")
+    return points.with_columns(
+        pl.when(EtaError.IS_OWN).then(null_if_nan(end)).otherwise(other_column).alias(limit_column)
+        for limit_column, end, other_column in zip(
+            EtaError.LIMITS, interval_ends, other_columns, strict=True
+        )
     )
 
 
-def _add_cells(names: tuple[str, ...], table: InputTable) -> pl.Expr:
+def _add_cells(cell_names: tuple[str, ...], table: InputTable) -> pl.Expr:
     """Return the sum of some cells; published rates make them of the sizes of both classes."""
     if table.has_cells:
-        cells = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
-        return cells * pl.col(EffectiveSize.WEIGHT_UNIT)
-    recall, fpr, pos, neg = map(pl.col, ("recall", "fpr", EffectiveSize.N_POS, EffectiveSize.N_NEG))
-    sizes = {"tp": recall * pos, "fn": (1 - recall) * pos, "fp": fpr * neg, "tn": (1 - fpr) * neg}
-    return sum((sizes[name] for name in names), pl.lit(0.0))
+        cell_sum = pl.sum_horizontal(pl.col(cell_name).cast(pl.Float64) for cell_name in cell_names)
+        return cell_sum * pl.col(EffectiveSize.WEIGHT_UNIT)
+    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", EffectiveSize.N_POS, EffectiveSize.N_NEG))
+    value_of_cell = {
+        "tp": recall * n_pos,
+        "fn": (1 - recall) * n_pos,
+        "fp": fpr * n_neg,
+        "tn": (1 - fpr) * n_neg,
+    }
+    return sum((value_of_cell[cell_name] for cell_name in cell_names), pl.lit(0.0))

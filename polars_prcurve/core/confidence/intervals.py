@@ -82,17 +82,17 @@ def rate_interval(
     """
     level = check_confidence(confidence)
     if isinstance(k, pl.Expr) or isinstance(n, pl.Expr):
-        successes, tries = (
+        hits_column, trials_column = (
             value.cast(pl.Float64)
             if isinstance(value, pl.Expr)
             else pl.lit(arguments.read_number("rate_interval", value, "numbers or expressions"))
             for value in (k, n)
         )
         # An expression cannot raise, so impossible counts give null.
-        is_possible = (successes >= 0) & (successes <= tries) & tries.is_finite()
+        is_possible = (hits_column >= 0) & (hits_column <= trials_column) & trials_column.is_finite()
         check_rate_method(method)
-        ends = compute_limits(successes, tries, level, method)
-        return RateInterval(*(pl.when(is_possible).then(end.fill_nan(None)) for end in ends))
+        interval_ends = compute_limits(hits_column, trials_column, level, method)
+        return RateInterval(*(pl.when(is_possible).then(end.fill_nan(None)) for end in interval_ends))
     hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
     if n_wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
@@ -104,10 +104,10 @@ def rate_interval(
     return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
 
 
-def check_confidence(confidence: float, argument: str = "confidence=") -> float:
+def check_confidence(confidence: float, argument_name: str = "confidence=") -> float:
     """Return `confidence` as a float; raise unless it lies between 0 and 1."""
-    expected = "a level between 0 and 1, such as 0.95"
-    return arguments.read_number(argument, confidence, expected, lambda level: 0 < level < 1)
+    expected_words = "a level between 0 and 1, such as 0.95"
+    return arguments.read_number(argument_name, confidence, expected_words, lambda level: 0 < level < 1)
 
 
 @cache
@@ -120,87 +120,98 @@ def z_value(confidence: float) -> float:
 
 
 def compute_limits(
-    k: Numeric, n: Numeric, confidence: float, method: str, *, of_recall: bool = False
+    hits: Numeric, trials: Numeric, confidence: float, method: str, *, is_recall: bool = False
 ) -> tuple[Numeric, Numeric]:
-    """Return the low and the high end of an interval, `of_recall` in a band; undefined is NaN."""
-    if method in BETA_METHODS and isinstance(k, pl.Expr):
+    """Return the low and the high end of an interval, that of recall in a band; undefined is NaN."""
+    if method in BETA_METHODS and isinstance(hits, pl.Expr):
         raise PrcError(
             f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '
             'take "wilson" or "hoeffding"'
         )
-    low, high = _METHODS[method](k, n, confidence)
-    if not of_recall or method != "wilson":
+    low, high = _LIMITS_OF_METHOD[method](hits, trials, confidence)
+    if not is_recall or method != "wilson":
         return low, high
     # Wilson's high end is too low if few are missed: one missed positive leaves out a recall at which
     # every sixth sample misses one. So of 1 to 3 missed among at least 8, the high end is at least the
     # recall at which so many or more are missed with a chance of `1 - confidence` (Brown, Cai and
     # DasGupta 2001, section 4.1.1). Of effective sizes the missed need not be whole: between whole
     # numbers the end is interpolated.
-    n_missed, z_squared = n - k, z_value(confidence) ** 2
+    n_missed, z_squared = trials - hits, z_value(confidence) ** 2
     # The expected number of missed ones at the end: of 1 to 3 by the Poisson distribution, which is that
     # of rare misses, and of 4 by Wilson's low end, times n.
-    wilson_root = (z_squared * (4 + z_squared / 4 - 16 / n)).sqrt()
-    mean_of_four = (4 + z_squared / 2 - wilson_root) / (1 + z_squared / n)
+    wilson_root = (z_squared * (4 + z_squared / 4 - 16 / trials)).sqrt()
+    mean_of_four = (4 + z_squared / 2 - wilson_root) / (1 + z_squared / trials)
     means_of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
-    means = [pl.lit(0.0), *map(pl.lit, means_of_fewer), mean_of_four]
+    means_at_ends = [pl.lit(0.0), *map(pl.lit, means_of_fewer), mean_of_four]
     # Through these means goes a convex line, which is the greatest of its parts. Where it is not convex,
     # at low levels, Wilson's interval is wider.
-    parts = [mean + (after - mean) * (n_missed - i) for i, (mean, after) in enumerate(pairwise(means))]
-    least_high = pl.max_horizontal(high, 1 - pl.max_horizontal(parts) / n)
-    return low, pl.when((n_missed < 4) & (n >= 8)).then(least_high).otherwise(high)
+    line_parts = [
+        mean + (next_mean - mean) * (n_missed - place)
+        for place, (mean, next_mean) in enumerate(pairwise(means_at_ends))
+    ]
+    least_high = pl.max_horizontal(high, 1 - pl.max_horizontal(line_parts) / trials)
+    return low, pl.when((n_missed < 4) & (trials >= 8)).then(least_high).otherwise(high)
 
 
 @cache
 def _find_poisson_mean(hits: int, tail: float) -> float:
-    """Return the mean at which a Poisson variable is at least `hits` with the probability `tail`."""
-    low, high = 0.0, 20.0
+    """Return the mean at which a Poisson variable is at least `hits` with this probability."""
+    low_mean, high_mean = 0.0, 20.0
     for _ in range(60):
-        mean = (low + high) / 2
-        terms = math.fsum(mean**i / math.factorial(i) for i in range(hits, hits + 80))
-        low, high = (mean, high) if terms * math.exp(-mean) < tail else (low, mean)
-    return (low + high) / 2
+        middle_mean = (low_mean + high_mean) / 2
+        tail_terms = math.fsum(
+            middle_mean**n_events / math.factorial(n_events) for n_events in range(hits, hits + 80)
+        )
+        low_mean, high_mean = (
+            (middle_mean, high_mean)
+            if tail_terms * math.exp(-middle_mean) < tail
+            else (low_mean, middle_mean)
+        )
+    return (low_mean + high_mean) / 2
 
 
-def check_rate_method(method: str, argument: str = "method=") -> None:
+def check_rate_method(method: str, argument_name: str = "method=") -> None:
     """Raise unless `method` names an interval of a rate."""
-    arguments.read_choice(argument, method, _METHODS)
+    arguments.read_choice(argument_name, method, _LIMITS_OF_METHOD)
 
 
-def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
+def find_wilson_ends(hits: Numeric, trials: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
     """Return the rates from which k of n is z standard errors away."""
     # The ends p solve (k / n - p)**2 = z**2 p (1 - p) / n, a quadratic equation.
-    rate, spread = k / n, z * z / n
-    half = z * ((rate * (1 - rate) + spread / 4) / n) ** 0.5
-    high = (rate + spread / 2 + half) / (1 + spread)
+    rate, spread = hits / trials, z * z / trials
+    half_width = z * ((rate * (1 - rate) + spread / 4) / trials) ** 0.5
+    high = (rate + spread / 2 + half_width) / (1 + spread)
     # The product of both ends is rate**2 / (1 + spread). The direct formula for the low end subtracts
     # two nearly equal numbers if the rate is small.
     low = rate * rate / ((1 + spread) * high)
-    return low, choose_where(k == n, 1.0 + 0 * rate, high)
+    return low, choose_where(hits == trials, 1.0 + 0 * rate, high)
 
 
-def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
-    # A rate is off by `half` or more with a probability of at most 2 exp(-2 n half**2).
-    rate, half = k / n, (math.log(2 / (1 - confidence)) / (2 * n)) ** 0.5
-    low, high = rate - half, rate + half
+def _hoeffding_limits(hits: Numeric, trials: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+    # A rate is off by h or more with a probability of at most 2 exp(-2 n h**2).
+    rate, half_width = hits / trials, (math.log(2 / (1 - confidence)) / (2 * trials)) ** 0.5
+    low, high = rate - half_width, rate + half_width
     return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)
 
 
 def compute_beta_limits(
-    k: Numeric, n: Numeric, tail: Numeric, prior_hits: float
+    hits: Numeric, trials: Numeric, tail: Numeric, prior_hits: float
 ) -> tuple[Numeric, Numeric]:
-    """Return both ends of an interval, each of which misses the rate with the probability `tail`."""
+    """Return both ends of an interval, each of which misses the rate with this probability."""
     # With h for `prior_hits`, the low end is a quantile of Beta(k + h, n - k + 1 - h), and the high end
     # of Beta(k + 1 - h, n - k + h): h is 0 for Clopper-Pearson, 1/2 for Jeffreys.
-    low = load_scipy_special().betaincinv(k + prior_hits, n - k + (1 - prior_hits), tail)
-    low = np.where(k == 0, 0.0, low) + np.where(n > 0, 0.0, np.nan)
-    return low, compute_upper_limits(k, n, tail, prior_hits)
+    low = load_scipy_special().betaincinv(hits + prior_hits, trials - hits + (1 - prior_hits), tail)
+    low = np.where(hits == 0, 0.0, low) + np.where(trials > 0, 0.0, np.nan)
+    return low, compute_upper_limits(hits, trials, tail, prior_hits)
 
 
-def compute_upper_limits(k: Numeric, n: Numeric, tail: Numeric, prior_hits: float = 0.0) -> Numeric:
+def compute_upper_limits(
+    hits: Numeric, trials: Numeric, tail: Numeric, prior_hits: float = 0.0
+) -> Numeric:
     """Return the high ends alone of `compute_beta_limits`; NaN without trials."""
     # The complement: 1 - tail would round if the tail is small.
-    high = load_scipy_special().betainccinv(k + (1 - prior_hits), n - k + prior_hits, tail)
-    return np.where(k == n, 1.0, high) + np.where(n > 0, 0.0, np.nan)
+    high = load_scipy_special().betainccinv(hits + (1 - prior_hits), trials - hits + prior_hits, tail)
+    return np.where(hits == trials, 1.0, high) + np.where(trials > 0, 0.0, np.nan)
 
 
 def load_scipy_special() -> Any:
@@ -215,12 +226,14 @@ def load_scipy_special() -> Any:
 
 
 # The interval of each method, from k, n and the level
-_METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
-    "wilson": lambda k, n, level: find_wilson_ends(k, n, z_value(level)),
-    "clopper_pearson": lambda k, n, level: compute_beta_limits(
-        k, n, tail=(1 - level) / 2, prior_hits=0.0
+_LIMITS_OF_METHOD: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
+    "wilson": lambda hits, trials, level: find_wilson_ends(hits, trials, z_value(level)),
+    "clopper_pearson": lambda hits, trials, level: compute_beta_limits(
+        hits, trials, tail=(1 - level) / 2, prior_hits=0.0
     ),
-    "jeffreys": lambda k, n, level: compute_beta_limits(k, n, tail=(1 - level) / 2, prior_hits=0.5),
+    "jeffreys": lambda hits, trials, level: compute_beta_limits(
+        hits, trials, tail=(1 - level) / 2, prior_hits=0.5
+    ),
     "hoeffding": _hoeffding_limits,
 }
 BETA_METHODS = ("clopper_pearson", "jeffreys")
@@ -250,10 +263,14 @@ class Intervals:
     """The seed of the bootstrap; None draws anew at each call."""
 
     def __repr__(self) -> str:
-        names = [item.name for item in fields(self) if item.name != "level"]
-        defaults, values = vars(Intervals(self.level)), vars(self)
-        words = (f"{name}={values[name]!r}" for name in names if values[name] != defaults[name])
-        return f"intervals({', '.join([repr(self.level), *words])})"
+        option_names = [option.name for option in fields(self) if option.name != "level"]
+        default_of_option, value_of_option = vars(Intervals(self.level)), vars(self)
+        option_words = (
+            f"{name}={value_of_option[name]!r}"
+            for name in option_names
+            if value_of_option[name] != default_of_option[name]
+        )
+        return f"intervals({', '.join([repr(self.level), *option_words])})"
 
 
 Confidence: TypeAlias = float | Intervals | None
@@ -326,22 +343,26 @@ def intervals(
 
 def read_certainty(
     confidence: float | Intervals,
-    asker: str,
+    asker_name: str,
     methods: Collection[str] = ("analytic",),
     *,
     takes_rate: bool = False,
 ) -> Intervals:
-    """Return what `confidence=` says; raise for an interval that the `asker` does not have."""
+    """Return what `confidence=` says; raise for an interval that the asker does not have."""
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:
-        names = " or ".join(f'"{name}"' for name in methods)
-        raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {names}')
+        method_words = " or ".join(f'"{name}"' for name in methods)
+        raise PrcError(
+            f'{asker_name} has no intervals by method="{confidence.method}"; pass {method_words}'
+        )
     # Of `methods`, "rectangle" stands for all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
-        raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
+        raise PrcError(f"{asker_name} has no simultaneous intervals; leave out simultaneous=")
     if confidence.rate != "wilson" and not takes_rate:
-        raise PrcError(f'{asker} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out')
+        raise PrcError(
+            f'{asker_name} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out'
+        )
     return confidence
 
 
@@ -383,33 +404,45 @@ def name_estimate(name: str) -> Estimate:
     )
 
 
-def find_estimate(columns: Collection[str], name: str) -> Estimate:
+def find_estimate(column_names: Collection[str], name: str) -> Estimate:
     """Return the columns of a value and of what a table has beside it; None for what it has not."""
     # In a table with a row for each value, or difference, `low` and `high` are of that one.
-    names = name_estimate(name)
-    only_value = next((n for n in ("difference", "behind", "value") if n in columns), None)
-    if names.low not in columns and name == only_value:
-        names = replace(LONG, value=name)
-    return Estimate(*(column if column in columns else None for column in astuple(names)))
-
-
-def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
-    """Return the value of a row and what is known of it; None where the row has nothing."""
+    estimate_columns = name_estimate(name)
+    only_value = next(
+        (value_name for value_name in ("difference", "behind", "value") if value_name in column_names),
+        None,
+    )
+    if estimate_columns.low not in column_names and name == only_value:
+        estimate_columns = replace(LONG, value=name)
     return Estimate(
-        *(None if column is None else row[column] for column in astuple(find_estimate(row, name)))
+        *(
+            column_name if column_name in column_names else None
+            for column_name in astuple(estimate_columns)
+        )
     )
 
 
-def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
+def read_estimate(value_of_column: Mapping[str, Any], name: str) -> Estimate:
+    """Return the value of a row and what is known of it; None where the row has nothing."""
+    return Estimate(
+        *(
+            None if column_name is None else value_of_column[column_name]
+            for column_name in astuple(find_estimate(value_of_column, name))
+        )
+    )
+
+
+def add_eta_limits(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add EtaError.LIMITS to rows of eta and its interval: eta itself, where it is exact."""
     # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
     low, high = pl.col(ETA_LOW), pl.col(ETA_HIGH)
-    ends = (
+    limit_columns = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
         pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
     )
-    return frame.with_columns(
-        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(EtaError.LIMITS, ends, strict=True)
+    return points.with_columns(
+        limit.fill_null(pl.col("eta")).alias(limit_name)
+        for limit_name, limit in zip(EtaError.LIMITS, limit_columns, strict=True)
     )
 
 
@@ -419,9 +452,11 @@ Doubts: TypeAlias = Mapping[str, pl.Expr]
 """Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
 
 
-def tell_doubts(doubts: Doubts, is_known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def tell_doubts(condition_of_reason: Doubts, is_known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return whether there is no doubt, and the first one, both null where no interval is known."""
-    why = pl.lit(None, dtype=pl.String)
-    for reason, holds in reversed([*doubts.items()]):
-        why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
-    return pl.when(is_known).then(why.is_null()), pl.when(is_known).then(why)
+    reason_column = pl.lit(None, dtype=pl.String)
+    for reason, is_doubtful in reversed([*condition_of_reason.items()]):
+        reason_column = (
+            pl.when(is_doubtful.fill_null(True)).then(pl.lit(reason)).otherwise(reason_column)
+        )
+    return pl.when(is_known).then(reason_column.is_null()), pl.when(is_known).then(reason_column)

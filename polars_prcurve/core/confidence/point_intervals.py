@@ -68,19 +68,21 @@ MOVED_RATES = {
     for limits in (*LIMIT_COLUMNS.values(), EtaError.LIMITS)
     for limit in limits
 }
-MOVES = {source: f"{RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
+MOVE_NAMES = {source: f"{RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
-STEPS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
+STEP_COLUMNS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.row_search`."""
 ESTIMATE = f"{RESERVED}estimate"  # the value of a metric, on the scale where distances are measured
-_AT = "_value"  # what follows the name of a limit in the column of a metric there
+_SUFFIX = "_value"  # what follows the name of a limit in the column of a metric there
 # The least and the greatest value of a metric between the limits of all sources of error
-_CORNERS = (f"{RESERVED}least", f"{RESERVED}greatest")
-# The ends of a band, by what moves them
-_MOVED = (f"{RESERVED}moved_low", f"{RESERVED}moved_high")  # rates that move the threshold, too
-_COUNTED = (f"{RESERVED}counted_low", f"{RESERVED}counted_high")  # shares, with a counted prevalence
-_PLAIN = (f"{RESERVED}plain_low", f"{RESERVED}plain_high")  # rates at a fixed threshold, and eta
-_RECALLS, _FPRS = LIMIT_COLUMNS.values()  # in the order of `find_corners`
+_CORNER_COLUMNS = (f"{RESERVED}least", f"{RESERVED}greatest")
+# The ends of a band, by what moves them. Here: rates that move the threshold, too.
+_MOVED_ENDS = (f"{RESERVED}moved_low", f"{RESERVED}moved_high")
+# Shares, with a counted prevalence.
+_COUNTED_ENDS = (f"{RESERVED}counted_low", f"{RESERVED}counted_high")
+# Rates at a fixed threshold, and eta.
+_PLAIN_ENDS = (f"{RESERVED}plain_low", f"{RESERVED}plain_high")
+_RECALL_LIMITS, _FPR_LIMITS = LIMIT_COLUMNS.values()  # in the order of `find_corners`
 MOST_LEVELS = 10
 """The most levels of score by which `sweep.unlabelled_prevalence` describes a reference."""
 SLOPE_SCALE = "scale"
@@ -99,7 +101,7 @@ class BandOptions:
     interval: RateMethod
     band: BandKind
     # The rows whose threshold moves with the rates, since the sample chose it. They have MOVED_RATES; if
-    # they are some, TargetRow.IS_MOVING tells which. Rows of differences get MOVES.
+    # they are some, TargetRow.IS_MOVING tells which. Rows of differences get MOVE_NAMES.
     moves: Literal["none", "some", "all"] = "none"
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
@@ -146,11 +148,15 @@ class BandOptions:
         return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
 
     def list_kinds(self) -> list[str]:
-        """Return what is beside the value of a metric; of differences MOVES, if thresholds move."""
-        kinds = [*(["corrected"] if self.corrected else []), "low", "high"]
+        """Return what is beside the value of a metric; of differences MOVE_NAMES, if thresholds move."""
+        kind_names = [*(["corrected"] if self.corrected else []), "low", "high"]
         if self.moving and self.shown_with == "differences":
-            kinds += [move for source, move in MOVES.items() if source != "eta" or self.counts_eta]
-        return kinds
+            kind_names += [
+                move_name
+                for source, move_name in MOVE_NAMES.items()
+                if source != "eta" or self.counts_eta
+            ]
+        return kind_names
 
     def mark_uncertain_eta(self) -> BandOptions:
         """Return the options for prevalences that are estimates."""
@@ -180,29 +186,33 @@ class BandOptions:
             "the error of the count"
         )
 
-    def let_move(self, kinds: Collection[str]) -> BandOptions:
+    def let_move(self, target_kinds: Collection[str]) -> BandOptions:
         """Return the options for rows whose threshold moves if their kind is "model": see IS_MOVING."""
         if self.interval != "wilson":
             raise PrcError(
                 "an interval of the model at a target is known with Wilson's rates alone; leave out "
                 "rate=, or pass the threshold itself as threshold="
             )
-        return replace(self, moves="some" if {*kinds} - {"model"} else "all")
+        return replace(self, moves="some" if {*target_kinds} - {"model"} else "all")
 
-    def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
+    def limits_by_name(self, rate_name: str, rate_value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
         if self.band == "simultaneous":
             from polars_prcurve.core.confidence.levels_for_all_thresholds import (
                 compute_simultaneous_limits,
             )
 
-            ends = compute_simultaneous_limits(value * size, size, self.rate_level)
+            interval_ends = compute_simultaneous_limits(rate_value * size, size, self.rate_level)
         else:
-            is_recall = rate == "recall"
-            ends = compute_limits(
-                value * size, size, self.rate_level, self.interval, of_recall=is_recall
+            is_recall = rate_name == "recall"
+            interval_ends = compute_limits(
+                rate_value * size, size, self.rate_level, self.interval, is_recall=is_recall
             )
-        return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
+        return zip(
+            LIMIT_COLUMNS.get(rate_name, (f"{rate_name}_low", f"{rate_name}_high")),
+            interval_ends,
+            strict=True,
+        )
 
 
 def read_bands(
@@ -214,140 +224,192 @@ def read_bands(
     """Return the options for bands of metrics; raise if a metric has no band."""
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
-    band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
-    band = "rectangle" if certainty.method == "rectangle" else band
-    return BandOptions(certainty.level, certainty.rate, band, corrected=corrected)
+    band_kind: BandKind = "simultaneous" if certainty.simultaneous else "mover"
+    band_kind = "rectangle" if certainty.method == "rectangle" else band_kind
+    return BandOptions(certainty.level, certainty.rate, band_kind, corrected=corrected)
 
 
 def add_bands(
-    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
-    columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
-    shares: dict[str, tuple[str, str]] = {}
-    pairs: Collection[str] = ()
+    columns_of_rate = {
+        rate_name: (rate_name, size_column) for rate_name, size_column in SIZE_COLUMNS.items()
+    }
+    columns_of_share: dict[str, tuple[str, str]] = {}
+    correlation_columns: Collection[str] = ()
     if bands.counts_eta:
-        frame, shares, pairs = _add_shares(frame, metrics, bands, table)
-        columns |= shares
+        points, columns_of_share, correlation_columns = _add_shares(points, metrics, bands, table)
+        columns_of_rate |= columns_of_share
     if bands.sample.joins_rows:
-        frame = frame.with_columns(**_lower_sizes([size for _, size in columns.values()], bands))
-    frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
+        points = points.with_columns(
+            **_lower_sizes([size_column for _, size_column in columns_of_rate.values()], bands)
+        )
+    points = add_limits_of_etas(add_rate_limits(points, columns_of_rate, bands, table), bands)
     # A share of no example may be any: the metric is undefined, or does not move with it.
-    frame = frame.with_columns(
-        pl.col(f"{name}{end}").fill_nan(None).fill_null(default)
-        for name in shares
-        for end, default in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
+    points = points.with_columns(
+        pl.col(f"{share_name}{end_suffix}").fill_nan(None).fill_null(value_if_null)
+        for share_name in columns_of_share
+        for end_suffix, value_if_null in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
     )
-    if bands.uncertain_eta and EtaError.REFERENCE in frame.collect_schema():
-        frame = _add_reference_correlations(frame)
-    needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
-    if needs_exact and not bands.counts_eta and EtaError.IS_OWN in frame.collect_schema():
+    if bands.uncertain_eta and EtaError.REFERENCE in points.collect_schema():
+        points = _add_reference_correlations(points)
+    needs_exact_eta = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
+    if needs_exact_eta and not bands.counts_eta and EtaError.IS_OWN in points.collect_schema():
         check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
-        frame = stop_if_broken(frame, [check])
+        points = stop_if_broken(points, [check])
     # The schema is read once: each metric makes the plan longer, and its schema dearer.
-    shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
+    shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in points.collect_schema()
     for number, metric in enumerate(metrics):
-        frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
+        points = add_band(
+            points, metric, bands, shares_eta=shares_eta, correlation_columns=correlation_columns
+        )
         if bands.corrected:
-            frame = _add_correction(frame, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
-    return frame
+            points = _add_correction(points, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
+    return points
 
 
-def _lower_sizes(sizes: Sequence[str], bands: BandOptions) -> dict[str, pl.Expr]:
+def _lower_sizes(size_columns: Sequence[str], bands: BandOptions) -> dict[str, pl.Expr]:
     """Return sizes so low that normal quantiles give the widths of Student's distribution."""
     z = z_value(bands.rate_level)
-    least = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM)
-    freedom = dict.fromkeys(sizes, least) | {
+    least_freedom = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM)
+    freedom_of_size = dict.fromkeys(size_columns, least_freedom) | {
         EffectiveSize.N_POS: pl.col(EffectiveSize.POS_FREEDOM),
         EffectiveSize.N_NEG: pl.col(EffectiveSize.NEG_FREEDOM),
     }
     columns = {
-        size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(degrees, pl.col(size))) ** 2
-        for size, degrees in freedom.items()
+        size_column: pl.col(size_column)
+        * z**2
+        / student_quantile(z, repeat_in_rows(degrees_of_freedom, pl.col(size_column))) ** 2
+        for size_column, degrees_of_freedom in freedom_of_size.items()
     }
     if bands.counts_eta:
-        widening = (student_quantile(z, least) * (1 / z)) ** 2
+        widening = (student_quantile(z, least_freedom) * (1 / z)) ** 2
         columns[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
     return columns
 
 
-def _add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:
+def _add_reference_correlations(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS where the prevalence was estimated with the table itself."""
-    correlations = {}
-    for rate, label in (("recall", "pos"), ("fpr", "neg")):
-        n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
-        inner_share = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
-        correlation = sum_slopes(label, share) / (inner_share * (1 - inner_share)).sqrt()
-        correlations[ETA_CORRELATIONS[rate]] = correlation.clip(-1.0, 1.0).fill_nan(0.0)
-    return frame.with_columns(**correlations)
+    correlation_columns = {}
+    for rate_name, class_name in (("recall", "pos"), ("fpr", "neg")):
+        size, share = pl.col(SIZE_COLUMNS[rate_name]), pl.col(rate_name)
+        inner_share = (share * size + 0.5) / (size + 1)  # a rate of 0 or 1 has an error, too
+        correlation = sum_slopes(class_name, share) / (inner_share * (1 - inner_share)).sqrt()
+        correlation_columns[ETA_CORRELATIONS[rate_name]] = correlation.clip(-1.0, 1.0).fill_nan(0.0)
+    return points.with_columns(**correlation_columns)
 
 
-def sum_slopes(label: str, share: pl.Expr) -> pl.Expr:
+def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone tells it.
-    reference, total, before = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
+    reference, slope_sum, level_start = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
     for level in range(MOST_LEVELS):
-        end, slope = (reference.field(f"{kind}_{label}_{level}") for kind in ("share", "slope"))
-        total, before = total + (share.clip(before, end) - before) * slope, end
-    return total
+        level_end, slope = (
+            reference.field(f"{kind}_{class_name}_{level}") for kind in ("share", "slope")
+        )
+        slope_sum, level_start = (
+            slope_sum + (share.clip(level_start, level_end) - level_start) * slope,
+            level_end,
+        )
+    return slope_sum
 
 
 def _add_shares(
-    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
     """Return a frame with shares, their columns with those of sizes, and those of correlations."""
     moments = bands.sample.moments
     if moments and bands.moving:
-        frame = cohort_intervals.add_eta_correlations(frame, table, moments)
-    columns: dict[str, pl.Expr] = {}
-    correlations: dict[str, pl.Expr] = {}
-    shares: dict[str, tuple[str, str]] = {}
+        points = cohort_intervals.add_eta_correlations(points, table, moments)
+    share_columns: dict[str, pl.Expr] = {}
+    correlation_columns: dict[str, pl.Expr] = {}
+    names_of_share: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        metric_shares = cohort_intervals.list_shares(metric)
-        for name, share in metric_shares.items():
-            shares[name] = (name, f"{name}_size")
-            columns |= dict(
-                zip(shares[name], cohort_intervals.measure_share(share, table, moments), strict=True)
+        cells_of_share = cohort_intervals.list_shares(metric)
+        for share_name, share_cells in cells_of_share.items():
+            names_of_share[share_name] = (share_name, f"{share_name}_size")
+            share_columns |= dict(
+                zip(
+                    names_of_share[share_name],
+                    cohort_intervals.measure_share(share_cells, table, moments),
+                    strict=True,
+                )
             )
-        for a, b in combinations(metric_shares, 2):
-            pair = metric_shares[a], metric_shares[b]
-            correlation = cohort_intervals.correlate_shares(pair, table, moments)
+        for first_name, second_name in combinations(cells_of_share, 2):
+            cells_of_pair = cells_of_share[first_name], cells_of_share[second_name]
+            correlation = cohort_intervals.correlate_shares(cells_of_pair, table, moments)
             if correlation is not None:
-                correlations[cohort_intervals.name_correlation(a, b)] = correlation
-    return frame.with_columns(**columns, **correlations), shares, correlations.keys()
+                correlation_columns[cohort_intervals.name_correlation(first_name, second_name)] = (
+                    correlation
+                )
+    return (
+        points.with_columns(**share_columns, **correlation_columns),
+        names_of_share,
+        correlation_columns.keys(),
+    )
 
 
 def add_rate_limits(
-    frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
+    points: pl.LazyFrame,
+    columns_of_rate: Mapping[str, tuple[str, str]],
+    bands: BandOptions,
+    table: InputTable,
 ) -> pl.LazyFrame:
-    """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
+    """Add both ends of rates and shares, whose value and size have these columns; undefined is null."""
     if not bands.needs_numbers:
-        return add_limits(frame, {v: (rate, pl.col(size)) for rate, (v, size) in columns.items()}, bands)
-    rows = table.collect(frame, bands.needs_numbers)
-    for rate, (value, size) in columns.items():
+        return add_limits(
+            points,
+            {
+                value_column: (rate_name, pl.col(size_column))
+                for rate_name, (value_column, size_column) in columns_of_rate.items()
+            },
+            bands,
+        )
+    point_frame = table.collect(points, bands.needs_numbers)
+    for rate_name, (value_column, size_column) in columns_of_rate.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
-        counts = rows.select(value, size).unique()
-        ends = bands.limits_by_name(rate, counts[value].to_numpy(), counts[size].to_numpy())
-        counts = counts.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
-        rows = rows.join(counts, on=[value, size], how="left", nulls_equal=True, maintain_order="left")
-    return rows.lazy()
+        rates_and_sizes = point_frame.select(value_column, size_column).unique()
+        limits_by_column = bands.limits_by_name(
+            rate_name, rates_and_sizes[value_column].to_numpy(), rates_and_sizes[size_column].to_numpy()
+        )
+        rates_and_sizes = rates_and_sizes.with_columns(
+            pl.Series(limit_column, limits).fill_nan(None) for limit_column, limits in limits_by_column
+        )
+        point_frame = point_frame.join(
+            rates_and_sizes,
+            on=[value_column, size_column],
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+    return point_frame.lazy()
 
 
 def add_limits(
-    frame: pl.LazyFrame, sizes: Mapping[str, tuple[str, pl.Expr]], bands: BandOptions
+    points: pl.LazyFrame, rate_and_size_of_column: Mapping[str, tuple[str, pl.Expr]], bands: BandOptions
 ) -> pl.LazyFrame:
-    """Add both ends of rates in the columns that `sizes` names, with the rate and the size of each."""
+    """Add both ends of rates of these columns, each with the rate that it is and its size."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
     # several times is bound first, and `null_if_nan` has its own twice.
-    trials = {value: f"{RESERVED}trials_of_{value}" for value in sizes}
-    frame = frame.with_columns(
-        repeat_in_rows(size, pl.col(value)).alias(trials[value]) for value, (_, size) in sizes.items()
+    trials_of_column = {
+        value_column: f"{RESERVED}trials_of_{value_column}" for value_column in rate_and_size_of_column
+    }
+    points = points.with_columns(
+        repeat_in_rows(size_column, pl.col(value_column)).alias(trials_of_column[value_column])
+        for value_column, (_, size_column) in rate_and_size_of_column.items()
     )
-    ends: dict[str, pl.Expr] = {}
-    for value, (rate, _) in sizes.items():
-        ends |= bands.limits_by_name(rate, pl.col(value), pl.col(trials[value]))
-    return frame.with_columns(**ends).with_columns(pl.col(*ends).fill_nan(None)).drop(trials.values())
+    limit_columns: dict[str, pl.Expr] = {}
+    for value_column, (rate_name, _) in rate_and_size_of_column.items():
+        limit_columns |= bands.limits_by_name(
+            rate_name, pl.col(value_column), pl.col(trials_of_column[value_column])
+        )
+    return (
+        points.with_columns(**limit_columns)
+        .with_columns(pl.col(*limit_columns).fill_nan(None))
+        .drop(trials_of_column.values())
+    )
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -357,92 +419,105 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
             f"{metric.name} is not known to move one way with recall and with fpr, so there is no "
             "band from their intervals; a bootstrap has one"
         )
-    least = int(metric.direction == "minimize"), int(metric.direction == "maximize")
-    return least, (1 - least[0], 1 - least[1])
+    ends_at_least = int(metric.direction == "minimize"), int(metric.direction == "maximize")
+    return ends_at_least, (1 - ends_at_least[0], 1 - ends_at_least[1])
 
 
 def add_band(
-    frame: pl.LazyFrame,
+    points: pl.LazyFrame,
     metric: PointMetric,
     bands: BandOptions,
     *,
     eta_squares: tuple[str, str] | None = None,  # squared distances below and above, if eta is of parts
     shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
-    correlations: Collection[str] = (),  # columns of those of two shares of cells; others have none
+    correlation_columns: Collection[
+        str
+    ] = (),  # columns of those of two shares of cells; others have none
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.sample.correlates_rates else None
-    common = correlation, _correlate_with_eta(metric) if shares_eta else []
-    shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
-    own_eta = bands.own_eta if shares else "none"
+    common_errors = correlation, _correlate_with_eta(metric) if shares_eta else []
+    share_names = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
+    own_eta = bands.own_eta if share_names else "none"
     if bands.moving:
-        frame = _add_moved_ends(frame, metric, bands, common)
-    if shares and bands.moves != "all":
-        frame = _add_counted_ends(frame, metric, shares, correlations)
+        points = _add_moved_ends(points, metric, bands, common_errors)
+    if share_names and bands.moves != "all":
+        points = _add_counted_ends(points, metric, share_names, correlation_columns)
     if "all" not in (bands.moves, own_eta):
-        frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
-    ends = list(map(pl.col, _PLAIN))
-    for rows, condition, columns in (
-        (own_eta, EtaError.IS_OWN, _COUNTED),
-        (bands.moves, TargetRow.IS_MOVING, _MOVED),
+        points = _add_plain_ends(points, metric, bands, common_errors, eta_squares)
+    band_ends = list(map(pl.col, _PLAIN_ENDS))
+    for kind_of_rows, condition, end_columns in (
+        (own_eta, EtaError.IS_OWN, _COUNTED_ENDS),
+        (bands.moves, TargetRow.IS_MOVING, _MOVED_ENDS),
     ):
-        if rows == "all":
-            ends = list(map(pl.col, columns))
-        elif rows == "some":
-            pairs = zip(columns, ends, strict=True)
-            ends = [pl.when(condition).then(column).otherwise(end) for column, end in pairs]
+        if kind_of_rows == "all":
+            band_ends = list(map(pl.col, end_columns))
+        elif kind_of_rows == "some":
+            columns_and_ends = zip(end_columns, band_ends, strict=True)
+            band_ends = [
+                pl.when(condition).then(column).otherwise(end) for column, end in columns_and_ends
+            ]
     value = pl.col(metric.name)
-    low, high = map(null_if_nan, ends)
+    low, high = map(null_if_nan, band_ends)
     # Rounding must not put an end on the wrong side of the estimate.
-    sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
-    return frame.with_columns(
+    end_and_function_of_side = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
+    return points.with_columns(
         pl.when(value.is_not_null() & end.is_not_null())
-        .then(farther(end, value))
+        .then(find_farther(end, value))
         .alias(f"{metric.name}_{side}")
-        for side, (end, farther) in sides.items()
+        for side, (end, find_farther) in end_and_function_of_side.items()
     )
 
 
 def _add_plain_ends(
-    frame: pl.LazyFrame,
+    points: pl.LazyFrame,
     metric: PointMetric,
     bands: BandOptions,
-    common: Common,
+    common_errors: Common,
     eta_squares: tuple[str, str] | None,
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
-    etas = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
+    eta_limits = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     if bands.band != "mover":
-        return frame.with_columns(**dict(zip(_PLAIN, _find_extremes(metric, etas), strict=True)))
-    values = [
-        {end: evaluate_metric(metric, end, "fpr") for end in _RECALLS},
-        {end: evaluate_metric(metric, "recall", end) for end in _FPRS},
+        return points.with_columns(
+            **dict(zip(_PLAIN_ENDS, _find_extremes(metric, eta_limits), strict=True))
+        )
+    values_of_sources = [
+        {rate_limit: evaluate_metric(metric, rate_limit, "fpr") for rate_limit in _RECALL_LIMITS},
+        {rate_limit: evaluate_metric(metric, "recall", rate_limit) for rate_limit in _FPR_LIMITS},
     ]
-    if etas and not eta_squares:
-        values.append({eta: evaluate_metric(metric, "recall", "fpr", eta) for eta in etas})
+    if eta_limits and not eta_squares:
+        values_of_sources.append(
+            {eta_limit: evaluate_metric(metric, "recall", "fpr", eta_limit) for eta_limit in eta_limits}
+        )
     return _add_ends(
-        frame,
+        points,
         metric,
-        _PLAIN,
+        _PLAIN_ENDS,
         evaluate_metric(metric, "recall", "fpr"),
-        values,
-        corners=_find_extremes(metric, etas),
-        common=common,
-        other_distances=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
+        values_of_sources,
+        corners=_find_extremes(metric, eta_limits),
+        common_errors=common_errors,
+        other_distances=[[pl.col(square_column).sqrt() for square_column in eta_squares]]
+        if eta_squares
+        else [],
     )
 
 
-def _find_extremes(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
-    """Return the least and the greatest value within the limits of both rates, at all `etas`."""
-    least, greatest = (
-        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
-        for t, f in find_corners(metric)
+def _find_extremes(metric: PointMetric, eta_columns: Sequence[str]) -> list[pl.Expr]:
+    """Return the least and the greatest value within the limits of both rates, at all of these eta."""
+    least_values, greatest_values = (
+        [
+            evaluate_metric(metric, _RECALL_LIMITS[recall_end], _FPR_LIMITS[fpr_end], eta_column)
+            for eta_column in eta_columns or ["eta"]
+        ]
+        for recall_end, fpr_end in find_corners(metric)
     )
-    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+    return [pl.min_horizontal(least_values), pl.max_horizontal(greatest_values)]
 
 
 def _add_counted_ends(
-    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
+    points: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], columns: Collection[str]
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of its shares, where the prevalence was counted."""
     evaluate_at = partial(cohort_intervals.evaluate_shares, metric)
@@ -457,111 +532,131 @@ def _add_counted_ends(
             }
             for i, share in enumerate(shares)
         ]
-        directions = {
-            share: (pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign()
+        signs = {
+            share: (pl.col(f"{share}_high{_SUFFIX}") - pl.col(f"{share}_low{_SUFFIX}")).sign()
             for share in shares
         }
         first, *others = (
-            pl.col(name).fill_null(0.0) * directions[a] * directions[b] if name in correlations else None
+            pl.col(column).fill_null(0.0) * signs[a] * signs[b] if column in columns else None
             for a, b in combinations(shares, 2)
-            for name in [cohort_intervals.name_correlation(a, b)]
+            for column in [cohort_intervals.name_correlation(a, b)]
         )
         common = None if first is None else -first, [other for other in others if other is not None]
-        corners = _find_extremes(metric, EtaError.LIMITS)
-        frame = _add_ends(
-            frame, metric, _COUNTED, evaluate_at(estimates), values, corners=corners, common=common
+        corners, estimate = _find_extremes(metric, EtaError.LIMITS), evaluate_at(estimates)
+        points = _add_ends(
+            points, metric, _COUNTED_ENDS, estimate, values, corners=corners, common_errors=common
         )
     else:
-        frame = frame.with_columns(**dict(zip(_COUNTED, map(evaluate_at, (lows, highs)), strict=True)))
+        points = points.with_columns(
+            **dict(zip(_COUNTED_ENDS, map(evaluate_at, (lows, highs)), strict=True))
+        )
     has_both = pl.col(EtaError.VARIANCE).is_finite()
-    return frame.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED)
+    return points.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED_ENDS)
 
 
 def _add_moved_ends(
-    frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common: Common
+    points: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common_errors: Common
 ) -> pl.LazyFrame:
-    """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
-    point = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
-    moved_points = {
-        limit: point | {rate: pl.col(column) for rate, column in rates.items()}
-        for limit, rates in MOVED_RATES.items()
+    """Add the ends of a metric where the threshold moves with the rates, and MOVE_NAMES."""
+    rates = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
+    rates_at_limit = {
+        limit: rates | {rate: pl.col(column) for rate, column in moved_rates.items()}
+        for limit, moved_rates in MOVED_RATES.items()
     }
     sources = []  # of each source of error, the points to which it moves the estimate, by limit
     for rate, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
-        step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
+        step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEP_COLUMNS[rate])
         neighbours = {"less": pl.col(rate) - step, "more": pl.col(rate) + step}
-        near_points = {
-            f"{RESERVED}{rate}_{side}": point | {rate: neighbour.clip(0.0, 1.0)}
+        near_rates = {
+            f"{RESERVED}{rate}_{side}": rates | {rate: neighbour.clip(0.0, 1.0)}
             for side, neighbour in neighbours.items()
         }
-        sources.append({limit: moved_points[limit] for limit in limits} | near_points)
+        sources.append({limit: rates_at_limit[limit] for limit in limits} | near_rates)
     if bands.moves_with_eta:
-        sources.append({end: moved_points[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
-    values = [
-        {limit: metric.from_columns(**rates) for limit, rates in points.items()} for points in sources
+        sources.append({end: rates_at_limit[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
+    values_of_sources = [
+        {limit: metric.from_columns(**moved_rates) for limit, moved_rates in rates_of_limit.items()}
+        for rates_of_limit in sources
     ]
     estimate = evaluate_metric(metric, "recall", "fpr")
-    frame = _add_ends(frame, metric, _MOVED, estimate, values, common=common)
-    columns = [[pl.col(limit + _AT) for limit in limits] for limits in values]
-    moves = [pl.max_horizontal(ends) - pl.min_horizontal(ends) for ends in columns[:2]]
-    moves += [high - low for low, high in columns[2:]]  # both models move one way, or they do not
-    move_of_name = zip(MOVES.values(), moves, strict=False)
-    return frame.with_columns(move.alias(f"{metric.name}_{name}") for name, move in move_of_name)
+    points = _add_ends(
+        points, metric, _MOVED_ENDS, estimate, values_of_sources, common_errors=common_errors
+    )
+    value_columns = [[pl.col(limit + _SUFFIX) for limit in limits] for limits in values_of_sources]
+    moves = [pl.max_horizontal(ends) - pl.min_horizontal(ends) for ends in value_columns[:2]]
+    moves += [high - low for low, high in value_columns[2:]]  # both models move one way, or they do not
+    named_moves = zip(MOVE_NAMES.values(), moves, strict=False)
+    return points.with_columns(move.alias(f"{metric.name}_{name}") for name, move in named_moves)
 
 
 def _add_ends(
-    frame: pl.LazyFrame,
+    points: pl.LazyFrame,
     metric: PointMetric,
-    ends: tuple[str, str],
+    end_columns: tuple[str, str],
     estimate: pl.Expr,
-    values: Sequence[Mapping[str, pl.Expr]],
+    values_of_sources: Sequence[Mapping[str, pl.Expr]],
     *,
     corners: Sequence[pl.Expr] = (),
-    common: Common,
+    common_errors: Common,
     other_distances: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
-    """Add both `ends` of a metric, from its values at the limits of each source of error, by limit."""
-    columns = {ESTIMATE: estimate}
-    for source in values:
-        columns |= {limit + _AT: value for limit, value in source.items()}
+    """Add both ends of a metric, from its values at the limits of each source of error, by limit."""
+    value_columns = {ESTIMATE: estimate}
+    for value_of_limit in values_of_sources:
+        value_columns |= {limit + _SUFFIX: value for limit, value in value_of_limit.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    frame, bounds = frame.with_columns(**columns), scale_bounds(metric)
-    extremes = corners or (pl.min_horizontal(*columns), pl.max_horizontal(*columns))
-    frame = frame.with_columns(
-        to_unbounded(pl.col(*columns), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
+    points, bounds = points.with_columns(**value_columns), scale_bounds(metric)
+    extremes = corners or (pl.min_horizontal(*value_columns), pl.max_horizontal(*value_columns))
+    points = points.with_columns(
+        to_unbounded(pl.col(*value_columns), bounds).name.keep(),
+        **dict(zip(_CORNER_COLUMNS, extremes, strict=True)),
     )
     # On the unbounded scale the distances to the values, and other ones, are added in quadrature.
-    middle = pl.col(ESTIMATE)
-    distances = [
-        measure_distances(middle, [pl.col(limit + _AT) for limit in source]) for source in values
+    scaled_estimate = pl.col(ESTIMATE)
+    distances_of_sources = [
+        measure_distances(scaled_estimate, [pl.col(limit + _SUFFIX) for limit in value_of_limit])
+        for value_of_limit in values_of_sources
     ]
-    correlation, shared = common[0], common[1] if len(values) > 2 else ()
-    sides = zip(*distances, *other_distances, strict=True)
-    below, above = (combine_distances(side, correlation, shared) for side in sides)
+    correlation, shared_errors = common_errors[0], common_errors[1] if len(values_of_sources) > 2 else ()
+    distances_of_sides = zip(*distances_of_sources, *other_distances, strict=True)
+    distance_below, distance_above = (
+        combine_distances(side_distances, correlation, shared_errors)
+        for side_distances in distances_of_sides
+    )
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
-    return frame.with_columns(
-        pl.when(middle.is_finite() & end.is_not_nan())
-        .then(from_unbounded(end, bounds))
-        .otherwise(pl.col(corner))
-        .alias(name)
-        for name, corner, end in zip(ends, _CORNERS, (middle - below, middle + above), strict=True)
+    return points.with_columns(
+        pl.when(scaled_estimate.is_finite() & scaled_end.is_not_nan())
+        .then(from_unbounded(scaled_end, bounds))
+        .otherwise(pl.col(corner_column))
+        .alias(end_column)
+        for end_column, corner_column, scaled_end in zip(
+            end_columns,
+            _CORNER_COLUMNS,
+            (scaled_estimate - distance_below, scaled_estimate + distance_above),
+            strict=True,
+        )
     )
 
 
 def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
     """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
-    low, high = (pl.col(limit + _AT) for limit in EtaError.LIMITS)
+    value_at_low, value_at_high = (pl.col(limit + _SUFFIX) for limit in EtaError.LIMITS)
     recall_sign = -1.0 if metric.direction == "minimize" else 1.0
-    signs = zip(ETA_CORRELATIONS.values(), (recall_sign, -recall_sign), strict=True)
-    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
+    names_and_signs = zip(ETA_CORRELATIONS.values(), (recall_sign, -recall_sign), strict=True)
+    return [
+        pl.col(correlation_column) * (value_at_high - value_at_low).sign() * sign
+        for correlation_column, sign in names_and_signs
+    ]
 
 
-def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
+def evaluate_metric(
+    metric: PointMetric, recall_column: str, fpr_column: str, eta_column: str = "eta"
+) -> pl.Expr:
     """Return a metric at the rates and the prevalence of these columns."""
-    return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))
+    return metric.from_columns(pl.col(recall_column), pl.col(fpr_column), pl.col(eta_column))
 
 
 def scale_bounds(metric: PointMetric) -> tuple[float, float]:
@@ -569,81 +664,95 @@ def scale_bounds(metric: PointMetric) -> tuple[float, float]:
     return (-math.inf, math.inf) if metric.is_linear else metric.range
 
 
-def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
+def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
     """Add `<metric>_corrected` where a metric was maximized, and move the band there, too."""
     # Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
     # there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
     # a bound has no band.
-    name, is_maximized = metric.name, pl.col(TargetRow.IS_MAXIMIZED).fill_null(False)
-    value, corrected = pl.col(name), pl.col(name) - optimism
+    metric_name, is_maximized = metric.name, pl.col(TargetRow.IS_MAXIMIZED).fill_null(False)
+    value, corrected_value = pl.col(metric_name), pl.col(metric_name) - optimism
     bounds = scale_bounds(metric)
-    start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
-    columns = {f"{name}_corrected": corrected}
-    for side, farther in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
-        limit = pl.col(f"{name}_{side}")
-        shifted_limit = from_unbounded(to_unbounded(limit, bounds) + (end - start), bounds)
-        is_inside = corrected.is_between(*metric.range)
-        limit_at_bound = pl.when(limit.is_not_null() & is_inside).then(farther(limit, corrected))
-        limit_inside = pl.when(end.is_finite()).then(shifted_limit)
-        new_limit = pl.when(start.is_infinite()).then(limit_at_bound).otherwise(limit_inside)
-        columns[f"{name}_{side}"] = pl.when(is_maximized).then(new_limit).otherwise(limit)
-    return frame.with_columns(**columns)
+    scaled_value, scaled_corrected = (
+        to_unbounded(value, bounds),
+        to_unbounded(corrected_value, bounds),
+    )
+    columns = {f"{metric_name}_corrected": corrected_value}
+    for side, find_farther in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
+        limit = pl.col(f"{metric_name}_{side}")
+        shifted_limit = from_unbounded(
+            to_unbounded(limit, bounds) + (scaled_corrected - scaled_value), bounds
+        )
+        is_inside = corrected_value.is_between(*metric.range)
+        limit_at_bound = pl.when(limit.is_not_null() & is_inside).then(
+            find_farther(limit, corrected_value)
+        )
+        limit_inside = pl.when(scaled_corrected.is_finite()).then(shifted_limit)
+        new_limit = pl.when(scaled_value.is_infinite()).then(limit_at_bound).otherwise(limit_inside)
+        columns[f"{metric_name}_{side}"] = pl.when(is_maximized).then(new_limit).otherwise(limit)
+    return points.with_columns(**columns)
 
 
-def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+def add_limits_of_etas(points: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     """Add EtaError.LIMITS to rows whose prevalence may be an estimate, or counted in the table."""
-    frame = add_eta_limits(frame) if bands.uncertain_eta else frame
+    points = add_eta_limits(points) if bands.uncertain_eta else points
     if not bands.counts_eta:
-        return frame
-    others = EtaError.LIMITS if bands.uncertain_eta else ("eta", "eta")
-    return cohort_intervals.add_counted_eta_limits(frame, bands.confidence, others)
+        return points
+    other_columns = EtaError.LIMITS if bands.uncertain_eta else ("eta", "eta")
+    return cohort_intervals.add_counted_eta_limits(points, bands.confidence, other_columns)
 
 
-def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+def measure_distances(estimate: pl.Expr, values_at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
     """Return how far values are below an estimate at most, and above it; 0 where none is."""
-    below, above = estimate - pl.min_horizontal(at_ends), pl.max_horizontal(at_ends) - estimate
-    return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
+    distance_below, distance_above = (
+        estimate - pl.min_horizontal(values_at_ends),
+        pl.max_horizontal(values_at_ends) - estimate,
+    )
+    return distance_below.clip(lower_bound=0.0), distance_above.clip(lower_bound=0.0)
 
 
 def combine_distances(
-    distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
+    distances: Iterable[pl.Expr],
+    correlation: pl.Expr | None = None,
+    shared: Iterable[pl.Expr] = (),
 ) -> pl.Expr:
-    """Return the root of the sum of squares; the first two have what is `shared` with the last."""
+    """Return the root of the sum of squares; the first two share errors with the last."""
     # The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
-    first, *others = distances
-    squares = sum((distance * distance for distance in others), first * first)
+    first_distance, *other_distances = distances
+    sum_of_squares = sum(
+        (distance * distance for distance in other_distances), first_distance * first_distance
+    )
     if correlation is not None:
         # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
-        squares = squares - 2 * correlation * first * others[0]
-    for distance, common in zip((first, *others), shared, strict=False):
-        squares = squares + 2 * common * distance * others[-1]
-    return squares.clip(lower_bound=0.0).sqrt()
+        sum_of_squares = sum_of_squares - 2 * correlation * first_distance * other_distances[0]
+    for distance, shared_error in zip((first_distance, *other_distances), shared, strict=False):
+        sum_of_squares = sum_of_squares + 2 * shared_error * distance * other_distances[-1]
+    return sum_of_squares.clip(lower_bound=0.0).sqrt()
 
 
 def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
     """Return the logit of a value between two bounds, or the log of its distance from the only one."""
-    low, high = bounds
-    if math.isinf(low) and math.isinf(high):
+    low_end, high_end = bounds
+    if math.isinf(low_end) and math.isinf(high_end):
         return value
     # A distance below 1e-12 may be a rounding error, but not from 0, which no subtraction rounds.
-    below, above = (
-        distance if bound == 0 else pl.when(distance < 1e-12).then(0.0).otherwise(distance)
-        for distance, bound in ((value - low, low), (high - value, high))
+    distance_below, distance_above = (
+        distance if scale_end == 0 else pl.when(distance < 1e-12).then(0.0).otherwise(distance)
+        for distance, scale_end in ((value - low_end, low_end), (high_end - value, high_end))
     )
-    if math.isinf(high):
-        return below.log()
-    if math.isinf(low):
-        return -above.log()
-    return (below / above).log()
+    if math.isinf(high_end):
+        return distance_below.log()
+    if math.isinf(low_end):
+        return -distance_above.log()
+    return (distance_below / distance_above).log()
 
 
-def from_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
+def from_unbounded(scaled_value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
     """Return the value between the bounds that `to_unbounded` takes to `value`."""
-    low, high = bounds
-    if math.isinf(low) and math.isinf(high):
-        return value
-    if math.isinf(high):
-        return low + value.exp()
-    if math.isinf(low):
-        return high - (-value).exp()
-    return low + (high - low) / (1 + (-value).exp())
+    low_end, high_end = bounds
+    if math.isinf(low_end) and math.isinf(high_end):
+        return scaled_value
+    if math.isinf(high_end):
+        return low_end + scaled_value.exp()
+    if math.isinf(low_end):
+        return high_end - (-scaled_value).exp()
+    return low_end + (high_end - low_end) / (1 + (-scaled_value).exp())

@@ -107,7 +107,7 @@ def precision_interval(
     >>> round(low, 4), round(high, 4)
     (0.7843, 0.9302)
     """
-    compute: Any = find_point_metric(metric)
+    compute_metric: Any = find_point_metric(metric)
     intervals = (
         _read_ends(
             "recall", recall, half_width=recall_half_width, cv=recall_cv, interval=recall_interval
@@ -115,10 +115,20 @@ def precision_interval(
         _read_ends("fpr", fpr, half_width=fpr_half_width, cv=fpr_cv, interval=fpr_interval),
     )
     recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in intervals)
-    corners = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
+    corner_points = (
+        (recalls[corner_recall], fprs[corner_fpr])
+        for corner_recall, corner_fpr in find_corners(compute_metric)
+    )
     if isinstance(eta, pl.Expr):
-        return PrecisionInterval(*(compute(pl.lit(t), pl.lit(f), eta) for t, f in corners))
-    return PrecisionInterval(*(compute(t, f, eta) for t, f in corners))
+        return PrecisionInterval(
+            *(
+                compute_metric(pl.lit(corner_recall), pl.lit(corner_fpr), eta)
+                for corner_recall, corner_fpr in corner_points
+            )
+        )
+    return PrecisionInterval(
+        *(compute_metric(corner_recall, corner_fpr, eta) for corner_recall, corner_fpr in corner_points)
+    )
 
 
 @hint_at_arguments
@@ -144,61 +154,70 @@ def max_width(
     >>> round(width.delta, 7), round(width.eta, 7), width.bound
     (0.3138593, 0.0014485, 0.5)
     """
-    low, high = _read_ends(
+    recall_low, recall_high = _read_ends(
         "recall", recall, half_width=recall_half_width, cv=recall_cv, interval=recall_interval
     )
     fpr_low, fpr_high = _read_ends(
         "fpr", fpr, half_width=fpr_half_width, cv=fpr_cv, interval=fpr_interval
     )
-    low, fpr_low = max(low, 0.0), max(fpr_low, 0.0)
+    recall_low, fpr_low = max(recall_low, 0.0), max(fpr_low, 0.0)
     # Recall / fpr is infinite if only fpr is 0, and NaN if both are.
-    least, ratio, greatest = (
-        t / f if f > 0 else math.inf if t > 0 else math.nan
-        for t, f in ((low, fpr_high), (recall, fpr), (high, fpr_low))
+    least_ratio, ratio, greatest_ratio = (
+        numerator / denominator if denominator > 0 else math.inf if numerator > 0 else math.nan
+        for numerator, denominator in ((recall_low, fpr_high), (recall, fpr), (recall_high, fpr_low))
     )
-    ends = ((low, high), (fpr_low, fpr_high))
-    bound = max((most - least) / (most + least) if most > 0 else 1.0 for least, most in ends)
-    if least == 0 and math.isinf(greatest):
+    interval_ends = ((recall_low, recall_high), (fpr_low, fpr_high))
+    bound = max(
+        (high_end - least_ratio) / (high_end + least_ratio) if high_end > 0 else 1.0
+        for least_ratio, high_end in interval_ends
+    )
+    if least_ratio == 0 and math.isinf(greatest_ratio):
         eta = math.nan
-    elif least == 0:
+    elif least_ratio == 0:
         eta = 1.0
     else:
-        eta = 1 / (1 + math.sqrt(greatest) * math.sqrt(least))  # the product itself could overflow
+        # The product itself could overflow.
+        eta = 1 / (1 + math.sqrt(greatest_ratio) * math.sqrt(least_ratio))
     return Width(
-        delta=_widest_gap(least, greatest),
+        delta=_widest_gap(least_ratio, greatest_ratio),
         eta=eta,
         bound=bound,
-        up=_widest_gap(ratio, greatest),
-        down=_widest_gap(least, ratio),
+        up=_widest_gap(ratio, greatest_ratio),
+        down=_widest_gap(least_ratio, ratio),
     )
 
 
-def _widest_gap(low: float, high: float) -> float:
+def _widest_gap(low_ratio: float, high_ratio: float) -> float:
     """Return the widest gap, over all prevalences, between the precisions of two ratios recall / fpr."""
-    if math.isinf(high):
-        return 0.0 if math.isinf(low) else 1.0
+    if math.isinf(high_ratio):
+        return 0.0 if math.isinf(low_ratio) else 1.0
     # Precision is L o / (1 + L o), with odds o of eta and L = recall / fpr. Two are farthest apart where
     # o^2 = 1 / (L_low L_high): there they are sqrt(L) / (sqrt(L_low) + sqrt(L_high)).
-    low, high = math.sqrt(low), math.sqrt(high)
-    return (high - low) / (high + low) if high > 0 else 0.0
+    low_ratio, high_ratio = math.sqrt(low_ratio), math.sqrt(high_ratio)
+    return (high_ratio - low_ratio) / (high_ratio + low_ratio) if high_ratio > 0 else 0.0
 
 
 def _read_ends(
-    name: str, value: float, *, half_width: float | None, cv: float | None, interval: Interval | None
+    rate_name: str,
+    value: float,
+    *,
+    half_width: float | None,
+    cv: float | None,
+    interval: Interval | None,
 ) -> Interval:
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
-    if sum(argument is None for argument in (half_width, cv, interval)) != 2:
-        raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
-    value = arguments.read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
+    if sum(argument_name is None for argument_name in (half_width, cv, interval)) != 2:
+        raise PrcError(f"pass one of {rate_name}_half_width=, {rate_name}_cv= and {rate_name}_interval=")
+    value = arguments.read_number(rate_name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
     if interval is not None:
-        low, high = arguments.read_pair(f"{name}_interval=", interval, "a low and a high end")
+        low, high = arguments.read_pair(f"{rate_name}_interval=", interval, "a low and a high end")
     else:
-        argument, size = ("half_width", half_width) if cv is None else ("cv", cv)
-        half = arguments.read_number(f"{name}_{argument}=", size, "a number")
-        half *= 1 if cv is None else value
-        low, high = value - half, value + half
+        argument_name, size_argument = ("half_width", half_width) if cv is None else ("cv", cv)
+        half_size = arguments.read_number(f"{rate_name}_{argument_name}=", size_argument, "a number")
+        half_size *= 1 if cv is None else value
+        low, high = value - half_size, value + half_size
     if not low <= value <= high:
-        raise PrcError(f"the interval of {name} must contain {value}; got {low} to {high}")
+        raise PrcError(f"the interval of {rate_name} must contain {value}; got {low} to {high}")
     return low, high
 
 
@@ -250,20 +269,31 @@ def rectangle_level(
     n_pos = arguments.read_whole_number("n_pos=", n_pos, 1)
     n_neg, seed = arguments.read_whole_number("n_neg=", n_neg, 1), arguments.read_seed(seed)
     if n_draws is None:
-        a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
-        return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
+        recall_error, fpr_error = (
+            math.sqrt((1 - rate) / (rate * class_size))
+            for rate, class_size in ((recall, n_pos), (fpr, n_neg))
+        )
+        return (
+            math.erf(z * (recall_error + fpr_error) / math.hypot(recall_error, fpr_error) / math.sqrt(2))
+            if recall_error + fpr_error > 0
+            else 1.0
+        )
     n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, most=arguments.MOST_REPEATS)
-    rng = np.random.default_rng(seed)
-    samples = (
-        (rng.binomial(n, rate, n_draws).astype(float), float(n))
-        for rate, n in ((recall, n_pos), (fpr, n_neg))
+    random_generator = np.random.default_rng(seed)
+    hits_and_sizes = (
+        (random_generator.binomial(class_size, rate, n_draws).astype(float), float(class_size))
+        for rate, class_size in ((recall, n_pos), (fpr, n_neg))
     )
     with np.errstate(all="ignore"):
-        recalls, fprs = (compute_limits(hits, n, confidence, method) for hits, n in samples)
+        recall_ends, fpr_ends = (
+            compute_limits(hits, class_size, confidence, method) for hits, class_size in hits_and_sizes
+        )
     # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
     # ratios at its corners enclose the true ratio. Products compare ratios without dividing by 0.
-    holds = (recalls[0] * fpr <= recall * fprs[1]) & (recalls[1] * fpr >= recall * fprs[0])
-    return float(np.mean(holds))
+    band_holds = (recall_ends[0] * fpr <= recall * fpr_ends[1]) & (
+        recall_ends[1] * fpr >= recall * fpr_ends[0]
+    )
+    return float(np.mean(band_holds))
 
 
 def check_delta(delta: float) -> float:
@@ -271,17 +301,17 @@ def check_delta(delta: float) -> float:
     return arguments.read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
 
 
-def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
+def smallest_eta(least_ratio: pl.Expr, inverse_of_greatest: pl.Expr, *, delta: float) -> pl.Expr:
     """Return the least eta above which no band is wider than `delta`: 0 if none is, null if all are."""
     delta = check_delta(delta)
-    # `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U of its high end. With
+    # The least ratio recall / fpr is L, and the inverse of the greatest one is 1 / U. With
     # the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta.
     # This is a quadratic in r, of which the larger root counts.
-    product = least * inverse
-    half = (1 - product) - delta * (1 + product)
-    square = half * half - 4 * delta * delta * product
-    # eta = r / (1 + r), of the root (half + sqrt(square)) / (2 delta L)
-    numerator = half + square.sqrt()
-    eta = numerator / (numerator + 2 * delta * least)
-    is_never_wider = (square < 0) | (half < 0)
-    return null_if_nan(pl.when(is_never_wider).then(0.0).when(least > 0).then(eta))
+    ratio_of_ratios = least_ratio * inverse_of_greatest
+    half_coefficient = (1 - ratio_of_ratios) - delta * (1 + ratio_of_ratios)
+    discriminant = half_coefficient * half_coefficient - 4 * delta * delta * ratio_of_ratios
+    # eta = r / (1 + r), of the root (half + sqrt(discriminant)) / (2 delta L)
+    numerator = half_coefficient + discriminant.sqrt()
+    eta = numerator / (numerator + 2 * delta * least_ratio)
+    is_never_wider = (discriminant < 0) | (half_coefficient < 0)
+    return null_if_nan(pl.when(is_never_wider).then(0.0).when(least_ratio > 0).then(eta))

@@ -54,19 +54,24 @@ def published_precision(
     >>> [round(number, 4) for number in estimate]
     [0.8584, 0.0397, 0.7617, 0.9199]
     """
-    counts = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
-    hits, positives, false_alerts, negatives = (
-        read_numbers(name, count) for name, count in counts.items()
+    count_of_name = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
+    true_positives, positives, false_positives, negatives = (
+        read_numbers(name, count) for name, count in count_of_name.items()
     )
-    is_possible = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
+    is_possible = (
+        (true_positives >= 0)
+        & (true_positives <= positives)
+        & (false_positives >= 0)
+        & (false_positives <= negatives)
+    )
     is_possible &= (positives > 0) & (negatives > 0)
     _check_all(is_possible, "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0")
     with np.errstate(all="ignore"):
-        recall, fpr = hits / positives, false_alerts / negatives
-        variance = (1 - recall) / hits + (1 - fpr) / false_alerts
+        recall, fpr = true_positives / positives, false_positives / negatives
+        variance = (1 - recall) / true_positives + (1 - fpr) / false_positives
         value = np.asarray(precision(recall, fpr, read_numbers("eta", eta)))
-        deviation = np.where((hits > 0) & (false_alerts > 0), variance, np.nan) ** 0.5
-    return _build_logit_estimate(value, deviation, confidence)
+        logit_error = np.where((true_positives > 0) & (false_positives > 0), variance, np.nan) ** 0.5
+    return _build_logit_estimate(value, logit_error, confidence)
 
 
 @hint_at_arguments
@@ -83,11 +88,16 @@ def published_average_precision(
     >>> [round(number, 4) for number in published_average_precision(0.8, n_pos=50)]
     [0.8, 0.0566, 0.6667, 0.8889]
     """
-    value, n = read_numbers("average_precision", average_precision), read_numbers("n_pos", n_pos)
-    _check_all((value >= 0) & (value <= 1) & (n > 0), "an average precision in [0, 1] and n_pos > 0")
+    value, n_positives = (
+        read_numbers("average_precision", average_precision),
+        read_numbers("n_pos", n_pos),
+    )
+    _check_all(
+        (value >= 0) & (value <= 1) & (n_positives > 0), "an average precision in [0, 1] and n_pos > 0"
+    )
     with np.errstate(all="ignore"):
         # The variance p (1 - p) / n of a share p, over the square of p (1 - p), is that of its logit.
-        return _build_logit_estimate(value, 1 / np.sqrt(n * value * (1 - value)), confidence)
+        return _build_logit_estimate(value, 1 / np.sqrt(n_positives * value * (1 - value)), confidence)
 
 
 @hint_at_arguments
@@ -103,32 +113,40 @@ def published_roc_auc(
     >>> [round(number, 4) for number in published_roc_auc(0.9, n_pos=50, n_neg=500)]
     [0.9, 0.0295, 0.8256, 0.9448]
     """
-    arguments = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
-    value, pos, neg = (read_numbers(name, argument) for name, argument in arguments.items())
-    is_possible = (value >= 0) & (value <= 1) & (pos > 0) & (neg > 0)
+    value_of_argument = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
+    value, n_positives, n_negatives = (
+        read_numbers(name, argument) for name, argument in value_of_argument.items()
+    )
+    is_possible = (value >= 0) & (value <= 1) & (n_positives > 0) & (n_negatives > 0)
     _check_all(is_possible, "an area in [0, 1], n_pos > 0 and n_neg > 0")
     with np.errstate(all="ignore"):
         # Covariance of two comparisons that share a negative (two positives), or share a positive.
-        two_pos = value / (2 - value) - value**2
-        two_neg = 2 * value**2 / (1 + value) - value**2
-        variance = (value * (1 - value) + (pos - 1) * two_pos + (neg - 1) * two_neg) / (pos * neg)
+        covariance_of_two_pos = value / (2 - value) - value**2
+        covariance_of_two_neg = 2 * value**2 / (1 + value) - value**2
+        variance = (
+            value * (1 - value)
+            + (n_positives - 1) * covariance_of_two_pos
+            + (n_negatives - 1) * covariance_of_two_neg
+        ) / (n_positives * n_negatives)
         # The delta method: an error e of the area A is an error e / (A (1 - A)) of its logit.
         return _build_logit_estimate(value, np.sqrt(variance) / (value * (1 - value)), confidence)
 
 
-def _check_all(holds: Any, expected: str) -> None:
-    """Raise unless a condition holds for all values; `expected` describes it."""
-    if n_wrong := int(np.sum(~np.asarray(holds))):
-        raise PrcError(f"expected {expected}; {n_wrong} of the values given do not satisfy this")
+def _check_all(are_possible: Any, expected_words: str) -> None:
+    """Raise unless a condition holds for all values; the words describe it."""
+    if n_wrong := int(np.sum(~np.asarray(are_possible))):
+        raise PrcError(f"expected {expected_words}; {n_wrong} of the values given do not satisfy this")
 
 
-def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> PublishedEstimate:
+def _build_logit_estimate(value: Any, logit_error: Any, confidence: float) -> PublishedEstimate:
     """Return the estimate of a value from the standard deviation of its logit."""
-    half = z_value(check_confidence(confidence)) * deviation
+    half_width = z_value(check_confidence(confidence)) * logit_error
     with np.errstate(all="ignore"):
-        middle = np.log(value / (1 - value))
-        low, high = (1 / (1 + np.exp(-end)) for end in (middle - half, middle + half))
+        logit = np.log(value / (1 - value))
+        low, high = (
+            1 / (1 + np.exp(-logit_end)) for logit_end in (logit - half_width, logit + half_width)
+        )
         nan_at_ends = np.where((value > 0) & (value < 1), 0.0, np.nan)  # 0 and 1 have no logit
-        error = value * (1 - value) * deviation  # the delta method, back from the logit
-        numbers = (value, *(number + nan_at_ends for number in (error, low, high)))
+        value_error = value * (1 - value) * logit_error  # the delta method, back from the logit
+        numbers = (value, *(number + nan_at_ends for number in (value_error, low, high)))
     return PublishedEstimate(*(float(number) if np.ndim(number) == 0 else number for number in numbers))

@@ -58,17 +58,17 @@ SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffd
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)  # the rows, which stay as they are: eager or lazy
 
-_RATES = ("recall", "fpr")  # in the order of the parts of _PLACES
-_MOVES = ("at", "fewer", "more")  # true or false positives: as many as expected, or fewer, or more
-_PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
+_RATES = ("recall", "fpr")  # in the order of the parts of _MOVES_OF_RATES
+_MOVE_NAMES = ("at", "fewer", "more")  # true or false positives: as many as expected, or fewer, or more
+_MOVES_OF_RATES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
 # The columns of the search for the logarithm of the factor
-_ROW = f"{RESERVED}row"  # the number of the row of the user
-_WIDEST = f"{RESERVED}widest"  # the logarithm of the width that is asked for
-_GREATEST = f"{RESERVED}greatest"  # the least logarithm so far that is enough
-_PART = f"{RESERVED}part"  # how many steps below it one is tried
-_AT = f"{RESERVED}at"  # the logarithm that is tried
-_ENOUGH = f"{RESERVED}enough"  # which steps are enough, as bits
+_ROW_NUMBER = f"{RESERVED}row"  # the number of the row of the user
+_MAX_LOG_WIDTH = f"{RESERVED}widest"  # the logarithm of the width that is asked for
+_ENOUGH_LOG = f"{RESERVED}greatest"  # the least logarithm so far that is enough
+_N_STEPS = f"{RESERVED}part"  # how many steps below it one is tried
+_LOG_FACTOR = f"{RESERVED}at"  # the logarithm that is tried
+_ENOUGH_BITS = f"{RESERVED}enough"  # which steps are enough, as bits
 
 
 @overload
@@ -122,15 +122,15 @@ def sample_size(
     """
     delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
-    level, formula = check_confidence(confidence), _SIZE_FORMULAS[method]
+    level, compute_size = check_confidence(confidence), _SIZE_FORMULA_OF_METHOD[method]
     if isinstance(rate, pl.Expr):
         if method in BETA_METHODS:  # raises, and says why there is no expression
             compute_limits(rate, rate, level, method)
-        return pl.when(rate > 0).then(formula(rate, delta, level).ceil())
+        return pl.when(rate > 0).then(compute_size(rate, delta, level).ceil())
     rates = read_numbers("rate", rate)
     if not ((rates > 0) & (rates <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    sizes = formula(rates, delta, level)
+    sizes = compute_size(rates, delta, level)
     return math.ceil(sizes) if rates.ndim == 0 else np.ceil(sizes)
 
 
@@ -138,35 +138,42 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
     """Return the least number of trials, as a real number, at which the interval is narrow enough."""
     max_ratio = (1 + delta) / (1 - delta)
 
-    def is_enough(n: Any) -> Any:
-        low, high = compute_limits(rate * n, n, confidence, method)
-        return high <= max_ratio * low
+    def is_enough(n_trials: Any) -> Any:
+        low_sizes, high_sizes = compute_limits(rate * n_trials, n_trials, confidence, method)
+        return high_sizes <= max_ratio * low_sizes
 
-    low, high = np.ones_like(rate), np.full_like(rate, 2.0)
-    while not (suffices := is_enough(high)).all():
-        low, high = np.where(suffices, low, high), np.where(suffices, high, 2 * high)
-    while (high - low > 1e-9 * high).any():
-        middle = (low + high) / 2
-        suffices = is_enough(middle)
-        low, high = np.where(suffices, low, middle), np.where(suffices, middle, high)
-    return low  # the caller rounds up, and `high` may be just above a whole number that suffices
+    low_sizes, high_sizes = np.ones_like(rate), np.full_like(rate, 2.0)
+    while not (are_enough := is_enough(high_sizes)).all():
+        low_sizes, high_sizes = (
+            np.where(are_enough, low_sizes, high_sizes),
+            np.where(are_enough, high_sizes, 2 * high_sizes),
+        )
+    while (high_sizes - low_sizes > 1e-9 * high_sizes).any():
+        middle_sizes = (low_sizes + high_sizes) / 2
+        are_enough = is_enough(middle_sizes)
+        low_sizes, high_sizes = (
+            np.where(are_enough, low_sizes, middle_sizes),
+            np.where(are_enough, middle_sizes, high_sizes),
+        )
+    # The caller rounds up, and high sizes may be just above a whole number that suffices.
+    return low_sizes
 
 
 def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
     """Return n at which the half-width of Wilson's interval is delta times its centre."""
     # With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
-    square = delta**2
-    kappa = rate * (1 - rate) - square * rate
-    root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
+    delta_squared = delta**2
+    kappa = rate * (1 - rate) - delta_squared * rate
+    root = (kappa**2 + (1 - delta_squared) * delta_squared * rate**2) ** 0.5
     # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
     # numerator and denominator are multiplied by root + kappa.
-    u_without_loss = 2 * square * rate**2 / (root + kappa)
-    u = choose_where(kappa > 0, u_without_loss, (root - kappa) * (2 / (1 - square)))
+    u_without_loss = 2 * delta_squared * rate**2 / (root + kappa)
+    u = choose_where(kappa > 0, u_without_loss, (root - kappa) * (2 / (1 - delta_squared)))
     return z_value(confidence) ** 2 / u
 
 
 # The number of trials by method, as a function of rate, delta and confidence
-_SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
+_SIZE_FORMULA_OF_METHOD: dict[str, Callable[[Any, float, float], Any]] = {
     "wilson": _wilson_size,
     # Half of the interval, over the rate p, is delta: sqrt(log(2 / alpha) / (2 n)) / p by Hoeffding, and
     # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
@@ -200,123 +207,133 @@ def read_size_options(
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("relative=True needs eta=, because precision depends on it")
     delta = check_delta(delta)
-    expected = "a share of test sets from 0.5 to below 1, such as 0.8"
-    share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
+    expected_words = "a share of test sets from 0.5 to below 1, such as 0.8"
+    assurance_share = read_number(
+        "assurance=", assurance, expected_words, lambda assurance_share: 0.5 <= assurance_share < 1
+    )
     return SizeOptions(
         delta,
         confidence=certainty.level,
         method=certainty.rate,
-        assurance=share,
+        assurance=assurance_share,
         relative=relative,
         at_eta=at_eta,
     )
 
 
-def add_needed_sizes(frame: F, options: SizeOptions) -> F:
+def add_needed_sizes(rates: F, options: SizeOptions) -> F:
     """Add `n_pos_needed` and `n_neg_needed`, or null, to rows of recall and fpr."""
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
     method: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
-    sizes = {
-        rate: sample_size(pl.col(rate), options.delta, options.confidence, method) for rate in _RATES
-    }
-    frame = frame.with_columns(size.alias(_name(rate, "alone")) for rate, size in sizes.items())
-    widest = pl.lit(math.log(options.delta))
+    rates = rates.with_columns(
+        sample_size(pl.col(rate), options.delta, options.confidence, method).alias(_name(rate, "alone"))
+        for rate in _RATES
+    )
+    max_log_width = pl.lit(math.log(options.delta))
     if options.relative:
-        false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
+        false_per_hit = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
-        widest = widest - (1 + false_alerts).log()
+        max_log_width = max_log_width - (1 + false_per_hit).log()
     # The search for the logarithm of the factor begins 24 below the greatest one.
-    frame = frame.with_columns(widest.alias(_WIDEST), pl.lit(8.0).alias(_GREATEST)).with_row_index(_ROW)
+    rates = rates.with_columns(
+        max_log_width.alias(_MAX_LOG_WIDTH), pl.lit(8.0).alias(_ENOUGH_LOG)
+    ).with_row_index(_ROW_NUMBER)
     # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
     for step in (24.0 / 8**number for number in range(1, 13)):
-        frame = frame.with_columns(pl.lit([*range(8)]).alias(_PART)).explode(_PART)
-        frame = frame.with_columns((pl.col(_GREATEST) - pl.col(_PART) * step).alias(_AT))
-        frame = _add_log_widths(_add_limits(frame, options), at_eta=options.at_eta)
-        width, *moved_widths = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
+        rates = rates.with_columns(pl.lit([*range(8)]).alias(_N_STEPS)).explode(_N_STEPS)
+        rates = rates.with_columns((pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step).alias(_LOG_FACTOR))
+        rates = _add_log_widths(_add_limits(rates, options), is_at_eta=options.at_eta)
+        log_width, *moved_widths = (pl.col(_name(*moves, "log_width")) for moves in _MOVES_OF_RATES)
         recall_growth, fpr_growth = (
-            pl.max_horizontal(below - width, above - width).clip(0.0)
-            for below, above in (moved_widths[:2], moved_widths[2:])
+            pl.max_horizontal(fewer - log_width, more - log_width).clip(0.0)
+            for fewer, more in (moved_widths[:2], moved_widths[2:])
         )
-        assured_width = width + (recall_growth**2 + fpr_growth**2).sqrt()
-        # At eta = 0 or 1 precision is known without any example. NaN means that nothing is found: too
-        # few.
-        is_narrow = (assured_width <= pl.col(_WIDEST)) & assured_width.is_not_nan()
-        is_enough = (width == -math.inf) | is_narrow
-        # The places that are enough, as bits of one number
-        bits = is_enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_PART)
-        frame = frame.with_columns(bits.sum().over(_ROW).alias(_ENOUGH))
-        place = pl.lit(0)
+        assured_width = log_width + (recall_growth**2 + fpr_growth**2).sqrt()
+        # At eta = 0 or 1 precision is known without any example. NaN: nothing is found, with too few.
+        is_narrow = (assured_width <= pl.col(_MAX_LOG_WIDTH)) & assured_width.is_not_nan()
+        is_enough = (log_width == -math.inf) | is_narrow
+        enough_bits = is_enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_N_STEPS)
+        rates = rates.with_columns(enough_bits.sum().over(_ROW_NUMBER).alias(_ENOUGH_BITS))
+        n_steps = pl.lit(0)
         for half in (4, 2, 1):
-            place = place + (pl.col(_ENOUGH) // 2 ** (place + half)) % 2 * half
-        frame = frame.filter(pl.col(_PART) == place).with_columns(pl.col(_AT).alias(_GREATEST))
-    needed_sizes = [(pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES]
+            n_steps = n_steps + (pl.col(_ENOUGH_BITS) // 2 ** (n_steps + half)) % 2 * half
+        rates = rates.filter(pl.col(_N_STEPS) == n_steps)
+        rates = rates.with_columns(pl.col(_LOG_FACTOR).alias(_ENOUGH_LOG))
+    needed_sizes = [(pl.col(_name(rate, "alone")) * pl.col(_ENOUGH_LOG).exp()).ceil() for rate in _RATES]
     are_known = pl.all_horizontal(size.is_not_null() for size in needed_sizes)
-    columns = zip(("n_pos_needed", "n_neg_needed"), needed_sizes, strict=True)
-    return frame.with_columns(pl.when(are_known).then(size).alias(name) for name, size in columns)
+    named_sizes = zip(("n_pos_needed", "n_neg_needed"), needed_sizes, strict=True)
+    return rates.with_columns(pl.when(are_known).then(size).alias(name) for name, size in named_sizes)
 
 
 def _name(*parts: str) -> str:
     return RESERVED + "_".join(parts)
 
 
-def _add_limits(frame: F, options: SizeOptions) -> F:
+def _add_limits(rates: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
-    factor, z = pl.col(_AT).exp(), NormalDist().inv_cdf(options.assurance)
-    frame = frame.with_columns(
-        (pl.col(_name(rate, "alone")) * factor).alias(_name(rate, "size")) for rate in _RATES
+    size_factor, z = pl.col(_LOG_FACTOR).exp(), NormalDist().inv_cdf(options.assurance)
+    rates = rates.with_columns(
+        (pl.col(_name(rate_name, "alone")) * size_factor).alias(_name(rate_name, "size"))
+        for rate_name in _RATES
     )
     hit_columns: dict[str, pl.Expr] = {}
-    for rate in _RATES:
-        share, size = pl.col(rate), pl.col(_name(rate, "size"))
+    for rate_name in _RATES:
+        share, size = pl.col(rate_name), pl.col(_name(rate_name, "size"))
         hits = share * size
         # How far hits may be from their mean: z standard deviations, and half an example of continuity.
-        step = (hits * (1 - share)).sqrt() * z + 0.5
-        places = (hits, (hits - step).clip(0.0), pl.min_horizontal(hits + step, size))
-        hit_columns |= {_name(rate, move): value for move, value in zip(_MOVES, places, strict=True)}
-    frame = frame.with_columns(**hit_columns)
-    columns: dict[str, pl.Expr | pl.Series] = {}
-    for rate, move in product(_RATES, _MOVES):
-        hits_column, size_column = _name(rate, move), _name(rate, "size")
-        names = (_name(rate, move, "low"), _name(rate, move, "high"))
-        compute = partial(compute_limits, of_recall=rate == "recall")
-        ends: Iterable[pl.Expr | pl.Series]
-        if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
-            numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())
-            arrays = compute(*numbers, options.confidence, options.method)
-            ends = (pl.Series(end).fill_nan(None) for end in arrays)
+        hits_step = (hits * (1 - share)).sqrt() * z + 0.5
+        hits_of_moves = (hits, (hits - hits_step).clip(0.0), pl.min_horizontal(hits + hits_step, size))
+        hit_columns |= {
+            _name(rate_name, move_name): moved_hits
+            for move_name, moved_hits in zip(_MOVE_NAMES, hits_of_moves, strict=True)
+        }
+    rates = rates.with_columns(**hit_columns)
+    column_of_name: dict[str, pl.Expr | pl.Series] = {}
+    for rate_name, move_name in product(_RATES, _MOVE_NAMES):
+        hits_column, size_column = _name(rate_name, move_name), _name(rate_name, "size")
+        end_columns = (_name(rate_name, move_name, "low"), _name(rate_name, move_name, "high"))
+        compute_ends = partial(compute_limits, is_recall=rate_name == "recall")
+        interval_ends: Iterable[pl.Expr | pl.Series]
+        if options.method in BETA_METHODS and isinstance(rates, pl.DataFrame):
+            hits_and_sizes = (rates[hits_column].to_numpy(), rates[size_column].to_numpy())
+            end_arrays = compute_ends(*hits_and_sizes, options.confidence, options.method)
+            interval_ends = (pl.Series(end).fill_nan(None) for end in end_arrays)
         else:
-            counts = (pl.col(hits_column), pl.col(size_column))
-            ends = compute(*counts, options.confidence, options.method)
-        columns |= dict(zip(names, ends, strict=True))
-    return frame.with_columns(**columns)
+            hits_and_size_columns = (pl.col(hits_column), pl.col(size_column))
+            interval_ends = compute_ends(*hits_and_size_columns, options.confidence, options.method)
+        column_of_name |= dict(zip(end_columns, interval_ends, strict=True))
+    return rates.with_columns(**column_of_name)
 
 
-def _add_log_widths(frame: F, *, at_eta: bool) -> F:
+def _add_log_widths(rates: F, *, is_at_eta: bool) -> F:
     """Add the logarithms of the widths of the band of precision, at eta or where it is widest."""
-    ratios: dict[str, pl.Expr] = {}
-    widths: dict[str, pl.Expr] = {}
+    ratio_columns: dict[str, pl.Expr] = {}
+    width_columns: dict[str, pl.Expr] = {}
     odds = pl.col("eta") / (1 - pl.col("eta"))
-    for t, f in _PLACES:
+    for recall_move, fpr_move in _MOVES_OF_RATES:
         # The ends of the ratio recall / fpr, by distances in quadrature.
         recall, fpr = (
             pl.col(_name(rate, move)) / pl.col(_name(rate, "size"))
-            for rate, move in zip(_RATES, (t, f), strict=True)
+            for rate, move in zip(_RATES, (recall_move, fpr_move), strict=True)
         )
-        recall_low, recall_high = (pl.col(_name("recall", t, end)) for end in ("low", "high"))
-        fpr_low, fpr_high = (pl.col(_name("fpr", f, end)) for end in ("low", "high"))
+        recall_low, recall_high = (pl.col(_name("recall", recall_move, end)) for end in ("low", "high"))
+        fpr_low, fpr_high = (pl.col(_name("fpr", fpr_move, end)) for end in ("low", "high"))
         down = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
         up = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
         # Where nothing is found the ratio is 0 or infinite, and the corner takes the place of the end.
         is_bare = (recall == 0) | (fpr == 0)
         low = pl.when(is_bare).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
         high = pl.when(is_bare).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
-        ratios |= {_name(t, f, "low"): low, _name(t, f, "high"): high}
-        low, high = (pl.col(_name(t, f, end)) for end in ("low", "high"))
-        if at_eta:
+        ratio_columns |= {
+            _name(recall_move, fpr_move, "low"): low,
+            _name(recall_move, fpr_move, "high"): high,
+        }
+        low, high = (pl.col(_name(recall_move, fpr_move, end)) for end in ("low", "high"))
+        if is_at_eta:
             width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
         else:
             root = (low / high).sqrt()  # of L / U, since U may be infinite
             width = (1 - root) / (1 + root)
-        widths[_name(t, f, "log_width")] = width.log()
-    return frame.with_columns(**ratios).with_columns(**widths)
+        width_columns[_name(recall_move, fpr_move, "log_width")] = width.log()
+    return rates.with_columns(**ratio_columns).with_columns(**width_columns)

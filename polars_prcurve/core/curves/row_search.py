@@ -37,7 +37,7 @@ from polars_prcurve.core.confidence.point_intervals import (
     LIMIT_COLUMNS,
     MOVED_RATES,
     SIZE_COLUMNS,
-    STEPS,
+    STEP_COLUMNS,
     BandOptions,
     add_limits,
     add_limits_of_etas,
@@ -223,7 +223,7 @@ _BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved targ
 
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
+    """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS."""
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
     classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
@@ -232,12 +232,15 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
     begins, ends = (pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
-        for rate, step in STEPS.items()
+        for rate, step in STEP_COLUMNS.items()
     )
     rows = rows.with_columns(
-        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1))) for step in STEPS.values()
+        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1)))
+        for step in STEP_COLUMNS.values()
     )
-    widths = {STEPS[rate]: pl.col(high) - pl.col(low) for rate, (low, high) in LIMIT_COLUMNS.items()}
+    widths = {
+        STEP_COLUMNS[rate]: pl.col(high) - pl.col(low) for rate, (low, high) in LIMIT_COLUMNS.items()
+    }
     coarseness = pl.max_horizontal(pl.col(step) / width for step, width in widths.items())
     shortened = (pl.min_horizontal(step, width * 0.5).alias(step) for step, width in widths.items())
     return rows.with_columns(coarseness.alias(COARSENESS), *shortened)

@@ -43,7 +43,8 @@ Array: TypeAlias = "NDArray[np.float64]"  # in quotes, so that NumPy need not be
 Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
 Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
-Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]  # cells that are hits, and misses, by name
+# Cells that are hits, and misses, by name.
+ShareCells: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 POINT_METRICS: dict[str, PointMetric] = {}
 """Every point metric that a string may name, by that name, in the order of declaration."""
 
@@ -93,7 +94,7 @@ class PointMetric(Metric):
     if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, repr=False)
     """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
     miss it by a bit, and a target of just that value would find no threshold."""
-    share_of: Share | None = None
+    share_of: ShareCells | None = None
     """The cells that are hits and those that are misses, by name, if the value follows from the share of
     hits among both: the formula then has this value with one cell of either kind. Among examples that
     were drawn together such a share is that of independent trials."""
