@@ -64,7 +64,7 @@ def test_worked_tests(case: tuple[Any, ...]) -> None:
     eta, target, n_pos, n_neg, tp, fp, ratio, share, tail, z, at_start = case
     test = TARGET_KINDS["precision"].promise_test
     assert isinstance(test, RunTest)
-    rates_ratio = pl.select(test.ratio(target, pl.lit(eta))).item()
+    rates_ratio = pl.select(test.find_ratio(target, pl.lit(eta))).item()
     assert rates_ratio == pytest.approx(ratio, rel=1e-11)
     odds = n_neg * rates_ratio / n_pos
     assert odds / (1 + odds) == pytest.approx(share, rel=1e-11)

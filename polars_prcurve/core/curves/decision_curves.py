@@ -64,46 +64,49 @@ def build_decision_table(
     columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
     check_group_names(table.by, columns)
     risks, etas = _read_risks(probabilities), _check_etas(etas, eta_train)
-    parts = []  # one row per prevalence and risk, with the threshold as a value of the score's dtype
+    # One row per prevalence and risk, with the threshold as a value of the score's dtype
+    risk_parts = []
     for number, prevalence in enumerate(etas):
         moved_risks: Any = risks
         if prevalence is not None and eta_train is not None and prevalence != eta_train:
             moved_risks = [shift_prior(risk, prevalence, eta_train) for risk in risks]
-        exact = read_threshold_list("probabilities", moved_risks, table.score_dtype)
-        part = to_least_scores(exact, table.score_dtype).alias("threshold").to_frame()
-        at_risk = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
-        parts.append(part.with_columns(at_risk, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)))
-    requests = pl.concat(parts)
+        exact_thresholds = read_threshold_list("probabilities", moved_risks, table.score_dtype)
+        risk_part = to_least_scores(exact_thresholds, table.score_dtype).alias("threshold").to_frame()
+        risk_column = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
+        risk_parts.append(
+            risk_part.with_columns(risk_column, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER))
+        )
+    risk_rows = pl.concat(risk_parts)
     if table.parts is None:
         schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
-        numbered = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
-        grid = EtaTable(numbered, etas_per_group=len(etas), holds_own=None in etas)
+        numbered_etas = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
+        grid = EtaTable(numbered_etas, etas_per_group=len(etas), holds_own=None in etas)
     else:  # a field has one prevalence, its own
         grid, first_number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
         grid = replace(grid, frame=grid.frame.with_columns(first_number))
-    listed = requests["threshold"].unique()
-    frame = build_eta_sweep(grid, table, listed=listed, effective=bands is not None)
+    listed_thresholds = risk_rows["threshold"].unique()
+    points = build_eta_sweep(grid, table, listed=listed_thresholds, effective=bands is not None)
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
     # one prevalence that is asked for twice, as a number and as the own one.
-    frame = frame.join(requests.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
-    frame = frame.sort(Group.NUMBER, "eta", Pair.NEG_FACTOR, _PROBABILITY)
+    points = points.join(risk_rows.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
+    points = points.sort(Group.NUMBER, "eta", Pair.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
     if bands is not None:
         bands = fit_bands(bands, grid, table, [metric])
-    frame = add_metrics(frame, [metric], table, bands, long=False)
+    points = add_metrics(points, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
-    frame = frame.with_columns(treat_all.alias("treat_all"))
-    first, *other_columns = columns
-    return frame.select(*table.by, first, *grid.carried, *other_columns)
+    points = points.with_columns(treat_all.alias("treat_all"))
+    eta_column, *other_columns = columns
+    return points.select(*table.by, eta_column, *grid.carried, *other_columns)
 
 
 def _read_risks(probabilities: Sequence[float]) -> list[float]:
     """Return the risks at which users act, in order; raise unless they are distinct probabilities."""
-    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
+    description = "probabilities in [0, 1), such as [0.1, 0.2]"
     risks = sorted(
-        read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1)
-        for risk in read_list("probabilities=", probabilities, expected, single_type=Real)
+        read_number("probabilities=", risk, description, lambda probability: 0 <= probability < 1)
+        for risk in read_list("probabilities=", probabilities, description, single_type=Real)
     )
     if len(set(risks)) < len(risks):
         raise PrcError("probabilities= holds a number twice; pass each once")
@@ -113,29 +116,29 @@ def _read_risks(probabilities: Sequence[float]) -> list[float]:
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
     """Return the risks at which people act: PROBABILITIES, unless one prevalence is small."""
     # Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
-    inside = [eta for eta in etas if eta is not None and 0 < eta < 1]
-    if not inside or min(inside) >= _RARE:
+    inner_etas = [eta for eta in etas if eta is not None and 0 < eta < 1]
+    if not inner_etas or min(inner_etas) >= _RARE:
         return PROBABILITIES
-    low, high = min(inside) / 10, min(20 * max(inside), 0.99)
-    n = max(_N_RISKS, round(20 * math.log10(high / low)))
-    steps = (low * (high / low) ** (k / n) for k in range(n + 1))
-    return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in steps))
+    low_risk, high_risk = min(inner_etas) / 10, min(20 * max(inner_etas), 0.99)
+    n_steps = max(_N_RISKS, round(20 * math.log10(high_risk / low_risk)))
+    risks = (low_risk * (high_risk / low_risk) ** (number / n_steps) for number in range(n_steps + 1))
+    return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in risks))
 
 
 def _check_etas(etas: Sequence[float | None], eta_train: Any) -> Sequence[float | None]:
     """Return the prevalences; raise unless the posteriors can be moved to them."""
-    numbers = [value for value in etas if value is not None]
+    known_etas = [eta for eta in etas if eta is not None]
     if eta_train is None:
-        if numbers:
+        if known_etas:
             raise PrcError(
                 "expected eta_train= beside eta=: posteriors at which prevalence? pass it, such as "
                 "eta_train=0.2"
             )
         return etas
     check_prior("eta_train", eta_train)
-    if len(numbers) < len(etas):
+    if len(known_etas) < len(etas):
         raise PrcError(
             "eta=None takes the posteriors as they stand, without eta_train=; leave eta_train= out, or "
             "pass eta= as numbers"
         )
-    return [check_prior("eta", number) for number in numbers]
+    return [check_prior("eta", eta) for eta in known_etas]

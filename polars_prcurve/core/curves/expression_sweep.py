@@ -59,37 +59,38 @@ _RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
 class _CountReader:
     """Reads the fields of the four counts, and point metrics at a prevalence, in any context."""
 
-    def __init__(self, eta: Prevalence, *, weighted: bool) -> None:
-        self.eta, self.weighted, self.reads_metrics = eta, weighted, False
+    def __init__(self, eta: Prevalence, *, has_weights: bool) -> None:
+        self.eta, self.has_weights, self.reads_metrics = eta, has_weights, False
 
     def show(self, count: pl.Expr, exponent: str) -> pl.Expr:
         """Return a count as users see it: an integer, or a Float64 sum of weights."""
-        return exact_arithmetic.from_integer(count, pl.field(exponent)) if self.weighted else count
+        return exact_arithmetic.from_integer(count, pl.field(exponent)) if self.has_weights else count
 
     def show_all(self) -> list[pl.Expr]:
         """Return tp, fp, fn and tn as users see them."""
-        pos, neg = _POS_EXPONENT, _NEG_EXPONENT
-        return [self.show(_TP, pos), self.show(_FP, neg), self.show(_FN, pos), self.show(_TN, neg)]
+        tp, fn = (self.show(cell, _POS_EXPONENT) for cell in (_TP, _FN))
+        fp, tn = (self.show(cell, _NEG_EXPONENT) for cell in (_FP, _TN))
+        return [tp, fp, fn, tn]
 
     def scale_to_unit(self, count: pl.Expr) -> pl.Expr:
         """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
-        if not self.weighted:
+        if not self.has_weights:
             return count.cast(pl.Float64)
         least_exponent = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
         return count.cast(pl.Float64) * exact_arithmetic.weight_unit(least_exponent)
 
     def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
         """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
-        pos, neg = self.show(_TP + _FN, _POS_EXPONENT), self.show(_FP + _TN, _NEG_EXPONENT)
-        return self.scale_to_unit(pos), self.scale_to_unit(neg)
+        n_pos, n_neg = self.show(_TP + _FN, _POS_EXPONENT), self.show(_FP + _TN, _NEG_EXPONENT)
+        return self.scale_to_unit(n_pos), self.scale_to_unit(n_neg)
 
     def fill_eta(self) -> pl.Expr:
         """Return the prevalence, with the own one in place of None or null."""
-        pos, neg = self.class_totals()
+        n_pos, n_neg = self.class_totals()
         if self.eta is None:
-            return pos / (pos + neg)
+            return n_pos / (n_pos + n_neg)
         eta = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta)
-        return eta.cast(pl.Float64).fill_null(pos / (pos + neg))
+        return eta.cast(pl.Float64).fill_null(n_pos / (n_pos + n_neg))
 
     def read_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a metric from the fields of `list_steps`, which come first."""
@@ -97,8 +98,8 @@ class _CountReader:
         tp, fp, fn, tn = map(pl.field, _COUNTS)
         rates, eta, factors = (pl.field("recall"), pl.field("fpr")), pl.lit(None, dtype=pl.Float64), None
         if self.eta is not None:  # at the own prevalence from counts
-            (pos, neg), eta = map(pl.field, _FACTORS), pl.field(_FILLED_ETA)
-            factors = pos, neg
+            (pos_factor, neg_factor), eta = map(pl.field, _FACTORS), pl.field(_FILLED_ETA)
+            factors = pos_factor, neg_factor
         return metric.from_counts((tp, fn, fp, tn), factors, rates, eta)
 
     def list_steps(self) -> list[dict[str, pl.Expr]]:
@@ -113,10 +114,10 @@ class _CountReader:
             prevalence = (
                 self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
             )
-            pos, neg = map(pl.field, _TOTALS)
-            factors = class_factors(prevalence, prevalence.is_null(), pos, neg)
-            filled = prevalence.cast(pl.Float64).fill_null(pos / (pos + neg))
-            steps.append({_FILLED_ETA: filled, **dict(zip(_FACTORS, factors, strict=True))})
+            n_pos, n_neg = map(pl.field, _TOTALS)
+            factors = class_factors(prevalence, prevalence.is_null(), n_pos, n_neg)
+            filled_eta = prevalence.cast(pl.Float64).fill_null(n_pos / (n_pos + n_neg))
+            steps.append({_FILLED_ETA: filled_eta, **dict(zip(_FACTORS, factors, strict=True))})
         return steps
 
 
@@ -140,32 +141,40 @@ class ScoredRows:
 
     def count(self, cell: str) -> pl.Expr:
         """Return tp or fp: sums of a class at the row's own score and above; or fn or tn: below it."""
-        positive = cell in ("tp", "fn")
-        falling = (self.pos if positive else self.neg).sort_by(self.score, descending=True)
-        amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
+        is_positive = cell in ("tp", "fn")
+        falling_amounts = (self.pos if is_positive else self.neg).sort_by(self.score, descending=True)
+        amount = self._gather_own_score(
+            falling_amounts.cum_sum() if cell[1] == "p" else _sum_below(falling_amounts)
+        )
         if self.exponents:
-            amount = exact_arithmetic.from_integer(amount, self.exponents[not positive])
+            amount = exact_arithmetic.from_integer(amount, self.exponents[not is_positive])
         return self.keep_name(amount)
 
     def rate(self, positive: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
         amount = pl.field("amount")
-        rows = pl.struct((self.pos if positive else self.neg).alias("amount"))
-        rows = rows.sort_by(self.score, descending=True)
-        sums = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
-        return self._evaluate(self._gather_own_score(sums), _share(pl.field("above"), pl.field("below")))
+        amount_structs = pl.struct((self.pos if positive else self.neg).alias("amount"))
+        amount_structs = amount_structs.sort_by(self.score, descending=True)
+        sum_structs = amount_structs.struct.eval(
+            amount.cum_sum().alias("above"), _sum_below(amount).alias("below")
+        )
+        return self._evaluate(
+            self._gather_own_score(sum_structs), _share(pl.field("above"), pl.field("below"))
+        )
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        both = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
-        falling = both.sort_by(self.score, descending=True)
-        sums = falling.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
-        rows = self._gather_own_score(sums)
+        amount_structs = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
+        falling_structs = amount_structs.sort_by(self.score, descending=True)
+        sum_structs = falling_structs.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
+        cell_structs = self._gather_own_score(sum_structs)
         if self.exponents:
-            rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
-        rows, reader = self._add_eta(rows)
+            cell_structs = cell_structs.struct.with_fields(
+                *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
+            )
+        cell_structs, reader = self._add_eta(cell_structs)
         value = reader.read_metric(metric)
-        return self._evaluate(_add_fields(rows, reader.list_steps()), value)
+        return self._evaluate(_add_fields(cell_structs, reader.list_steps()), value)
 
     def _gather_own_score(self, falling: pl.Expr) -> pl.Expr:
         """Return the value at the score of each row, in row order, from values by falling score."""
@@ -181,45 +190,55 @@ class ScoredRows:
 
     def count_structs(self) -> pl.Expr:
         """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
-        reader = _CountReader(None, weighted=bool(self.exponents))
-        names: tuple[str, ...] = COUNT_COLUMNS
-        exponents = _POS_EXPONENT, _NEG_EXPONENT
-        counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponents)
-        fields = _alias_all(names, (pl.field("score"), *counts))
+        reader = _CountReader(None, has_weights=bool(self.exponents))
+        field_names: tuple[str, ...] = COUNT_COLUMNS
+        exponent_names = _POS_EXPONENT, _NEG_EXPONENT
+        counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
+        fields = _alias_all(field_names, (pl.field("score"), *counts))
         if self.exponents:
-            sums, names = map(_own_sum, SQUARE_COLUMNS), (*names, *SQUARE_COLUMNS)
-            squares = map(exact_arithmetic.square_from_integer, sums, map(pl.field, exponents))
+            square_sums, field_names = map(_own_sum, SQUARE_COLUMNS), (*field_names, *SQUARE_COLUMNS)
+            squares = map(
+                exact_arithmetic.square_from_integer, square_sums, map(pl.field, exponent_names)
+            )
             fields += _alias_all(SQUARE_COLUMNS, squares)
-        rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
-        return self.keep_name(_build_structs(rows, fields, names))
+        score_structs = self._distinct_list(squares=bool(self.exponents)).list.explode()
+        return self.keep_name(_build_structs(score_structs, fields, field_names))
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
-        fields = _sweep_fields(_CountReader(None, weighted=bool(self.exponents)))
-        rows = self._distinct_list().list.explode()
-        return self.keep_name(_build_structs(rows, fields, SWEEP_COLUMNS))
+        fields = _sweep_fields(_CountReader(None, has_weights=bool(self.exponents)))
+        score_structs = self._distinct_list().list.explode()
+        return self.keep_name(_build_structs(score_structs, fields, SWEEP_COLUMNS))
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
-        rows, reader = self._add_eta(self._distinct_list().list.explode())
+        point_structs, reader = self._add_eta(self._distinct_list().list.explode())
         if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
-            reader = _CountReader(pl.field("eta"), weighted=bool(self.exponents))
-            n = pl.element().len()
-            number = pl.int_range(n * len(self.etas))
-            row = pl.element().gather(number % n)
-            eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
-            names = ["score", "tp", "fp", "fn", "tn"]
-            names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
-            pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
-            repeated = rows.implode().list.eval(pairs).list.explode()
+            reader = _CountReader(pl.field("eta"), has_weights=bool(self.exponents))
+            n_scores = pl.element().len()
+            pair_number = pl.int_range(n_scores * len(self.etas))
+            score_struct = pl.element().gather(pair_number % n_scores)
+            eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(pair_number // n_scores)
+            field_names = ["score", "tp", "fp", "fn", "tn"]
+            field_names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
+            pair_struct = pl.struct(
+                eta.alias("eta"), *(score_struct.struct.field(name) for name in field_names)
+            )
+            repeated_structs = point_structs.implode().list.eval(pair_struct).list.explode()
             # The own prevalence stands where its value belongs.
-            rising = repeated.struct.with_fields(reader.fill_eta().alias("rising")).implode()
-            by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
-            rows = rising.list.eval(by_rising).list.explode()
-        values = [reader.read_metric(m) for m in metrics if m.name not in SWEEP_COLUMNS]
-        rows = _add_fields(rows, reader.list_steps())
-        fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *values]
-        return self.keep_name(_build_structs(rows, fields, list_curve_columns(metrics, long=False)))
+            rising_list = repeated_structs.struct.with_fields(
+                reader.fill_eta().alias("rising")
+            ).implode()
+            sorted_list = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+            point_structs = rising_list.list.eval(sorted_list).list.explode()
+        metric_columns = [
+            reader.read_metric(metric) for metric in metrics if metric.name not in SWEEP_COLUMNS
+        ]
+        point_structs = _add_fields(point_structs, reader.list_steps())
+        fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *metric_columns]
+        return self.keep_name(
+            _build_structs(point_structs, fields, list_curve_columns(metrics, long=False))
+        )
 
     # One value per context --------------------------------------------------------------------
 
@@ -230,72 +249,77 @@ class ScoredRows:
                 f"{metric.name} is not available as an expression; "
                 f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
             )
-        points, reader = self._bind_eta()
+        point_list, reader = self._bind_eta()
         rows = Rows(pl.field, pl.field("at"), reader.read_metric)
         steps = [step(rows) for step in metric.recipe.all_steps()]
-        rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-        last = {"term": metric.prepare_term(rows), "rises": rises}
-        points = self._build_segments(points, metric, rows, reader)
-        points = _add_steps(points, [*reader.list_steps(), *steps, last])
-        element = pl.element().struct.field
+        fpr_of_rise = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+        last_step = {"term": metric.prepare_term(rows), "rises": fpr_of_rise}
+        point_list = self._build_segments(point_list, metric, rows, reader)
+        point_list = _add_steps(point_list, [*reader.list_steps(), *steps, last_step])
+        read_element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
-        totals = pl.struct(
-            metric.restore_total(metric.reduce_terms(element("term"))).alias("total"),
-            element("at").first(),
-            (element("tp").first() + element("fn").first()).alias("n_pos"),
-            (element("fp").first() + element("tn").first()).alias("n_neg"),
-            element("rises").min(),
+        total_struct = pl.struct(
+            metric.restore_total(metric.reduce_terms(read_element("term"))).alias("total"),
+            read_element("at").first(),
+            (read_element("tp").first() + read_element("fn").first()).alias("n_pos"),
+            (read_element("fp").first() + read_element("tn").first()).alias("n_neg"),
+            read_element("rises").min(),
         )
         n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
-        sizes = (None if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
-        curve = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
-        value = null_if_nan(metric.recipe.finish(pl.field("total"), curve))
-        return self._evaluate(points.list.eval(totals).list.first(), value)
+        sizes = (None if self.exponents else size.cast(pl.Float64) for size in (n_pos, n_neg))
+        facts = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
+        value = null_if_nan(metric.recipe.finish(pl.field("total"), facts))
+        return self._evaluate(point_list.list.eval(total_struct).list.first(), value)
 
     def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
-        (points, reader), element = self._bind_eta(), pl.element().struct.field
+        (point_list, reader), read_element = self._bind_eta(), pl.element().struct.field
         rows = Rows(pl.field, pl.field("at"), reader.read_metric)
-        number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
-        rates = {ROW_NUMBER: number, "recall": _RECALL, "fpr": _FPR}
+        row_numbers = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
+        rate_fields = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
-            eta, rates["at"] = reader.eta, reader.fill_eta()
-            rates[EtaError.IS_OWN] = eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
-            rates[Row.SCORE] = pl.field("score").cast(pl.Float64)
-        extremes = target.search.extremes(rows)
-        values = {name: extreme.value for name, extreme in extremes.items()}
+            eta, rate_fields["at"] = reader.eta, reader.fill_eta()
+            rate_fields[EtaError.IS_OWN] = (
+                eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
+            )
+            rate_fields[Row.SCORE] = pl.field("score").cast(pl.Float64)
+        extremes = target.search.find_extremes(rows)
+        extreme_fields = {name: extreme.value for name, extreme in extremes.items()}
         steps = [step(rows) for step in target.search.steps]
-        points = _add_steps(points, [rates, *reader.list_steps(), *steps, values])
-        row_number = target.search.row(lambda name: extremes[name].reduce(element(name)))
-        return self.keep_name(points.list.eval(element("score").gather(row_number)).list.first())
+        point_list = _add_steps(point_list, [rate_fields, *reader.list_steps(), *steps, extreme_fields])
+        row_number = target.search.read_row(lambda name: extremes[name].reduce(read_element(name)))
+        return self.keep_name(
+            point_list.list.eval(read_element("score").gather(row_number)).list.first()
+        )
 
     def _bind_eta(self) -> tuple[pl.Expr, _CountReader]:
         """Return the list of distinct scores and its reader; an eta that is an expression is a field."""
-        points = self._distinct_list()
+        point_list = self._distinct_list()
         if not isinstance(self.etas[0], pl.Expr):
-            return points, self._add_eta(points)[1]
-        with_eta, reader = self._add_eta(points.list.explode())
-        return with_eta.implode(), reader
+            return point_list, self._add_eta(point_list)[1]
+        eta_structs, reader = self._add_eta(point_list.list.explode())
+        return eta_structs.implode(), reader
 
-    def _add_eta(self, rows: pl.Expr) -> tuple[pl.Expr, _CountReader]:
+    def _add_eta(self, point_structs: pl.Expr) -> tuple[pl.Expr, _CountReader]:
         """Add a prevalence that is an expression to structs as a field; return structs and reader."""
         eta = self.etas[0]
         if isinstance(eta, pl.Expr):
             # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
-            column = pl.field("tp").cast(pl.Float64) * 0.0 + eta
-            rows, eta = rows.struct.with_fields(column.alias("eta")), pl.field("eta")
-        return rows, _CountReader(eta, weighted=bool(self.exponents))
+            eta_field = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+            point_structs = point_structs.struct.with_fields(eta_field.alias("eta"))
+            eta = pl.field("eta")
+        return point_structs, _CountReader(eta, has_weights=bool(self.exponents))
 
     def _build_segments(
-        self, points: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
+        self, point_list: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
     ) -> pl.Expr:
         """Return the rows that the metric needs, each with the segment that ends at it."""
-        before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}
-        points = _add_steps(points, [before])
+        counts_before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}
+        point_list = _add_steps(point_list, [counts_before])
         if metric.recipe.needs == "rises":
-            element = pl.element().struct.field
-            points = points.list.filter(element("tp") > element("tp_before"))
-        rates = {
+            read_element = pl.element().struct.field
+            point_list = point_list.list.filter(read_element("tp") > read_element("tp_before"))
+        rate_fields = {
             "at": reader.fill_eta(),
             "recall": _RECALL,
             "fpr": _FPR,
@@ -303,18 +327,18 @@ class ScoredRows:
             Segment.FPR_OR_ZERO: _FPR.fill_null(0.0),
             Segment.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
         }
-        extent = {
+        extent_fields = {
             Segment.RISE: rows.recall - rows.recall_before,
             Segment.RUN: rows.fpr - rows.fpr_before,
             Segment.FPR_RECALL_RATIO: rows.fpr / rows.recall,
             Segment.ODDS: odds_against(rows.eta),
         }
-        steps = [rates, extent]
+        steps = [rate_fields, extent_fields]
         if metric.recipe.reads_envelope:
             # The least fpr / recall at this row or a later one, which is the best precision there.
             ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
             steps.append({Segment.ENVELOPE: ratio.cum_min(reverse=True)})
-        return _add_steps(points, steps)
+        return _add_steps(point_list, steps)
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
@@ -325,14 +349,14 @@ class ScoredRows:
             neg = pl.field("neg")
             fields += [self.neg.alias("neg"), self.weight.alias("weight")]
             fields += _alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
-        falling = pl.struct(*fields).sort_by(self.score, descending=True).implode()
-        rows: pl.Expr = pl.when(self.guard == 0).then(falling)
+        falling_list = pl.struct(*fields).sort_by(self.score, descending=True).implode()
+        score_list: pl.Expr = pl.when(self.guard == 0).then(falling_list)
         if self.weight is not None:
-            rows = rows.list.filter(pl.element().struct.field("weight") > 0)
+            score_list = score_list.list.filter(pl.element().struct.field("weight") > 0)
         square_sums = (
             exact_arithmetic.square_integer(amount, is_scaled=True).cum_sum() for amount in (pos, neg)
         )
-        running = pl.element().struct.eval(
+        running_structs = pl.element().struct.eval(
             score,
             *_cumulative_counts(pos, neg),
             *(_alias_all(SQUARE_COLUMNS, square_sums) if squares else []),
@@ -340,19 +364,19 @@ class ScoredRows:
             *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
         )
         # Lists keep the rows of a group together; Polars would regroup plain rows for each expression.
-        return rows.list.eval(running).list.filter(pl.element().struct.field("last"))
+        return score_list.list.eval(running_structs).list.filter(pl.element().struct.field("last"))
 
 
-def _add_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+def _add_steps(point_list: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
     """Add fields to lists of structs, as `_add_fields` does to structs."""
-    return points.list.eval(_add_fields(pl.element(), steps))
+    return point_list.list.eval(_add_fields(pl.element(), steps))
 
 
-def _add_fields(rows: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+def _add_fields(structs: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
     """Add fields to structs, step by step: a step reads the fields of steps before it."""
     for step in steps:
-        rows = rows.struct.with_fields(*(value.alias(name) for name, value in step.items()))
-    return rows
+        structs = structs.struct.with_fields(*(value.alias(name) for name, value in step.items()))
+    return structs
 
 
 def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
@@ -362,9 +386,9 @@ def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     return _alias_all(CELLS, sums)
 
 
-def _own_sum(running: str) -> pl.Expr:
+def _own_sum(sum_field: str) -> pl.Expr:
     """Return what the score of a row adds to a running sum, by the name of its field."""
-    return pl.field(running) - pl.field(running).shift(1, fill_value=0)
+    return pl.field(sum_field) - pl.field(sum_field).shift(1, fill_value=0)
 
 
 def _sum_below(amount: pl.Expr) -> pl.Expr:
@@ -391,21 +415,22 @@ def read_scored_rows(
         tallies.append(test.sum().cast(pl.Int64).alias(name))
         return pl.field(name)
 
-    named = {"score": describe_expression("score", score), "label": describe_expression("label", labels)}
-    score = value_checks.SCORE_DTYPES.restrict(named["score"], score)
-    labels = label_dtypes(pos_label).restrict(named["label"], labels)
+    score_words = describe_expression("score", score)
+    label_words = describe_expression("label", labels)
+    score = value_checks.SCORE_DTYPES.restrict(score_words, score)
+    labels = label_dtypes(pos_label).restrict(label_words, labels)
     checks = [
-        *value_checks.missing_checks(count, named["score"], score, refuses_nan=True),
-        *value_checks.missing_checks(count, named["label"], labels, refuses_nan=False),
+        *value_checks.missing_checks(count, score_words, score, refuses_nan=True),
+        *value_checks.missing_checks(count, label_words, labels, refuses_nan=False),
     ]
     if pos_label is None:
-        number = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
-        positive = number == 1
-        checks += value_checks.label_checks(count, named["label"], number)
+        label_numbers = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
+        is_positive = label_numbers == 1
+        checks += value_checks.label_checks(count, label_words, label_numbers)
     else:
-        positive = equals_label(labels, pos_label)
-        checks += value_checks.pos_label_checks(count, named["label"], positive, pos_label)
-    pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
+        is_positive = equals_label(labels, pos_label)
+        checks += value_checks.pos_label_checks(count, label_words, is_positive, pos_label)
+    pos, neg = is_positive.cast(pl.Int64), (~is_positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
@@ -419,8 +444,8 @@ def read_scored_rows(
         pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)
     if isinstance(etas[0], pl.Expr):
         checks += value_checks.eta_checks(count, "eta=", etas[0])
-    guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
-    return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
+    checked_tallies = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
+    return ScoredRows(score, pos, neg, weights, exponents, checked_tallies.struct.field("checked"), etas)
 
 
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:

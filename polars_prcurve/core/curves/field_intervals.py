@@ -72,8 +72,8 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     # Bands carry the error of each part, so the grid itself counts as exact.
     assert field.parts is not None
     own_etas = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
-    carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
-    return EtaTable(own_etas, field.by, carried, etas_per_group=1, own_eta=Part.FIELD_ETA)
+    carried_columns = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
+    return EtaTable(own_etas, field.by, carried_columns, etas_per_group=1, own_eta=Part.FIELD_ETA)
 
 
 def read_field(
@@ -90,7 +90,7 @@ def read_field(
 
 
 def add_field_bands(
-    frame: pl.LazyFrame,
+    points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     options: point_intervals.BandOptions,
     table: ScoreTable,
@@ -98,119 +98,148 @@ def add_field_bands(
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
     assert table.parts is not None
     options = options.mark_uncertain_eta() if table.parts.uncertain_eta else options
-    rows = frame.with_row_index(_ROW)
-    parts = rows.join(build_part_counts(table, frame), on=[Group.NUMBER, Row.SCORE], nulls_equal=True)
-    columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
-    parts = point_intervals.add_rate_limits(add_part_rates(parts), columns, options, table)
-    sums = _measure_spread()
+    numbered_points = points.with_row_index(_ROW)
+    part_rows = numbered_points.join(
+        build_part_counts(table, points), on=[Group.NUMBER, Row.SCORE], nulls_equal=True
+    )
+    columns_of_rate = {rate: (column, _SIZES[rate]) for rate, column in _RATES.items()}
+    part_rows = point_intervals.add_rate_limits(
+        add_part_rates(part_rows), columns_of_rate, options, table
+    )
+    sum_columns = _measure_spread()
     # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
-    below, above = f"{RESERVED}eta_below", f"{RESERVED}eta_above"
-    eta_squares = [(f"{below}_{i}", f"{above}_{i}") for i in range(len(metrics))]
+    below_column, above_column = f"{RESERVED}eta_below", f"{RESERVED}eta_above"
+    numbers = range(len(metrics))
+    eta_squares = [(f"{below_column}_{number}", f"{above_column}_{number}") for number in numbers]
     if options.uncertain_eta:
-        parts = add_moved_etas(parts)
-        etas_at_ends = {
-            end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS
-        }
-        sums += [sum_shares(to_whole_shares(value)).alias(end) for end, value in etas_at_ends.items()]
-        for metric, squares in zip(metrics, eta_squares, strict=True):
-            # The squares of how far the prevalence of a part moves the metric down and up. Values are
-            # columns before they are scaled: an expression that is used twice is computed twice.
-            rates = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
-            rates |= {f"{RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
-            values = {
-                name: point_intervals.evaluate_metric(metric, *columns)
-                for name, columns in rates.items()
-            }
-            scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
-            scaled = {name: scale(pl.col(name)) for name in values}
-            parts = parts.with_columns(**values).with_columns(**scaled)
-            estimate, *ends = map(pl.col, values)
-            sides = zip(squares, point_intervals.measure_distances(estimate, ends), strict=True)
-            parts = parts.with_columns(**{name: distance * distance for name, distance in sides})
-            sums += [add_squares(pl.col(name)).alias(name) for name in squares]
-    rows = rows.drop(*_FIELD_SIZES.values(), strict=False)
-    rows = rows.join(parts.group_by(_ROW).agg(sums), on=_ROW, how="left", maintain_order="left")
-    rows = _add_rate_limits_of_field(rows, options, table)
-    for metric, squares in zip(metrics, eta_squares, strict=True):
-        rows = point_intervals.add_band(
-            rows, metric, options, eta_squares=squares if options.uncertain_eta else None
+        part_rows = add_moved_etas(part_rows)
+        eta_terms = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
+        sum_columns += [sum_shares(to_whole_shares(term)).alias(end) for end, term in eta_terms.items()]
+        for metric, square_columns in zip(metrics, eta_squares, strict=True):
+            part_rows = _add_eta_squares(part_rows, metric, square_columns)
+            sum_columns += [add_squares(pl.col(name)).alias(name) for name in square_columns]
+    numbered_points = numbered_points.drop(*_FIELD_SIZES.values(), strict=False)
+    numbered_points = numbered_points.join(
+        part_rows.group_by(_ROW).agg(sum_columns), on=_ROW, how="left", maintain_order="left"
+    )
+    numbered_points = _add_rate_limits_of_field(numbered_points, options, table)
+    for metric, square_columns in zip(metrics, eta_squares, strict=True):
+        numbered_points = point_intervals.add_band(
+            numbered_points,
+            metric,
+            options,
+            eta_squares=square_columns if options.uncertain_eta else None,
         )
-    return rows
+    return numbered_points
+
+
+def _add_eta_squares(
+    part_rows: pl.LazyFrame, metric: PointMetric, square_columns: tuple[str, str]
+) -> pl.LazyFrame:
+    """Add the squares of how far the prevalence of a part moves the metric, down and up."""
+    # Values are columns before they are scaled: an expression that is used twice is computed twice.
+    arguments_of_value = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
+    arguments_of_value |= {f"{RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
+    values_of_metric = {
+        name: point_intervals.evaluate_metric(metric, *columns)
+        for name, columns in arguments_of_value.items()
+    }
+    scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
+    scaled_values = {name: scale(pl.col(name)) for name in values_of_metric}
+    part_rows = part_rows.with_columns(**values_of_metric).with_columns(**scaled_values)
+    estimate, *values_at_ends = map(pl.col, values_of_metric)
+    distances = point_intervals.measure_distances(estimate, values_at_ends)
+    distance_of_column = zip(square_columns, distances, strict=True)
+    return part_rows.with_columns(**{name: distance * distance for name, distance in distance_of_column})
 
 
 def _measure_spread() -> list[pl.Expr]:
     """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
     share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
     field_eta = repeat_in_rows(pl.col("eta"), share)
-    weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
-    measured = []
-    for rate, weight in weights.items():
+    weight_of_rate = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
+    spread_columns = []
+    for rate, weight in weight_of_rate.items():
         part_rate, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
-        low, high = point_intervals.LIMIT_COLUMNS[rate]
+        low_column, high_column = point_intervals.LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
-        even = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
-        measured += [
-            add_squares((even * part_rate * (1 - part_rate)).fill_null(0.0)).alias(_SPREAD + rate),
-            add_squares(even).alias(_EVEN_SPREAD + rate),
-            (weight * (part_rate - pl.col(low))).max().alias(_FARTHEST + low),
-            (weight * (pl.col(high) - part_rate)).max().alias(_FARTHEST + high),
+        even_variance = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
+        spread_columns += [
+            add_squares((even_variance * part_rate * (1 - part_rate)).fill_null(0.0)).alias(
+                _SPREAD + rate
+            ),
+            add_squares(even_variance).alias(_EVEN_SPREAD + rate),
+            (weight * (part_rate - pl.col(low_column))).max().alias(_FARTHEST + low_column),
+            (weight * (pl.col(high_column) - part_rate)).max().alias(_FARTHEST + high_column),
         ]
-    return measured
+    return spread_columns
 
 
 def _add_rate_limits_of_field(
-    rows: pl.LazyFrame, options: point_intervals.BandOptions, table: ScoreTable
+    points: pl.LazyFrame, options: point_intervals.BandOptions, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add the number of examples that each class counts as, and LIMIT_COLUMNS of the field."""
-    sizes = {}
+    size_columns = {}
     for rate, size in _FIELD_SIZES.items():
-        value, even = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
-        of_one = value * (1 - value)
+        rate_value, even_variance = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
+        variance_of_one = rate_value * (1 - rate_value)
         # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
-        effect = pl.max_horizontal(pl.col(_SPREAD + rate) / of_one, even)
-        sizes[size] = 1 / pl.when(of_one > 0).then(effect).otherwise(even)
-    rows = rows.with_columns(**sizes)
-    columns = {rate: (rate, size) for rate, size in _FIELD_SIZES.items()}
-    rows = point_intervals.add_rate_limits(rows, columns, options, table)
-    ends = {}
-    for rate, (low, high) in point_intervals.LIMIT_COLUMNS.items():
-        lowest, highest = pl.col(rate) - pl.col(_FARTHEST + low), pl.col(rate) + pl.col(_FARTHEST + high)
-        ends[low] = pl.min_horizontal(low, lowest).clip(lower_bound=0.0)
-        ends[high] = pl.max_horizontal(high, highest).clip(upper_bound=1.0)
-    return rows.with_columns(**ends)
+        variance_ratio = pl.max_horizontal(pl.col(_SPREAD + rate) / variance_of_one, even_variance)
+        size_columns[size] = 1 / pl.when(variance_of_one > 0).then(variance_ratio).otherwise(
+            even_variance
+        )
+    points = points.with_columns(**size_columns)
+    columns_of_rate = {rate: (rate, size) for rate, size in _FIELD_SIZES.items()}
+    points = point_intervals.add_rate_limits(points, columns_of_rate, options, table)
+    end_columns = {}
+    for rate, (low_column, high_column) in point_intervals.LIMIT_COLUMNS.items():
+        part_low = pl.col(rate) - pl.col(_FARTHEST + low_column)
+        part_high = pl.col(rate) + pl.col(_FARTHEST + high_column)
+        end_columns[low_column] = pl.min_horizontal(low_column, part_low).clip(lower_bound=0.0)
+        end_columns[high_column] = pl.max_horizontal(high_column, part_high).clip(upper_bound=1.0)
+    return points.with_columns(**end_columns)
 
 
-def add_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
+def add_part_rates(part_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add recall and fpr of each part to rows with PART_COUNTS; null without examples."""
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     rates = zip(_RATES.values(), (tp / n_pos, fp / n_neg), strict=True)
-    return parts.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
+    return part_rows.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
 
 
-def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
+def add_moved_etas(part_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add RATES_AT_ETAS to rows of fields and parts: with one eta at an end of its interval."""
     columns = []
-    for end, (recall, fpr, eta) in zip(EtaError.LIMITS, RATES_AT_ETAS, strict=True):
-        step = pl.col(Part.SHARE) * (pl.col(end) - pl.col(Part.ETA))
+    for eta_end, (recall_column, fpr_column, eta_column) in zip(
+        EtaError.LIMITS, RATES_AT_ETAS, strict=True
+    ):
+        eta_step = pl.col(Part.SHARE) * (pl.col(eta_end) - pl.col(Part.ETA))
         # With s more positives, all in part i: eta' = eta + s, eta' recall' = eta recall + s recall_i.
-        moved_eta = pl.col("eta") + step
-        flagged_pos = pl.col("eta") * pl.col("recall") + step * pl.col(_RATES["recall"])
-        flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - step * pl.col(_RATES["fpr"])
-        new = {recall: flagged_pos / moved_eta, fpr: flagged_neg / (1 - moved_eta), eta: moved_eta}
-        old = {recall: "recall", fpr: "fpr", eta: "eta"}
+        moved_eta = pl.col("eta") + eta_step
+        flagged_pos = pl.col("eta") * pl.col("recall") + eta_step * pl.col(_RATES["recall"])
+        flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - eta_step * pl.col(_RATES["fpr"])
+        moved_values = {
+            recall_column: flagged_pos / moved_eta,
+            fpr_column: flagged_neg / (1 - moved_eta),
+            eta_column: moved_eta,
+        }
+        unmoved_columns = {recall_column: "recall", fpr_column: "fpr", eta_column: "eta"}
         columns += [
-            pl.when(step == 0).then(old[name]).otherwise(value.clip(0.0, 1.0)).alias(name)
-            for name, value in new.items()
+            pl.when(eta_step == 0)
+            .then(unmoved_columns[name])
+            .otherwise(value.clip(0.0, 1.0))
+            .alias(name)
+            for name, value in moved_values.items()
         ]
-    return parts.with_columns(columns)
+    return part_rows.with_columns(columns)
 
 
 def add_squares(square: pl.Expr) -> pl.Expr:
     """Return the sum of squared distances, in which an infinite one is far beyond any other."""
     # Integers are added, so that the order of the parts changes no bit (see `exact_arithmetic`).
     finite_square = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
-    whole = to_whole(finite_square.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
-    return whole.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)
+    whole_square = to_whole(finite_square.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
+    return whole_square.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)
 
 
 # The exponential function of minus the root of an infinite square is 0.
@@ -258,35 +287,38 @@ FIELD_RECALL_LOW, FIELD_FPR_HIGH, FIELD_ALERTS_HIGH = (
 
 
 def add_field_tests(
-    rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
+    sweep_rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add the columns above, whose limits err with `alpha`, to the rows of a sweep."""
-    points = rows.select(Group.NUMBER, Row.SCORE).join(
+    points = sweep_rows.select(Group.NUMBER, Row.SCORE).join(
         groups.select(*table.by, Group.NUMBER), on=Group.NUMBER
     )
-    counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
+    part_counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
     # In order, so that sums do not depend on how the engine came by the rows.
-    counts = counts.sort(Group.NUMBER, Row.SCORE, PART, descending=[False, True, False])
+    part_counts = part_counts.sort(Group.NUMBER, Row.SCORE, PART, descending=[False, True, False])
     # The best labels that the examples above a row could have: for precision the alerts are positives,
     # for npv all else is negative, as far as there are any in each part.
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
-    alerts, silent = tp + fp, n_pos + n_neg - tp - fp
-    flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
-    cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
-    labels = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)
-    labellings = [counts, *(counts.with_columns(**label) for label in labels)]
+    n_alerts, n_silent = tp + fp, n_pos + n_neg - tp - fp
+    best_tp, best_tn = pl.min_horizontal(n_alerts, n_pos), pl.min_horizontal(n_silent, n_neg)
+    best_cells = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
+    best_labels = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in best_cells)
+    labellings = [
+        part_counts,
+        *(part_counts.with_columns(**count_columns) for count_columns in best_labels),
+    ]
     limits = _compute_limits(pl.concat(labellings), alpha)
-    n = limits.height // 3
-    best = {PRECISION_RUN: limits[n : 2 * n], NPV_RUN: limits[2 * n :]}
-    tests = limits[:n].with_columns(
-        best_limits[run.limit].alias(run.best) for run, best_limits in best.items()
+    n_points = limits.height // 3
+    limits_of_run = {PRECISION_RUN: limits[n_points : 2 * n_points], NPV_RUN: limits[2 * n_points :]}
+    tests = limits[:n_points].with_columns(
+        best_limits[run.limit].alias(run.best) for run, best_limits in limits_of_run.items()
     )
     tests = tests.with_columns(
-        *(pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all) for run in best),
+        *(pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all) for run in limits_of_run),
         pl.col(PRECISION_RUN.best).cum_min().over(Group.NUMBER),
         pl.col(NPV_RUN.best).cum_min(reverse=True).over(Group.NUMBER),  # its run goes from low scores up
     )
-    return rows.join(tests.lazy(), on=[Group.NUMBER, Row.SCORE], how="left", maintain_order="left")
+    return sweep_rows.join(tests.lazy(), on=[Group.NUMBER, Row.SCORE], how="left", maintain_order="left")
 
 
 # Limits of sums over parts ---------------------------------------------------------------------
@@ -297,55 +329,75 @@ _SHARES = pl.col(Part.SHARE) * pl.col(Part.ETA), pl.col(Part.SHARE) * (1 - pl.co
 """The shares of a part's positives and negatives in the field."""
 
 
-def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
+def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per group and score: the limits of both runs, whether they are long, and of rates."""
-    counts = _add_limit_squares(counts, alpha)
+    part_counts = _add_limit_squares(part_counts, alpha)
     k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
     (recall, fpr), (pos, neg) = map(pl.col, _RATES.values()), _SHARES
-    terms = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
-    terms |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
-    terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
-    terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
+    term_of_name = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
+    term_of_name |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
+    term_of_name |= {"tp": pos * recall, "fn": pos * (1 - recall)}
+    term_of_name |= {"fp": neg * fpr, "tn": neg * (1 - fpr)}
+    term_of_name |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
     # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
     # Group.NUMBER and Row.SCORE may be equal.
     is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
     for name in (Group.NUMBER, Row.SCORE):
         is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
-    first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
-    values = counts.select(term.alias(name) for name, term in terms.items())
-    sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
-    rows = counts.select(Group.NUMBER, Row.SCORE)[first]
-    rows = rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
+    first_places = np.flatnonzero(part_counts.select(is_first).to_series().to_numpy())
+    term_rows = part_counts.select(term.alias(name) for name, term in term_of_name.items())
+    sums = [
+        pl.Series(terms.name, np.add.reduceat(terms.to_numpy(), first_places))
+        for terms in term_rows
+        if len(first_places)
+    ]
+    points = part_counts.select(Group.NUMBER, Row.SCORE)[first_places]
+    points = points.with_columns(sums or [pl.lit(0.0).alias(name) for name in term_of_name])
     tp, fn, fp, tn, pos, neg = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
-    below, above = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
-    tp_low, fp_high = tp - below, pl.min_horizontal(fp + above, neg)
-    columns = {
+    tp_distance, fp_distance = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
+    tp_low, fp_high = tp - tp_distance, pl.min_horizontal(fp + fp_distance, neg)
+    fn_high, tn_low = fn + tp_distance, tn - fp_distance
+    limit_columns = {
         PRECISION_RUN.limit: _limit_log_ratio((fp / neg, fp_high / neg), (tp / pos, tp_low / pos)),
         PRECISION_RUN.is_long_enough: pl.col("alerts") * 8 >= pl.col("n_pos"),
-        NPV_RUN.limit: _limit_log_ratio((fn / pos, (fn + below) / pos), (tn / neg, (tn - above) / neg)),
+        NPV_RUN.limit: _limit_log_ratio((fn / pos, fn_high / pos), (tn / neg, tn_low / neg)),
         NPV_RUN.is_long_enough: pl.col("silent") * 8 >= pl.col("n_neg"),
         FIELD_RECALL_LOW: tp_low / pos,
         FIELD_FPR_HIGH: fp_high / neg,
         FIELD_ALERTS_HIGH: tp + fp + (pl.col("tp_above") + pl.col("fp_above")).sqrt(),
     }
-    return rows.select(Group.NUMBER, Row.SCORE, **columns)
+    return points.select(Group.NUMBER, Row.SCORE, **limit_columns)
 
 
-def _add_limit_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
+def _add_limit_squares(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Add both rates of each part, and the squared distances to their limits, to the counts of parts."""
     classes = zip(PART_COUNTS[::2], PART_COUNTS[1::2], _RATES.values(), _SQUARES, _SHARES, strict=True)
-    for k, n, rate, squares, share in classes:
+    for hits_column, size_column, rate_column, square_columns, class_share in classes:
         # A limit is the same wherever a part has the same count.
-        once = counts.select(k, n).unique()
-        limits = compute_beta_limits(once[k].to_numpy(), once[n].to_numpy(), tail=alpha, prior_hits=0.0)
-        share_found = (pl.col(k) / pl.col(n)).fill_nan(0.0).alias(rate)
-        once = once.with_columns(share_found, **dict(zip(squares, map(pl.Series, limits), strict=True)))
-        counts = counts.join(once, on=[k, n], how="left", maintain_order="left")
+        distinct_counts = part_counts.select(hits_column, size_column).unique()
+        limits = compute_beta_limits(
+            distinct_counts[hits_column].to_numpy(),
+            distinct_counts[size_column].to_numpy(),
+            tail=alpha,
+            prior_hits=0.0,
+        )
+        hit_share = (pl.col(hits_column) / pl.col(size_column)).fill_nan(0.0).alias(rate_column)
+        distinct_counts = distinct_counts.with_columns(
+            hit_share, **dict(zip(square_columns, map(pl.Series, limits), strict=True))
+        )
+        part_counts = part_counts.join(
+            distinct_counts, on=[hits_column, size_column], how="left", maintain_order="left"
+        )
         # A part without examples of a class has no share of it.
-        steps = {name: (pl.col(name) - pl.col(rate)).fill_nan(0.0) * share for name in squares}
-        counts = counts.with_columns((step * step).alias(name) for name, step in steps.items())
-    return counts
+        distance_of_column = {
+            name: (pl.col(name) - pl.col(rate_column)).fill_nan(0.0) * class_share
+            for name in square_columns
+        }
+        part_counts = part_counts.with_columns(
+            (distance * distance).alias(name) for name, distance in distance_of_column.items()
+        )
+    return part_counts
 
 
 def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:

@@ -94,7 +94,7 @@ class PromisedSearch(NamedTuple):
     """The search for thresholds that meet a target in truth, and what it says of its promise."""
 
     search: Search
-    end: Callable[[Rows], Extreme]  # the score at the other end of the stretch
+    find_end: Callable[[Rows], Extreme]  # the score at the other end of the stretch
     n_others_needed: NeededCount | None = None
     """The examples that are needed of the class that is not sought."""
     n_sought_needed: NeededCount | None = None
@@ -124,14 +124,14 @@ class Guarantee:
         promised_targets = []
         for number, target in enumerate(targets):
             is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
-            find = _promise_run if is_run else _promise_rate
-            search, end, n_others, n_sought = find(target, self, number)
+            promise_target = _promise_run if is_run else _promise_rate
+            search, find_end, n_others, n_sought = promise_target(target, self, number)
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the own prevalence it is the other way round.
             promise = Promise(
                 level=self.level,
                 alpha=self.alpha,
-                end=end,
+                find_end=find_end,
                 holds_above=not goes_up,
                 starts=self.starts,
                 has_sizes=self.has_sizes,
@@ -174,9 +174,9 @@ def promise_and_join(
             starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
             start_score = pl.col(LEAST_SCORE)
         elif start is not None:
-            numbers = read_threshold_list("start", [start], table.score_dtype)
-            start_score = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-        guarantee = Guarantee(
+            start_numbers = read_threshold_list("start", [start], table.score_dtype)
+            start_score = pl.lit(to_least_scores(start_numbers, table.score_dtype)).first()
+        promised_level = Guarantee(
             level,
             start=start_score,
             starts=starts,
@@ -185,7 +185,7 @@ def promise_and_join(
             in_field=table.parts is not None,
             has_sizes=table.sample.has_alert_sizes,
         )
-        targets = guarantee.promise(targets)
+        targets = promised_level.promise(targets)
     return [join_targets(targets)] if together else list(targets)
 
 
@@ -243,20 +243,20 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     if not grid.uncertain or not any(target.depends_on_eta for target in targets):
         return checks
     has_interval, eta_level = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
-    unknown = (
+    unknown_level = (
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
         "eta_confidence to the eta= frame",
     )
     level, alpha = promise.level, promise.alpha
-    share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
-    no_room = (
+    level_of_each = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
+    no_room_left = (
         "an eta_confidence of ",
         eta_level.min(),
-        f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
-        f"of a level above {1 - 2 * alpha:.12g}",
+        f" leaves no room for the error of a test in guarantee={level}{level_of_each}; pass an interval "
+        f"of eta of a level above {1 - 2 * alpha:.12g}",
     )
-    checks.append(Check((has_interval & eta_level.is_null()).any(), unknown))
-    return [*checks, Check((has_interval & pl.col(ALPHA).is_null()).any(), no_room)]
+    checks.append(Check((has_interval & eta_level.is_null()).any(), unknown_level))
+    return [*checks, Check((has_interval & pl.col(ALPHA).is_null()).any(), no_room_left)]
 
 
 def add_guarantee_columns(
@@ -264,25 +264,31 @@ def add_guarantee_columns(
 ) -> pl.LazyFrame:
     """Add GUARANTEE_COLUMNS to points at eta, from the sizes of both classes and END of stretches."""
     threshold, eta = pl.col("threshold"), pl.col("eta")
-    counts = [count.cast(pl.Float64) for count in n_examples]
+    example_counts = [count.cast(pl.Float64) for count in n_examples]
     is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
-    columns: list[list[Any]] = []
+    values_of_targets: list[list[Any]] = []
     for number, target in enumerate(targets):
         promise = target.promise
         assert promise is not None
-        effective = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)] if promise.has_sizes else counts
-        sizes = ClassSizes(*counts, *effective)
+        effective_sizes = example_counts
+        if promise.has_sizes:
+            effective_sizes = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)]
+        sizes = ClassSizes(*example_counts, *effective_sizes)
         other_score = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
-        exact_numbers = (
+        exact_counts = (
             pl.lit(None, dtype=pl.Float64) if count is None else count(sizes, eta)
             for count in (promise.n_pos_needed, promise.n_neg_needed)
         )
-        numbers = [count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_numbers]
+        needed_counts = [
+            count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_counts
+        ]
         stretch = (threshold, other_score) if promise.holds_above else (other_score, threshold)
-        columns.append([promise.level, *stretch, *numbers])
+        values_of_targets.append([promise.level, *stretch, *needed_counts])
     return points.with_columns(
-        pick_by_number(TARGET_NUMBER, picked).alias(name)
-        for name, picked in zip(GUARANTEE_COLUMNS, zip(*columns, strict=True), strict=True)
+        pick_by_number(TARGET_NUMBER, target_values).alias(name)
+        for name, target_values in zip(
+            GUARANTEE_COLUMNS, zip(*values_of_targets, strict=True), strict=True
+        )
     )
 
 
@@ -290,34 +296,41 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     """Add PROMISE_COLUMNS to pairs whose prevalences are estimates."""
     # The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
     # tests get the rest of `alpha`, unless that is only what rounding left.
-    room = alpha - ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
-    ends = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
+    test_alpha = alpha - ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
+    end_columns = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
     pairs = pairs.with_columns(
-        *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
-        pl.when(room > 1e-12).then(room).alias(ALPHA),
+        *(pl.coalesce(end_column, "eta").alias(name) for name, end_column in end_columns),
+        pl.when(test_alpha > 1e-12).then(test_alpha).alias(ALPHA),
     )
     return add_normal_quantile(pairs, pl.col(ALPHA), _ALPHA_QUANTILE)
 
 
 def add_upper_limits(
-    rows: pl.LazyFrame, alpha: float | None, rate: float, table: InputTable
+    rows: pl.LazyFrame, alpha: float | None, greatest_rate: float, table: InputTable
 ) -> pl.LazyFrame:
     """Add upper limits of both rates, which err with alpha, or ALPHA, to rows; collect them."""
     # A share of alerts lies between recall and fpr at any prevalence, so where both are above the
-    # greatest `rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
+    # `greatest_rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
     # more than all else that is done to a row.
-    collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
-    may_pass = collected.select((pl.min_horizontal("recall", "fpr") <= rate).fill_null(True)).to_series()
-    tested = collected.filter(may_pass)
-    tail = tested[ALPHA].to_numpy() if alpha is None else alpha
-    columns = {}
-    for high, flagged, unflagged in ((_RECALL_HIGH, "tp", "fn"), (_FPR_HIGH, "fp", "tn")):
-        limits = np.ones(collected.height)
-        n = tested[flagged] + tested[unflagged]
-        upper_limits = compute_upper_limits(tested[flagged].to_numpy(), n.to_numpy(), tail)
+    collected_rows = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
+    may_pass = collected_rows.select(
+        (pl.min_horizontal("recall", "fpr") <= greatest_rate).fill_null(True)
+    ).to_series()
+    tested_rows = collected_rows.filter(may_pass)
+    tail_alpha = tested_rows[ALPHA].to_numpy() if alpha is None else alpha
+    limit_columns = {}
+    for limit_column, flagged_column, unflagged_column in (
+        (_RECALL_HIGH, "tp", "fn"),
+        (_FPR_HIGH, "fp", "tn"),
+    ):
+        limits = np.ones(collected_rows.height)
+        n_examples = tested_rows[flagged_column] + tested_rows[unflagged_column]
+        upper_limits = compute_upper_limits(
+            tested_rows[flagged_column].to_numpy(), n_examples.to_numpy(), tail_alpha
+        )
         limits[may_pass.to_numpy()] = upper_limits
-        columns[high] = pl.Series(limits).fill_nan(None)
-    return collected.with_columns(**columns).lazy()
+        limit_columns[limit_column] = pl.Series(limits).fill_nan(None)
+    return collected_rows.with_columns(**limit_columns).lazy()
 
 
 # Precision, and what is precision in other words ----------------------------------------------
@@ -338,20 +351,20 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
     # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to meet.
     hardest_eta = _ETA_ENDS[0 if test.is_hardest_at_low_eta(value) else 1]
 
-    def ratio(eta: pl.Expr) -> pl.Expr:
+    def find_ratio(eta: pl.Expr) -> pl.Expr:
         prevalence = pl.col(hardest_eta) if guarantee.uncertain_eta else eta
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        return test.ratio(value, prevalence).fill_nan(math.inf)
+        return test.find_ratio(value, prevalence).fill_nan(math.inf)
 
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
         alpha = tails.AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
     n_others, n_sought = None, None
     if guarantee.in_field:
-        run = _build_field_run(target, ratio)
+        run = _build_field_run(target, find_ratio)
     else:
-        run = _build_run(target, guarantee, number, ratio, alpha)
-        n_others, n_sought = _count_needed(target, ratio, alpha)
+        run = _build_run(target, guarantee, number, find_ratio, alpha)
+        n_others, n_sought = _count_needed(target, find_ratio, alpha)
     if start is not None:
         run = run._replace(
             has_started=lambda rows: (
@@ -359,37 +372,38 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
             )
         )
 
-    def end(rows: Rows) -> Extreme:
+    def find_end(rows: Rows) -> Extreme:
         if start is not None:
             return Extreme(start)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
 
     search = _search_run(run, goes_up=goes_up, from_score=start is not None and not goes_up)
-    return PromisedSearch(search, end, n_others, n_sought)
+    return PromisedSearch(search, find_end, n_others, n_sought)
 
 
-def _build_field_run(target: Target, ratio: Ratio) -> _Run:
+def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
     """Return the run of a target in a field of several parts, which reads the limits of its rows."""
-    run = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
+    run_columns = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
 
     def has_started(rows: Rows) -> pl.Expr:
-        log_ratio = ratio(rows.eta).log()
+        log_ratio = find_ratio(rows.eta).log()
         # The limit of the best labels must be below the target by ln 2, or by a quarter of the farthest
         # that it gets: a start where the target is barely in reach would fail its test at once.
-        room = ((log_ratio - rows.column(run.best_of_all)) * 0.25).clip(0.0, math.log(2))
-        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= log_ratio - room)
-        return started
+        log_room = ((log_ratio - rows.column(run_columns.best_of_all)) * 0.25).clip(0.0, math.log(2))
+        is_in_reach: pl.Expr = rows.column(run_columns.best) <= log_ratio - log_room
+        has_begun: pl.Expr = rows.column(run_columns.is_long_enough) & is_in_reach
+        return has_begun
 
     def passes(rows: Rows) -> pl.Expr:
-        n_right, ratio_at_eta = _read_cells(rows, target)[0], ratio(rows.eta)
-        is_below: pl.Expr = rows.column(run.limit) <= ratio_at_eta.log()
+        n_right, ratio_at_eta = _read_cells(rows, target)[0], find_ratio(rows.eta)
+        is_below: pl.Expr = rows.column(run_columns.limit) <= ratio_at_eta.log()
         return (n_right > 0) & ((ratio_at_eta == math.inf) | is_below)
 
     return _Run((), has_started, passes)
 
 
 def _build_run(
-    target: Target, guarantee: Guarantee, number: int, ratio: Ratio, alpha: tails.Alpha
+    target: Target, guarantee: Guarantee, number: int, find_ratio: Ratio, alpha: tails.Alpha
 ) -> _Run:
     """Return the run of a target, whose tests are of the cells of each row."""
     # What is used more than once is a column, since expressions in lists share no common parts.
@@ -400,7 +414,7 @@ def _build_run(
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
         # The false alerts per true one at which the target is just met in this table
         tp, fp, fn, tn = _read_cells(rows, target)
-        odds: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+        odds: pl.Expr = ((fp + tn) * find_ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
         if (own_odds := _find_own_odds(target)) is None:
             return {odds_column: odds}
         is_own = rows.column(EtaError.IS_OWN) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
@@ -408,25 +422,25 @@ def _build_run(
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
-        n_wrong, alerts, _ = _count_alerts(rows, target, guarantee)
+        n_wrong, n_alerts, _ = _count_alerts(rows, target, guarantee)
         odds = rows.column(odds_column)
-        test = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, alerts, odds)}
+        test_columns = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, n_alerts, odds)}
         if guarantee.start is not None:
-            return test
-        share = rows.column(AlertSize.TABLE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
-        n_sought, n_others = (tp + fn) * share, (fp + tn) * share
-        return test | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
+            return test_columns
+        table_share = rows.column(AlertSize.TABLE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
+        n_sought, n_others = (tp + fn) * table_share, (fp + tn) * table_share
+        return test_columns | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
-        alerts, odds = rows.column(start_column), rows.column(odds_column)
-        return {passing_column: tails.count_passing(alerts, odds, alpha)}
+        n_alerts, odds = rows.column(start_column), rows.column(odds_column)
+        return {passing_column: tails.count_passing(n_alerts, odds, alpha)}
 
     def add_start(rows: Rows) -> dict[str, pl.Expr]:
-        _, _, alerts = _count_alerts(rows, target, guarantee)
+        _, _, n_alerts = _count_alerts(rows, target, guarantee)
         odds = rows.column(odds_column)
-        fewer_pass = tails.is_tail_at_most(alpha, rows.column(passing_column), alerts, odds)
+        fewer_pass = tails.is_tail_at_most(alpha, rows.column(passing_column), n_alerts, odds)
         has_fewest = (odds < math.inf) & fewer_pass
-        return {started_column: (alerts >= rows.column(start_column)) | has_fewest}
+        return {started_column: (n_alerts >= rows.column(start_column)) | has_fewest}
 
     steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
     return _Run(steps, lambda rows: rows.column(started_column), lambda rows: rows.column(passed_column))
@@ -458,7 +472,7 @@ def _read_value(target: Target) -> float:
 
 
 def _count_needed(
-    target: Target, ratio: Ratio, alpha: tails.Alpha
+    target: Target, find_ratio: Ratio, alpha: tails.Alpha
 ) -> tuple[NeededCount, NeededCount | None]:
     """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
     own_odds, is_own = _find_own_odds(target), pl.col(EtaError.IS_OWN)
@@ -470,8 +484,10 @@ def _count_needed(
         # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
         # With sinh, because the difference from 1 would cancel where m is large.
         n, size = read_sought(sizes)
-        half: pl.Expr = -tails.log_alpha(alpha) / size / 2
-        n_needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
+        half_exponent: pl.Expr = -tails.log_alpha(alpha) / size / 2
+        n_needed: pl.Expr = (
+            n * 2 * half_exponent.sinh() * half_exponent.exp() / find_ratio(eta)
+        ).fill_nan(math.inf)
         return n_needed if own_odds is None else pl.when(~is_own).then(n_needed)
 
     def count_sought(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
@@ -486,25 +502,26 @@ def _count_needed(
 
 def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search:
     """Return the search for the last row of the run before a test fails, down from its start or up."""
-    step = -1 if goes_up else 1
+    direction = -1 if goes_up else 1
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
-        runs, passed, number = run.has_started(rows), run.passes(rows), rows.column(ROW_NUMBER)
-        start = number_where(runs, rows, greatest=goes_up)
+        has_started, has_passed = run.has_started(rows), run.passes(rows)
+        row_number = rows.column(ROW_NUMBER)
+        start = number_where(has_started, rows, greatest=goes_up)
         if from_score:
             # The counts at a given score are those of the lowest row that is not below it. Its number
             # and, in the low bit, whether it passes:
-            head = pl.when(~runs).then(number * 2 + passed.cast(pl.Int64))
-            start = Extreme(head, row_of=lambda extreme: extreme // 2)
-        failure = number_where(runs & ~passed, rows, greatest=goes_up)
-        return {"start": start, "failure": failure, "last": Extreme(number, not goes_up)}
+            start_code = pl.when(~has_started).then(row_number * 2 + has_passed.cast(pl.Int64))
+            start = Extreme(start_code, read_row=lambda extreme: extreme // 2)
+        failure = number_where(has_started & ~has_passed, rows, greatest=goes_up)
+        return {"start": start, "failure": failure, "last": Extreme(row_number, not goes_up)}
 
     def read_row(extreme_of: ExtremeReader) -> pl.Expr:
-        start = extreme_of("start")
-        row = extreme_of("failure").fill_null(extreme_of("last") + step) - step
+        start_row = extreme_of("start")
+        last_row = extreme_of("failure").fill_null(extreme_of("last") + direction) - direction
         if from_score:
-            return pl.when(start % 2 == 1).then(row)
-        return pl.when(row <= start if goes_up else row >= start).then(row)
+            return pl.when(start_row % 2 == 1).then(last_row)
+        return pl.when(last_row <= start_row if goes_up else last_row >= start_row).then(last_row)
 
     return Search(find_ends, read_row, run.steps)
 
@@ -513,30 +530,30 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
     """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged."""
     # With weights or clusters, they are as many as alerts that count alike and are independent.
     tp, fp, _, _ = _read_cells(rows, target)
-    alerts = tp + fp
+    n_alerts = tp + fp
     if not guarantee.has_sizes:
-        return fp, alerts, alerts
+        return fp, n_alerts, n_alerts
     own_column, eta_column = AlertSize.FLAGGED, AlertSize.FLAGGED_AT_ETA
     if target.takes_first:
         own_column, eta_column = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
     # A lift at the own prevalence is tested at the number that was counted.
     is_own = rows.column(EtaError.IS_OWN) & pl.lit(_read_run_test(target).own_odds is not None)
-    size, most_alerts = (
+    effective_size, most_alerts = (
         pl.when(is_own).then(rows.column(own_size)).otherwise(rows.column(eta_size))
         for own_size, eta_size in (
             (own_column, eta_column),
             (GREATEST_SIZES[own_column], GREATEST_SIZES[eta_column]),
         )
     )
-    return fp * (size / alerts), size, most_alerts
+    return fp * (effective_size / n_alerts), effective_size, most_alerts
 
 
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
     # Npv is the precision of these, with classes and prevalence swapped.
     is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
-    names = ("tn", "fn", "fp", "tp") if is_swapped else CELLS
-    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
+    cell_names = ("tn", "fn", "fp", "tp") if is_swapped else CELLS
+    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in cell_names)
     return first, second, third, fourth
 
 
@@ -560,13 +577,13 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
     value, goes_up, needed_count = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
-        limit = in_field.FIELD_ALERTS_HIGH
+        limit_column = in_field.FIELD_ALERTS_HIGH
         if _read_test(target) == "rate":
-            limit = in_field.FIELD_RECALL_LOW if goes_up else in_field.FIELD_FPR_HIGH
+            limit_column = in_field.FIELD_RECALL_LOW if goes_up else in_field.FIELD_FPR_HIGH
 
         def pass_in_field(rows: Rows) -> pl.Expr:
-            low: pl.Expr = rows.column(limit) >= value
-            return low if goes_up else is_at_most(rows.column(limit), value)
+            is_reached: pl.Expr = rows.column(limit_column) >= value
+            return is_reached if goes_up else is_at_most(rows.column(limit_column), value)
 
         test = pass_in_field
     elif _read_test(target) == "alerts":
@@ -598,18 +615,18 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
 
 def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, NeededCount]:
     """Return the test of a rate, and the number of examples of its class without which none passes."""
-    of_recall = target.takes_first
-    wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
+    is_recall = target.takes_first
+    wrong_share, right_share = (1 - value, value) if is_recall else (value, 1 - value)
     odds = divide_shares(wrong_share, right_share)
 
     def passes(rows: Rows) -> pl.Expr:
         tp, fp, fn, tn = _read_cells(rows, target)
-        n_wrong, n_right = (fn, tp) if of_recall else (fp, tn)
-        n, has_any = n_right + n_wrong, n_right + n_wrong > 0
+        n_wrong, n_right = (fn, tp) if is_recall else (fp, tn)
+        n_examples, has_any = n_right + n_wrong, n_right + n_wrong > 0
         if guarantee.has_sizes:
-            size = rows.column(AlertSize.RECALL if of_recall else AlertSize.FPR)
-            n_wrong, n = n_wrong * (size / n), size
-        return tails.is_tail_at_most(guarantee.alpha, n_wrong, n, pl.lit(odds)) & has_any
+            effective_size = rows.column(AlertSize.RECALL if is_recall else AlertSize.FPR)
+            n_wrong, n_examples = n_wrong * (effective_size / n_examples), effective_size
+        return tails.is_tail_at_most(guarantee.alpha, n_wrong, n_examples, pl.lit(odds)) & has_any
 
     # So many right ones in a row are as improbable as alpha where the rate is just missed.
     n_needed = math.inf if right_share == 1 else 0.0
@@ -617,7 +634,7 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         n_needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
 
     def count_needed(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
-        rows_each = sizes.n_pos / sizes.pos_size if of_recall else sizes.n_neg / sizes.neg_size
-        return n_needed * rows_each.fill_nan(1.0)
+        rows_per_example = sizes.n_pos / sizes.pos_size if is_recall else sizes.n_neg / sizes.neg_size
+        return n_needed * rows_per_example.fill_nan(1.0)
 
     return passes, count_needed

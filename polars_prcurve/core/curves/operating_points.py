@@ -109,26 +109,28 @@ def _list_points_columns(
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None:
         read_events(per)
-    alerts = [] if per is None else list(_ALERTS)
+    alert_columns = [] if per is None else list(_ALERTS)
     metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
-    threshold, *counts = SWEEP_COLUMNS
-    kind, flags = [], []
+    threshold_column, *count_columns = SWEEP_COLUMNS
+    kind_columns, flag_columns = [], []
     if bands is not None and bands.shown_with == "points":
-        kind, flags = ["interval_of"], [ABOVE_CHANCE, "reliable", "why"]
+        kind_columns, flag_columns = ["interval_of"], [ABOVE_CHANCE, "reliable", "why"]
         if not long:
             # Rates and alerts have their intervals behind them, whether they are named or not.
-            with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
-            kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
-            counts, alerts = (
-                [name + kind for name in names for kind in (kinds if name in with_ends else [""])]
-                for names in (counts, alerts)
+            names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
+            suffixes = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
+            suffixes_of_name = dict.fromkeys(names_with_ends, suffixes)
+            count_columns, alert_columns = (
+                [name + suffix for name in names for suffix in suffixes_of_name.get(name, [""])]
+                for names in (count_columns, alert_columns)
             )
-            metric_columns = [name for name in metric_columns if name not in counts]
+            metric_columns = [name for name in metric_columns if name not in count_columns]
     elif bands is not None and bands.shown_with == "differences":
-        flags = ["reliable", "why", EtaError.STANDARD_ERROR]
-    promised = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
-    sweep = (threshold, *kind, *promised, *counts)
-    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
+        flag_columns = ["reliable", "why", EtaError.STANDARD_ERROR]
+    promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
+    row_columns = (threshold_column, *kind_columns, *promise_columns, *count_columns)
+    value_columns = (*metric_columns, *alert_columns, *flag_columns)
+    columns = ("eta", "criterion", "target", *row_columns, *value_columns)
     curve_table.check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -139,9 +141,10 @@ def list_shown_metrics(
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
     if bands is None or bands.shown_with != "points" or long:
         return list(metrics)
-    shares = [] if per is None else [m.alias(f"{RESERVED}{name}") for name, m in _ALERTS.items()]
-    named = {metric.name for metric in metrics}
-    return [*metrics, *(metric for metric in _SHOWN if metric.name not in named), *shares]
+    alert_metrics = {} if per is None else _ALERTS
+    shares = [metric.alias(f"{RESERVED}{name}") for name, metric in alert_metrics.items()]
+    names = {metric.name for metric in metrics}
+    return [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
 
 
 def _choose_bands(
@@ -163,6 +166,16 @@ def _choose_bands(
     return bands.let_move(kinds) if "model" in kinds else bands, kinds
 
 
+def _list_moving_targets(
+    bands: BandOptions | None, targets: Sequence[Target], kinds: Sequence[IntervalKind]
+) -> dict[int, Target]:
+    """Return the targets by their numbers whose intervals are of a threshold that moves."""
+    if bands is None or not bands.moving:
+        return {}
+    is_of_model = [kind == "model" for kind in kinds] or [True] * len(targets)
+    return {number: target for number, target in enumerate(targets) if is_of_model[number]}
+
+
 def build_points_table(
     table: InputTable,
     grid: EtaTable,
@@ -182,11 +195,9 @@ def build_points_table(
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown_metrics)
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
-    sized = promise is not None and promise.has_sizes
-    design = choose_design(table, effective=bands is not None or sized, at_thresholds=True)
-    moving_targets: dict[int, Target] = {}
-    if bands is not None and bands.moving:
-        moving_targets = {i: t for i, t in enumerate(targets) if not kinds or kinds[i] == "model"}
+    is_effective = bands is not None or (promise is not None and promise.has_sizes)
+    design = choose_design(table, effective=is_effective, at_thresholds=True)
+    moving_targets = _list_moving_targets(bands, targets, kinds)
     search = _choose_search(grid, targets, moving_targets.values(), bands, design)
     points = _find_points(search, targets)
     if bands is not None and moving_targets:
@@ -198,12 +209,13 @@ def build_points_table(
         points = points.with_columns(is_moving, interval_of=_pick(kinds))
     if optimism is not None:
         points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
-    frames = row_search.list_frame_targets(targets)
-    order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
+    thresholds_of_target = row_search.list_frame_targets(targets)
+    order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if thresholds_of_target else [])]
     if long:
         points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
     checks = [*late_checks(table, grid)]
-    checks += [frame.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, frame in frames.items()]
+    for number, thresholds in thresholds_of_target.items():
+        checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == number))
     checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
@@ -226,11 +238,11 @@ def _choose_search(
     """Return the search among all rows; of a table that is asked again, among the few that matter."""
     build = partial(_build_search, grid, targets, bands, design)
     in_blocks = not design.varies and all(target.changes_once_in_block for target in targets)
-    corners = keep_blocks(design.table) if in_blocks else None
-    if corners is None:
+    is_near_corner = keep_blocks(design.table) if in_blocks else None
+    if is_near_corner is None:
         return build()
-    ends = [] if bands is None else row_search.move_targets(moving_targets, bands)
-    return build(among=build(among=corners).find_blocks([*targets, *ends]))
+    moved_targets = [] if bands is None else row_search.move_targets(moving_targets, bands)
+    return build(among=build(among=is_near_corner).find_blocks([*targets, *moved_targets]))
 
 
 def _build_search(
@@ -246,28 +258,30 @@ def _build_search(
     sweep = build_sweep(table, effective=design.effective, at_thresholds=True, unscored=False)
     rows = sweep.rows if among is None else sweep.rows.filter(among)
     rows = rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    score = [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
-    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
+    score_columns = [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    size_columns = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = (
         ROW_NUMBER,
         Group.NUMBER,
         EffectiveSize.WEIGHT_UNIT,
         *SWEEP_COLUMNS,
-        *score,
+        *score_columns,
         *design.row_columns,
     )
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
         columns = (*columns, Segment.RECALL_BEFORE, Segment.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
-    sized = promise is not None and promise.has_sizes
-    moments = table.sample.moments if bands is not None and bands.counts_eta else ()
+    has_alert_sizes = promise is not None and promise.has_sizes
+    moment_columns = table.sample.moments if bands is not None and bands.counts_eta else ()
     columns = columns if among is None else (*columns, Sweep.BLOCK)
-    rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
+    rows = rows.select(
+        *columns, *(ALERT_SIZES if has_alert_sizes else ()), *moment_columns, **size_columns
+    )
     pairs = build_points_pairs(sweep.groups, grid, table)
-    if sized:
+    if has_alert_sizes:
         rows = add_greatest_sizes(rows)
-        of_groups = rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
-        pairs = pairs.join(of_groups, on=Group.NUMBER, how="left", maintain_order="left")
+        group_sizes = rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
+        pairs = pairs.join(group_sizes, on=Group.NUMBER, how="left", maintain_order="left")
     if promise is not None:
         if of_table.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
@@ -284,10 +298,12 @@ def _build_search(
 
 def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
     """Set the effective sizes of points to those on their rows, or to those above all scores."""
-    if of_group := design.group_columns:
+    if group_columns := design.group_columns:
         # A point above all scores has no row, and gets from any row of its group what is of the group.
-        groups = rows.group_by(Group.NUMBER).agg(pl.col(of_group).first())
-        points = points.drop(of_group).join(groups, on=Group.NUMBER, how="left", maintain_order="left")
+        group_rows = rows.group_by(Group.NUMBER).agg(pl.col(group_columns).first())
+        points = points.drop(group_columns).join(
+            group_rows, on=Group.NUMBER, how="left", maintain_order="left"
+        )
     if EffectiveSize.RATE_CORRELATION in design.row_columns:
         points = points.with_columns(pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
@@ -299,13 +315,15 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
 def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
     choices, rows, table = search.choose_rows(targets), search.rows, search.table
-    if (end_row := targets[0].search.end_row) is not None:
+    if (read_end_row := targets[0].search.read_end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
-        number = f"{RESERVED}end_row"
-        score = pl.col(Row.SCORE).alias(EXTREME.format(END, 0))
-        ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
-        numbered = choices.with_columns(end_row(row_search.read_extreme(0)).alias(number))
-        choices = numbered.join(ends, on=number, how="left")
+        number_column = f"{RESERVED}end_row"
+        end_score = pl.col(Row.SCORE).alias(EXTREME.format(END, 0))
+        end_scores = rows.select(pl.col(ROW_NUMBER).alias(number_column), end_score)
+        numbered_choices = choices.with_columns(
+            read_end_row(row_search.read_extreme(0)).alias(number_column)
+        )
+        choices = numbered_choices.join(end_scores, on=number_column, how="left")
     # Pairs have these columns, too.
     rows = rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)
     no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
@@ -332,10 +350,14 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     has_threshold = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     is_above_all = has_threshold & pl.col("tp").is_null()
     zero, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
-    values: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-    for rate, n in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
-        values[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
-    return {name: pl.when(is_above_all).then(v).otherwise(name) for name, v in values.items()}
+    value_of_column: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+    for rate, class_size in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
+        # Null for an empty class
+        value_of_column[rate] = pl.when(class_size.is_not_null()).then(0.0).otherwise(rate)
+    return {
+        name: pl.when(is_above_all).then(value).otherwise(name)
+        for name, value in value_of_column.items()
+    }
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -347,16 +369,16 @@ def build_sample_size_table(
     table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
-    of_eta = [] if grid is None else ["eta", *grid.carried]
-    check_result_columns(table, grid or _ANY_ETA, [*of_eta[:1], *SAMPLE_SIZE_COLUMNS])
+    eta_columns = [] if grid is None else ["eta", *grid.carried]
+    check_result_columns(table, grid or _ANY_ETA, [*eta_columns[:1], *SAMPLE_SIZE_COLUMNS])
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
-        rows = table.collect(points, f'method="{options.method}"')
-        points = add_needed_sizes(rows, options).lazy()
+        collected_points = table.collect(points, f'method="{options.method}"')
+        points = add_needed_sizes(collected_points, options).lazy()
     else:
         points = add_needed_sizes(points, options)
-    return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
+    return points.select(*table.by, *eta_columns, *SAMPLE_SIZE_COLUMNS)
 
 
 def build_resolution_table(
@@ -398,14 +420,15 @@ def _add_alerts(
     """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
     metrics = [point.predicted_positive_rate, point.recall, point.fnr]
-    flagged, *rates = curve_table.metric_values(metrics, table)
-    shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
-    with_ends = [
+    alert_share, *rates = curve_table.metric_values(metrics, table)
+    shares = (alert_share, *(pl.col("eta") * rate for rate in rates))
+    share_of_name = dict(zip(_ALERTS, shares, strict=True))
+    names_with_ends = [
         name for name in _ALERTS if f"{RESERVED}{name}" in {metric.name for metric in shown_metrics}
     ]
-    ends = [f"{name}_{end}" for name in with_ends for end in ("low", "high")]
-    shares |= {name: pl.col(f"{RESERVED}{name}") for name in ends}
-    return points.with_columns((share * per).alias(name) for name, share in shares.items())
+    end_columns = [f"{name}_{end}" for name in names_with_ends for end in ("low", "high")]
+    share_of_name |= {name: pl.col(f"{RESERVED}{name}") for name in end_columns}
+    return points.with_columns((share * per).alias(name) for name, share in share_of_name.items())
 
 
 def _add_chance(
@@ -414,12 +437,12 @@ def _add_chance(
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if table.sample.chance_test != "ranks" or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    rows, groups = search.rows, search.groups
+    ranked_rows, groups = search.rows, search.groups
     if of_table.has_unscored(table) or table.kept_counts is not None:
-        rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
+        ranked_rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
-        rows = build_segments(table, SweepTables(rows, groups), [])
-    chances = measure_chance(rows, groups, class_sizes(table), confidence)
+        ranked_rows = build_segments(table, SweepTables(ranked_rows, groups), [])
+    chances = measure_chance(ranked_rows, groups, class_sizes(table), confidence)
     chances = store(table, (ABOVE_CHANCE, confidence), chances)
     return points.join(chances, on=Group.NUMBER, how="left", maintain_order="left")
 
@@ -435,38 +458,39 @@ def _add_doubts(
     if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
-        n_pos, n_neg, above = (
+        n_pos, n_neg, n_above = (
             pl.col(StratumLabels.POS),
             pl.col(StratumLabels.NEG),
             pl.col(StratumLabels.N_ABOVE).fill_null(0),
         )
-        doubts = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
-        doubts["few labels"] = pl.min_horizontal(above, n_pos + n_neg - above) < _FEW
-        doubts["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
+        doubt_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
+        doubt_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
+        doubt_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
     else:
         tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in CELLS)
         if design.varies:  # cells are as full as their rates and effective sizes say
             recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
             tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
-        doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
+        n_fewest = pl.min_horizontal(tp, fn)
+        doubt_of_reason = {"few positives": n_fewest < _FEW, "few false alerts": fp < _FEW}
         if table.counts_negatives:
-            doubts["few negatives"] = tn < _FEW
+            doubt_of_reason["few negatives"] = tn < _FEW
     if bands.sample.joins_rows:
         n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
-        doubts[f"few {bands.sample.units}"] = n_units < _FEW_CLUSTERS
+        doubt_of_reason[f"few {bands.sample.units}"] = n_units < _FEW_CLUSTERS
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
-        doubts["equal scores"] = (
+        doubt_of_reason["equal scores"] = (
             is_coarse & pl.col(TargetRow.IS_MOVING) if bands.moves == "some" else is_coarse
         )
     if targets[0].is_joined and targets[0].promise is None:
-        doubts["several targets"] = pl.lit(True)
+        doubt_of_reason["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.
     has_cells = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
-    reliable, why = tell_doubts(doubts, has_cells)
-    error = pl.lit(0.0)
+    is_reliable, reason = tell_doubts(doubt_of_reason, has_cells)
+    standard_error = pl.lit(0.0)
     if bands.counts_eta:
-        error = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
+        standard_error = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
     return points.with_columns(
-        error.alias(EtaError.STANDARD_ERROR), reliable.alias("reliable"), why.alias("why")
+        standard_error.alias(EtaError.STANDARD_ERROR), is_reliable.alias("reliable"), reason.alias("why")
     )

@@ -82,41 +82,59 @@ class RowSearch:
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
         """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null."""
-        frames = list_frame_targets(targets)
-        plain_targets = {n: target for n, target in enumerate(targets) if n not in frames}
-        eta_free = {n: target for n, target in plain_targets.items() if not target.depends_on_eta}
+        thresholds_of_target = list_frame_targets(targets)
+        plain_targets = {
+            number: target for number, target in enumerate(targets) if number not in thresholds_of_target
+        }
+        fixed_targets = {
+            number: target for number, target in plain_targets.items() if not target.depends_on_eta
+        }
         # At one prevalence a look at every row costs no more than the search for blocks.
-        at_eta = {n: target for n, target in plain_targets.items() if target.depends_on_eta}
-        in_blocks = {n: t for n, t in at_eta.items() if self.has_many_etas and t.changes_once_in_block}
-        in_rows = {n: target for n, target in at_eta.items() if n not in in_blocks}
-        requests = self._list_requests([*plain_targets], frames)
-        if eta_free:
-            extremes = self._find_extremes(self.rows, Group.NUMBER, eta_free)
+        eta_targets = {
+            number: target for number, target in plain_targets.items() if target.depends_on_eta
+        }
+        block_targets = {
+            number: target
+            for number, target in eta_targets.items()
+            if self.has_many_etas and target.changes_once_in_block
+        }
+        row_targets = {
+            number: target for number, target in eta_targets.items() if number not in block_targets
+        }
+        requests = self._list_requests([*plain_targets], thresholds_of_target)
+        if fixed_targets:
+            extremes = self._find_extremes(self.rows, Group.NUMBER, fixed_targets)
             requests = requests.join(extremes, on=Group.NUMBER, how="left")
-        if in_rows:
-            eta_rows = self._repeat_at_eta(self.rows, in_rows)
-            extremes = self._find_extremes(eta_rows, Pair.NUMBER, in_rows)
+        if row_targets:
+            eta_rows = self._repeat_at_eta(self.rows, row_targets)
+            extremes = self._find_extremes(eta_rows, Pair.NUMBER, row_targets)
             requests = requests.join(extremes, on=Pair.NUMBER, how="left")
-        if in_blocks:
-            requests = requests.join(self._search_blocks(in_blocks), on=Pair.NUMBER, how="left")
-        for n in frames:
-            scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            rows_of_requests = self.rows.join(scores, on=Group.NUMBER)
-            extremes = self._find_extremes(rows_of_requests, _REQUEST, {n: targets[n]})
+        if block_targets:
+            requests = requests.join(self._search_blocks(block_targets), on=Pair.NUMBER, how="left")
+        for number in thresholds_of_target:
+            request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+            request_rows = self.rows.join(request_scores, on=Group.NUMBER)
+            extremes = self._find_extremes(request_rows, _REQUEST, {number: targets[number]})
             requests = requests.join(extremes, on=_REQUEST, how="left")
-        rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
-        row_number = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
+        chosen_rows = (
+            target.search.read_row(read_extreme(number)) for number, target in enumerate(targets)
+        )
+        row_number = pick_by_number(TARGET_NUMBER, chosen_rows, pl.lit(None, dtype=pl.Int64))
         return requests.with_columns(row_number.alias(ROW_NUMBER))
 
-    def _list_requests(self, numbers: list[int], frames: Mapping[int, GroupThresholds]) -> pl.LazyFrame:
+    def _list_requests(
+        self, numbers: list[int], thresholds_of_target: Mapping[int, GroupThresholds]
+    ) -> pl.LazyFrame:
         """Return a row per pair and target: one of those `numbers`, or a threshold of a frame."""
-        alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
-        parts = [self.pairs.join(alike, how="cross")] if numbers else []
-        for number, thresholds in frames.items():
+        target_numbers = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
+        request_parts = [self.pairs.join(target_numbers, how="cross")] if numbers else []
+        for number, thresholds in thresholds_of_target.items():
             pairs = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-            parts.append(thresholds.join_thresholds(pairs))
-        requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
-        if not frames:
+            request_parts.append(thresholds.join_thresholds(pairs))
+        requests = (
+            request_parts[0] if len(request_parts) == 1 else pl.concat(request_parts, how="diagonal")
+        )
+        if not thresholds_of_target:
             return requests
         # A larger query may run this twice, and a join may return rows in another order each time.
         return requests.sort(Pair.NUMBER, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
@@ -125,78 +143,88 @@ class RowSearch:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
         search = replace(self, has_many_etas=False)
         extremes = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
-        number = pl.concat_list(*_list_rows_of(extremes), ROW_NUMBER).alias(ROW_NUMBER)
-        row_numbers = search.choose_rows(targets).select(number).explode(ROW_NUMBER)
+        row_lists = pl.concat_list(*_list_rows_of(extremes), ROW_NUMBER).alias(ROW_NUMBER)
+        row_numbers = search.choose_rows(targets).select(row_lists).explode(ROW_NUMBER)
         # What a search reads of a whole curve is its first and last row.
-        begins = begin_block(Group.NUMBER)
-        ends = self.rows.filter(begins | end_block(begins)).select(ROW_NUMBER)
-        corners = self.rows.join(pl.concat([row_numbers, ends]), on=ROW_NUMBER, how="semi")
+        is_first = begin_block(Group.NUMBER)
+        end_rows = self.rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
+        corners = self.rows.join(pl.concat([row_numbers, end_rows]), on=ROW_NUMBER, how="semi")
         block = pl.col(Sweep.BLOCK)
-        near = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode().unique()
-        return block.is_in(self.table.collect(corners.select(near), "")[Sweep.BLOCK].implode())
+        near_blocks = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode().unique()
+        return block.is_in(self.table.collect(corners.select(near_blocks), "")[Sweep.BLOCK].implode())
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         rows = mark_blocks(self.rows)
         corners = rows.filter(Sweep.IS_CORNER)
-        at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), Pair.NUMBER, targets)
-        extremes = self._name_extremes(targets, build_metric_rows(self.table))
-        numbers = _list_rows_of(extremes)
-        if not numbers:
-            return at_corners
-        number = pl.concat_list(numbers).alias(ROW_NUMBER)
-        row_numbers = at_corners.select(Pair.NUMBER, number).explode(ROW_NUMBER)
-        blocks = row_numbers.drop_nulls().join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
-        # A row inside a block joins its pairs, and not all prevalences of its group.
-        inner = rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
-        inner = inner.join(blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK)
-        within = self._find_extremes(
-            self._repeat_at_eta(inner, targets, key=Pair.NUMBER), Pair.NUMBER, targets
+        corner_extremes = self._find_extremes(
+            self._repeat_at_eta(corners, targets), Pair.NUMBER, targets
         )
-        reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
-        return pl.concat([at_corners, within]).group_by(Pair.NUMBER).agg(reduced)
+        extremes = self._name_extremes(targets, build_metric_rows(self.table))
+        extreme_rows = _list_rows_of(extremes)
+        if not extreme_rows:
+            return corner_extremes
+        row_lists = pl.concat_list(extreme_rows).alias(ROW_NUMBER)
+        row_numbers = corner_extremes.select(Pair.NUMBER, row_lists).explode(ROW_NUMBER)
+        pair_blocks = row_numbers.drop_nulls().join(
+            corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER
+        )
+        # A row inside a block joins its pairs, and not all prevalences of its group.
+        inner_rows = rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
+        inner_rows = inner_rows.join(
+            pair_blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK
+        )
+        inner_extremes = self._find_extremes(
+            self._repeat_at_eta(inner_rows, targets, key=Pair.NUMBER), Pair.NUMBER, targets
+        )
+        reduced_columns = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
+        return pl.concat([corner_extremes, inner_extremes]).group_by(Pair.NUMBER).agg(reduced_columns)
 
     def _repeat_at_eta(
         self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what promises read."""
-        of_pairs = self.pairs.collect_schema().names()
+        pair_names = self.pairs.collect_schema().names()
         columns = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
-        promised = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
-        pairs = self.pairs.select(*columns, *(name for name in promised if name in of_pairs))
+        promise_names = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
+        pairs = self.pairs.select(*columns, *(name for name in promise_names if name in pair_names))
         eta_rows = rows.join(pairs, on=key)
-        rate = find_greatest_rate(targets.values())
-        if set(PROMISE_COLUMNS) <= set(of_pairs) and rate is not None:
-            return add_upper_limits(eta_rows, None, rate, self.table)
+        greatest_rate = find_greatest_rate(targets.values())
+        if set(PROMISE_COLUMNS) <= set(pair_names) and greatest_rate is not None:
+            return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
     def _find_extremes(
-        self, rows: pl.LazyFrame, key: str, targets: Mapping[int, Target]
+        self, rows: pl.LazyFrame, key_column: str, targets: Mapping[int, Target]
     ) -> pl.LazyFrame:
-        """Return, per value of `key`, the extremes that tell the row of each target."""
+        """Return, per value of `key_column`, the extremes that tell the row of each target."""
         metric_rows = build_metric_rows(self.table)
         extremes = self._name_extremes(targets, metric_rows)
         for step in merge_steps(targets.values()):
             rows = rows.with_columns(**step(metric_rows))
-        values = {name: extreme.value for name, extreme in extremes.items()}
-        reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
-        return rows.select(key, **values).group_by(key).agg(reduced)
+        extreme_columns = {name: extreme.value for name, extreme in extremes.items()}
+        reduced_columns = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
+        return rows.select(key_column, **extreme_columns).group_by(key_column).agg(reduced_columns)
 
     def _name_extremes(self, targets: Mapping[int, Target], metric_rows: Rows) -> dict[str, Extreme]:
         """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
-        named: dict[str, Extreme] = {}
+        extreme_of_column: dict[str, Extreme] = {}
         for number, target in targets.items():
-            extremes = dict(target.search.extremes(metric_rows))
-            if target.promise is not None and target.promise.end is not None:
-                extremes[END] = target.promise.end(metric_rows)
-            named |= {EXTREME.format(name, number): extreme for name, extreme in extremes.items()}
-        return named
+            extremes = dict(target.search.find_extremes(metric_rows))
+            if target.promise is not None and target.promise.find_end is not None:
+                extremes[END] = target.promise.find_end(metric_rows)
+            extreme_of_column |= {
+                EXTREME.format(name, number): extreme for name, extreme in extremes.items()
+            }
+        return extreme_of_column
 
 
 def _list_rows_of(extremes: Mapping[str, Extreme]) -> list[pl.Expr]:
     """Return the numbers of the rows that have the extremes, over the columns with these names."""
     return [
-        extreme.row_of(pl.col(name)) for name, extreme in extremes.items() if extreme.row_of is not None
+        extreme.read_row(pl.col(name))
+        for name, extreme in extremes.items()
+        if extreme.read_row is not None
     ]
 
 
@@ -207,7 +235,11 @@ def read_extreme(number: int) -> Callable[[str], pl.Expr]:
 
 def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
     """Return the thresholds of targets that are a frame of them, by the number of the target."""
-    return {n: target.thresholds for n, target in enumerate(targets) if target.thresholds is not None}
+    return {
+        number: target.thresholds
+        for number, target in enumerate(targets)
+        if target.thresholds is not None
+    }
 
 
 # Thresholds that move -------------------------------------------------------------------------
@@ -226,32 +258,40 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
     """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS."""
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
-    classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
-    classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
-    rows = add_limits(rows, {rate: (rate, size) for rate, size in classes.items()}, bands)
-    begins, ends = (pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(by)) for by in (1, -1))
-    rows = rows.with_columns(
-        (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
-        for rate, step in STEP_COLUMNS.items()
+    size_of_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    size_of_rate |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
+    rows = add_limits(rows, {rate: (rate, size) for rate, size in size_of_rate.items()}, bands)
+    is_first, is_last = (
+        pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(offset)) for offset in (1, -1)
     )
     rows = rows.with_columns(
-        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1)))
-        for step in STEP_COLUMNS.values()
+        (pl.col(rate) - pl.when(~is_first).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step_column)
+        for rate, step_column in STEP_COLUMNS.items()
     )
-    widths = {
-        STEP_COLUMNS[rate]: pl.col(high) - pl.col(low) for rate, (low, high) in LIMIT_COLUMNS.items()
+    rows = rows.with_columns(
+        pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
+        for step_column in STEP_COLUMNS.values()
+    )
+    width_of_step = {
+        STEP_COLUMNS[rate]: pl.col(high_column) - pl.col(low_column)
+        for rate, (low_column, high_column) in LIMIT_COLUMNS.items()
     }
-    coarseness = pl.max_horizontal(pl.col(step) / width for step, width in widths.items())
-    shortened = (pl.min_horizontal(step, width * 0.5).alias(step) for step, width in widths.items())
-    return rows.with_columns(coarseness.alias(COARSENESS), *shortened)
+    coarseness = pl.max_horizontal(
+        pl.col(step_column) / width for step_column, width in width_of_step.items()
+    )
+    short_steps = (
+        pl.min_horizontal(step_column, width * 0.5).alias(step_column)
+        for step_column, width in width_of_step.items()
+    )
+    return rows.with_columns(coarseness.alias(COARSENESS), *short_steps)
 
 
 def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     """Add LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
     is_joined = bands.counts_eta and bands.sample.joins_rows
     if is_joined:  # the variance of eta is on the rows of a group
-        of_groups = rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
-        pairs = pairs.join(of_groups, on=Group.NUMBER, how="left", maintain_order="left")
+        group_variances = rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
+        pairs = pairs.join(group_variances, on=Group.NUMBER, how="left", maintain_order="left")
     pairs = add_limits_of_etas(pairs, bands)
     return pairs.drop(EtaError.VARIANCE) if is_joined else pairs
 
@@ -260,34 +300,34 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    ends, moved_targets = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
-    rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
+    rate_ends, moved_targets = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
+    rate_rows = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
-    beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
+    values_beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
     # A moved target has a number for its end of a rate in that of its target.
-    number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(ends)
-    moved_points = search.choose_rows(moved_targets).join(rates, on=ROW_NUMBER, how="left")
-    moved_points = moved_points.with_columns((number % len(ends)).alias(_END), place).with_columns(
-        pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
-    )
-    columns, reached = [], pl.col(_BEYOND).first()
+    moved_number, n_ends = pl.col(TARGET_NUMBER), len(rate_ends)
+    moved_points = search.choose_rows(moved_targets).join(rate_rows, on=ROW_NUMBER, how="left")
+    moved_points = moved_points.with_columns(
+        (moved_number % n_ends).alias(_END), moved_number // n_ends
+    ).with_columns(pick_by_number(TARGET_NUMBER, values_beyond).alias(_BEYOND))
+    columns, rate_beyond = [], pl.col(_BEYOND).first()
     limits_beyond: dict[str, pl.Expr] = {}
     for rate, size_column in SIZE_COLUMNS.items():
         size = pl.col(size_column).first()
-        limits_beyond |= dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))
-    for end, (rate, limit) in enumerate(ends):
+        limits_beyond |= dict(bands.limits_by_name(rate, repeat_in_rows(rate_beyond, size), size))
+    for end_number, (rate, limit) in enumerate(rate_ends):
         for name, column in MOVED_RATES[limit].items():
-            moved_column, beyond_value = (name, reached)
+            moved_column, beyond_value = (name, rate_beyond)
             if name == rate:
                 moved_column, beyond_value = limit, limits_beyond[limit]
-            at_end = pl.col(moved_column).filter(pl.col(_END) == end).first()
-            columns.append(at_end.fill_null(beyond_value).alias(column))
+            value_at_end = pl.col(moved_column).filter(pl.col(_END) == end_number).first()
+            columns.append(value_at_end.fill_null(beyond_value).alias(column))
     moved_points = moved_points.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
-    numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
-    moved_points = moved_points.with_columns(numbers.alias(TARGET_NUMBER))
+    target_numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
+    moved_points = moved_points.with_columns(target_numbers.alias(TARGET_NUMBER))
     points = points.join(moved_points, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
-    if not bands.moves_with_eta or len(ends) > len(_LIMITS):
+    if not bands.moves_with_eta or len(rate_ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
     unmoved_rates = {
@@ -298,8 +338,8 @@ def add_moved_rates(
 
 def _list_ends(targets: Collection[Target], bands: BandOptions) -> list[tuple[str, str]]:
     """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
-    of_eta = bands.moves_with_eta and any(target.depends_on_eta for target in targets)
-    return [*_LIMITS, *_ETA_ENDS] if of_eta else _LIMITS
+    has_eta_ends = bands.moves_with_eta and any(target.depends_on_eta for target in targets)
+    return [*_LIMITS, *_ETA_ENDS] if has_eta_ends else _LIMITS
 
 
 def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:

@@ -73,101 +73,107 @@ def build_sampling_plan(
     """Return one row per stratum, from the highest scores down: PLAN_COLUMNS. `labelled` may be None."""
     budget = read_whole_number("budget=", budget, 0)
     strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
-    [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
-    least_scores = to_least_scores([number], table.score_dtype)
-    query = count_scores(table, UNLABELLED_COLUMNS)
+    [exact_threshold] = read_threshold_list("threshold", [threshold], table.score_dtype)
+    least_scores = to_least_scores([exact_threshold], table.score_dtype)
+    score_query = count_scores(table, UNLABELLED_COLUMNS)
     if labelled is None:
-        query = query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
+        score_query = score_query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
     else:
-        query = query.join(count_scores(labelled), on="score", how="left")
+        score_query = score_query.join(count_scores(labelled), on="score", how="left")
     is_above = (pl.col("score") >= pl.lit(least_scores).first()).fill_null(False)
     n_labelled = (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
-    query = query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort("score", descending=True)
-    scores = table.collect(query, "sampling_plan")
-    if scores[_IS_ABOVE].n_unique() < 2:
-        where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
+    score_query = score_query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort(
+        "score", descending=True
+    )
+    score_rows = table.collect(score_query, "sampling_plan")
+    if score_rows[_IS_ABOVE].n_unique() < 2:
+        clause = "all scores reach" if score_rows[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
-            f"{where} the threshold, so there is nothing to sample on one side "
-            f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
+            f"{clause} the threshold, so there is nothing to sample on one side "
+            f"of it; scores go from {score_rows['score'].min()!s} to {score_rows['score'].max()!s}"
         )
-    cut = _cut_strata(scores, strata)
-    n, labels, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
-    shares = (n_pos + 0.5) / (labels + 1)
-    total = int(labels.sum()) + min(budget, int((n - labels).sum()))
-    deviations = compute_deviations(n, shares, cut[_IS_ABOVE].to_numpy())
-    n_next = allocate_labels(n, deviations, labels, total) - labels
+    strata_rows = _cut_strata(score_rows, strata)
+    row_counts, label_counts, positive_counts = (
+        strata_rows[name].to_numpy() for name in ("n", "n_labelled", "n_pos")
+    )
+    shares = (positive_counts + 0.5) / (label_counts + 1)
+    n_labels = int(label_counts.sum()) + min(budget, int((row_counts - label_counts).sum()))
+    deviations = compute_deviations(row_counts, shares, strata_rows[_IS_ABOVE].to_numpy())
+    new_labels = allocate_labels(row_counts, deviations, label_counts, n_labels) - label_counts
     n_after = pl.col("n_labelled") + pl.col("n_next")
     weight = pl.when(n_after > 0).then(pl.col("n") / n_after).alias("weight")
-    plan = cut.with_columns(
-        pl.Series("positive_share", shares), n_next=pl.Series(n_next, dtype=pl.Int64)
+    plan = strata_rows.with_columns(
+        pl.Series("positive_share", shares), n_next=pl.Series(new_labels, dtype=pl.Int64)
     )
     return plan.with_columns(weight).select(PLAN_COLUMNS).lazy()
 
 
-def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
+def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
     """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
-    above, n = scores[_IS_ABOVE].to_numpy(), scores["n"].to_numpy()
-    flagged = _place_outwards(n[above][::-1], strata // 2)
-    lower_strata = _place_outwards(n[~above], strata - strata // 2)
-    places = pl.Series("stratum", np.concatenate([-1 - flagged[::-1], lower_strata]))
-    cut = scores.group_by(places, maintain_order=True).agg(
+    is_above, row_counts = score_rows[_IS_ABOVE].to_numpy(), score_rows["n"].to_numpy()
+    flagged_places = _place_outwards(row_counts[is_above][::-1], n_strata // 2)
+    lower_places = _place_outwards(row_counts[~is_above], n_strata - n_strata // 2)
+    places = pl.Series("stratum", np.concatenate([-1 - flagged_places[::-1], lower_places]))
+    strata_rows = score_rows.group_by(places, maintain_order=True).agg(
         pl.col("score").min().alias("score_low"),
         pl.col("score").max().alias("score_high"),
         pl.col("n", "n_labelled", "n_pos").sum().cast(pl.Int64),
         pl.col(_IS_ABOVE).first(),
     )
-    return cut.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("stratum"))
+    return strata_rows.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("stratum"))
 
 
-def _place_outwards(n: Integers, strata: int) -> Integers:
+def _place_outwards(row_counts: Integers, n_strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
-    middle = (np.cumsum(n) - n / 2) / n.sum()
-    ends = (_GROWTH ** np.arange(1.0, strata) - 1) / (_GROWTH ** float(strata) - 1)
-    places: Integers = np.searchsorted(ends, middle, side="right")
+    middle_shares = (np.cumsum(row_counts) - row_counts / 2) / row_counts.sum()
+    end_shares = (_GROWTH ** np.arange(1.0, n_strata) - 1) / (_GROWTH ** float(n_strata) - 1)
+    places: Integers = np.searchsorted(end_shares, middle_shares, side="right")
     return places
 
 
-def compute_deviations(n: Integers, shares: Floats, above: NDArray[np.bool_]) -> Floats:
+def compute_deviations(row_counts: Integers, shares: Floats, is_above: NDArray[np.bool_]) -> Floats:
     """Return S of each stratum, from its rows, its share of positives, and whether it is flagged."""
-    pos, neg = n * shares, n * (1 - shares)
-    n_pos, n_neg = pos.sum(), neg.sum()
-    recall, fpr = pos[above].sum() / n_pos, neg[above].sum() / n_neg
-    a = np.where(above, (1 - recall) / (recall * n_pos), -1 / n_pos)
-    b = np.where(above, -(1 - fpr) / (fpr * n_neg), 1 / n_neg)
-    deviations: Floats = np.sqrt(shares * (1 - shares)) * np.abs(a - b)
+    pos_counts, neg_counts = row_counts * shares, row_counts * (1 - shares)
+    n_pos, n_neg = pos_counts.sum(), neg_counts.sum()
+    recall, fpr = pos_counts[is_above].sum() / n_pos, neg_counts[is_above].sum() / n_neg
+    pos_effects = np.where(is_above, (1 - recall) / (recall * n_pos), -1 / n_pos)
+    neg_effects = np.where(is_above, -(1 - fpr) / (fpr * n_neg), 1 / n_neg)
+    deviations: Floats = np.sqrt(shares * (1 - shares)) * np.abs(pos_effects - neg_effects)
     return deviations
 
 
-def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total: int) -> Integers:
-    """Return the labels of each stratum, old and new: in proportion to `n * deviations`, `total` in all.
+def allocate_labels(
+    row_counts: Integers, deviations: Floats, n_labelled: Integers, total: int
+) -> Integers:
+    """Return the labels of each stratum, old and new: `total` in all, by `row_counts * deviations`.
 
     No stratum has fewer than it has already, nor more than its rows, nor fewer than LEAST_PER_STRATUM.
     If `total` does not allow that, or if nothing is known yet, those that have fewest come first.
     """
-    least_labels = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, n))
+    least_labels = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, row_counts))
     if least_labels.sum() >= total or n_labelled.sum() == 0:
-        return _share_out(np.ones(len(n)), n_labelled, n, total)
-    return _share_out(n * deviations, least_labels, n, total)
+        return _share_out(np.ones(len(row_counts)), n_labelled, row_counts, total)
+    return _share_out(row_counts * deviations, least_labels, row_counts, total)
 
 
 def _share_out(shares: Floats, lowest: Integers, highest: Integers, total: int) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
-    low, high = 0.0, 1.0
-    while np.clip(high * shares, lowest, highest).sum() < total and high < 1e300:
-        high *= 2
+    low_factor, high_factor = 0.0, 1.0
+    while np.clip(high_factor * shares, lowest, highest).sum() < total and high_factor < 1e300:
+        high_factor *= 2
     for _ in range(200):
-        middle = (low + high) / 2
-        if np.clip(middle * shares, lowest, highest).sum() < total:
-            low = middle
+        middle_factor = (low_factor + high_factor) / 2
+        if np.clip(middle_factor * shares, lowest, highest).sum() < total:
+            low_factor = middle_factor
         else:
-            high = middle
-    exact = np.clip(high * shares, lowest, highest)
-    labels: Integers = np.floor(exact).astype(np.int64)
+            high_factor = middle_factor
+    exact_labels = np.clip(high_factor * shares, lowest, highest)
+    labels: Integers = np.floor(exact_labels).astype(np.int64)
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
     # Where no more is wanted of any, as without a deviation, they go round.
-    order = np.argsort(labels - exact, kind="stable")
+    places = np.argsort(labels - exact_labels, kind="stable")
     while labels.sum() < min(float(total), float(highest.sum())):
-        for place in order:
+        for place in places:
             if labels.sum() < total and labels[place] < highest[place]:
                 labels[place] += 1
     while labels.sum() > total:
@@ -189,65 +195,69 @@ class Plan(NamedTuple):
 
 def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
     """Return the strata of a plan for scores of this dtype; raise for a table that is no plan."""
-    if lacking := [name for name in _READ if name not in plan.columns]:
+    if missing_columns := [name for name in _READ if name not in plan.columns]:
         raise PrcError(
             f"plan= takes the table of sampling_plan(), with the columns {list_names(_READ)}; it has no "
-            f"{list_names(lacking)}"
+            f"{list_names(missing_columns)}"
         )
     refuse_objects("the plan= frame", plan.schema)
     plan = plan.select(_READ).sort("score_low")
-    nulls = sum(plan.null_count().row(0))
-    if plan.height == 0 or nulls or not plan["n"].dtype.is_integer():
+    n_nulls = sum(plan.null_count().row(0))
+    if plan.height == 0 or n_nulls or not plan["n"].dtype.is_integer():
         raise PrcError(
             "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "
-            f"{plan.height} row(s), n of {plan['n'].dtype}, and {nulls} null(s)"
+            f"{plan.height} row(s), n of {plan['n'].dtype}, and {n_nulls} null(s)"
         )
     lows, highs = (
         to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
         for name in ("score_low", "score_high")
     )
-    overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
-    if overlap or plan["stratum"].n_unique() < plan.height:
+    has_overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
+    if has_overlap or plan["stratum"].n_unique() < plan.height:
         raise PrcError("plan= takes strata that are apart, each once; got some that overlap")
     return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
 
 
 def build_weighed_sample(
-    frame: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, name: str, drop: bool
+    sample_rows: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, name: str, drop: bool
 ) -> pl.LazyFrame:
     """Return the rows with a label, in order, with STRATUM and a column `name` of weights.
 
     `drop` leaves out null scores.
     """
     check_weight_name(name, [STRATUM])
-    names = frame.collect_schema().names()
+    names = sample_rows.collect_schema().names()
     if shared_names := [column for column in (STRATUM, name) if column in names]:
         raise PrcError(f"the table has a column {shared_names[0]!r} already; drop or rename it")
     if drop:
-        frame = frame.filter(~value_checks.is_missing(score.value, score.dtype))
-    reaches = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
-    place = pl.sum_horizontal(reached.cast(pl.Int64) for reached in reaches) - 1
+        sample_rows = sample_rows.filter(~value_checks.is_missing(score.value, score.dtype))
+    is_above_lows = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
+    place = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
     highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
-    frame = frame.with_columns(place.alias(_PLACE)).with_columns(
+    sample_rows = sample_rows.with_columns(place.alias(_PLACE)).with_columns(
         (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM)
     )
     is_labelled = label.value.is_not_null()
-    nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
+    has_nan, is_beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
     checks = [
-        *value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, refuses_nan=nan)
+        *value_checks.missing_checks(
+            lambda test: test.sum(), score.what, score.value, refuses_nan=has_nan
+        )
     ]
-    where = f"{score.what} is in no stratum of the plan in ", beyond.sum()
-    example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
-    sentence = (*where, " row(s), such as ", show_value(example), remake)
-    checks.append(Check(beyond.any(), sentence))
-    for number, (stratum, low, high, rows) in enumerate(zip(*plan, strict=True)):
-        has = f"stratum {stratum} of the plan, scores {low} to {high}, has {rows} row(s) and "
-        n = (is_labelled & (pl.col(_PLACE) == number)).sum()
-        checks.append(Check(n == 0, (f"{has}no label; label as many as its n_next",)))
-        checks.append(Check(n > rows, (has, n, f" label(s){remake}")))
-    size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
+    sentence_start = f"{score.what} is in no stratum of the plan in ", is_beyond.sum()
+    example, advice = score.value.filter(is_beyond).first(), "; make the plan of these rows"
+    sentence = (*sentence_start, " row(s), such as ", show_value(example), advice)
+    checks.append(Check(is_beyond.any(), sentence))
+    for number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
+        stratum_words = (
+            f"stratum {stratum_name} of the plan, scores {low} to {high}, has {n_rows} row(s) and "
+        )
+        n_labels = (is_labelled & (pl.col(_PLACE) == number)).sum()
+        checks.append(Check(n_labels == 0, (f"{stratum_words}no label; label as many as its n_next",)))
+        checks.append(Check(n_labels > n_rows, (stratum_words, n_labels, f" label(s){advice}")))
+    stratum_size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
-    weight = size / pl.len().over(_PLACE).cast(pl.Float64)
-    labelled_rows = stop_if_broken(frame, checks).filter(is_labelled)
-    new_columns = stratum.alias(STRATUM), weight.alias(name)
+    weights = stratum_size / pl.len().over(_PLACE).cast(pl.Float64)
+    labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
+    new_columns = stratum.alias(STRATUM), weights.alias(name)
     return labelled_rows.select(*map(select_column, names), *new_columns)

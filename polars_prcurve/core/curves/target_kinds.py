@@ -31,7 +31,7 @@ class RunTest:
     classes and prevalence swapped, where a target limits the positives that are missed, as npv does.
     """
 
-    ratio: Callable[[float, pl.Expr], pl.Expr]
+    find_ratio: Callable[[float, pl.Expr], pl.Expr]
     """Return fpr per recall, or fnr per tnr, at which the target is just met at a prevalence."""
     own_odds: Callable[[float], float] | None
     """Return the false ones per right one at which the target is just met at the own prevalence; None
@@ -164,7 +164,7 @@ TARGET_KINDS = {
 }
 """All kinds by their words, in the order of the rows of a result."""
 
-RUN_WORDS = tuple(w for w, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
+RUN_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
 """The targets whose promises are tested in a run, which has a start."""
-ALERT_WORDS = tuple(w for w, kind in TARGET_KINDS.items() if kind.promise_test == "alerts")
+ALERT_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.promise_test == "alerts")
 """The targets whose promises are of all alerts, whatever their class."""

@@ -70,31 +70,33 @@ LEAST_SCORE = f"{RESERVED}least_score"
 class GroupThresholds:
     """A frame of thresholds by group, with THRESHOLD_ROW, GIVEN_THRESHOLD and LEAST_SCORE."""
 
-    frame: pl.LazyFrame
-    keys: Mapping[str, pl.DataType]
-    """The columns that `frame` is joined on, by internal names: of `by`, Row.MODEL, and `eta`."""
-    shown_names: Mapping[str, str]  # what users call the keys
+    threshold_rows: pl.LazyFrame
+    dtype_of_key: Mapping[str, pl.DataType]
+    """The columns that `threshold_rows` are joined on, by internal names: `by`, Row.MODEL, and `eta`."""
+    label_of_key: Mapping[str, str]  # what users call the keys
     argument: str = "threshold"
 
     def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:
         """Return the requests, each repeated for every threshold of its group."""
-        if self.keys:
-            return join_groups(requests, self.frame, self.keys, how="left")
+        if self.dtype_of_key:
+            return join_groups(requests, self.threshold_rows, self.dtype_of_key, how="left")
         # A left join on a number that all have, since a cross join would lose the requests of no row.
         name = f"{RESERVED}same"
         common_key = pl.lit(0, dtype=pl.UInt8).alias(name)
         repeated_requests = requests.with_columns(common_key).join(
-            self.frame.with_columns(common_key), on=name, how="left"
+            self.threshold_rows.with_columns(common_key), on=name, how="left"
         )
         return repeated_requests.drop(name)
 
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
-        one_per = Pair.NUMBER if "eta" in self.keys else Group.NUMBER
-        keys = {label: pl.col(name) for name, label in self.shown_names.items()}
+        one_per = Pair.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
+        keys = {label: pl.col(name) for name, label in self.label_of_key.items()}
         n_groups = pl.col(one_per).filter(missing).n_unique()
-        droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
+        droppable = (
+            "'eta', which makes them thresholds at any prevalence" if "eta" in self.dtype_of_key else ""
+        )
         return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
 
 
@@ -116,7 +118,7 @@ class Extreme(NamedTuple):
 
     value: pl.Expr
     is_greatest: bool = True
-    row_of: Callable[[pl.Expr], pl.Expr] | None = None
+    read_row: Callable[[pl.Expr], pl.Expr] | None = None
     """Return the number of the row that has the extreme; None if that is the first or the last row of a
     block (see `row_search`), or the row of another extreme."""
 
@@ -133,11 +135,13 @@ ExtremeReader: TypeAlias = Callable[
 class Search(NamedTuple):
     """How the row of a target is found: from extremes over the rows of a curve."""
 
-    extremes: Callable[[Rows], Mapping[str, Extreme]]
-    row: Callable[[ExtremeReader], pl.Expr]  # the number of the row; null where no row meets the target
+    find_extremes: Callable[[Rows], Mapping[str, Extreme]]
+    read_row: Callable[
+        [ExtremeReader], pl.Expr
+    ]  # the number of the row; null where no row meets the target
     steps: Sequence[Step] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
-    end_row: Callable[[ExtremeReader], pl.Expr] | None = None
+    read_end_row: Callable[[ExtremeReader], pl.Expr] | None = None
     """Return the number of the row at the other end of a stretch, if several promises share one."""
 
 
@@ -146,7 +150,7 @@ class Promise(NamedTuple):
 
     level: float
     alpha: float  # the probability with which the promise may be broken
-    end: Callable[[Rows], Extreme] | None
+    find_end: Callable[[Rows], Extreme] | None
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
@@ -214,19 +218,21 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 
 
 def read_targets(
-    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **values: Any
+    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **value_of_word: Any
 ) -> list[Target]:
-    """Return the targets of all words with `values`, in the order of TARGET_KINDS; raise if none is."""
-    values = {name: value for name, value in values.items() if value is not None}
-    targets = _build_threshold_targets(table, values.get("threshold"), at_eta=at_eta, one_each=one_each)
+    """Return the targets of all words with values, in the order of TARGET_KINDS; raise if none is."""
+    value_of_word = {word: value for word, value in value_of_word.items() if value is not None}
+    targets = _build_threshold_targets(
+        table, value_of_word.get("threshold"), at_eta=at_eta, one_each=one_each
+    )
     targets += [
         _build_target(kind, value, value)
         for word, kind in TARGET_KINDS.items()
-        if word in values and kind.values != "number"
-        for value in _read_values(kind, values[word])
+        if word in value_of_word and kind.values != "number"
+        for value in _read_values(kind, value_of_word[word])
     ]
-    alerts, per = _to_list("alerts", values.get("alerts")), values.get("per")
-    budgets = [read_number("alerts=", value, "numbers of alerts") for value in alerts]
+    alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
+    budgets = [read_number("alerts=", value, "numbers of alerts") for value in alert_values]
     if budgets and per is None:
         raise PrcError("alerts= needs per=, the number of events that the alerts are among")
     events = read_events(per) if budgets else 1.0
@@ -235,8 +241,10 @@ def read_targets(
             raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / events) for budget in budgets]
-    if "maximize" in values:
-        targets += map(_build_best_target, find_metrics(values["maximize"], PointMetric, "maximize="))
+    if "maximize" in value_of_word:
+        targets += map(
+            _build_best_target, find_metrics(value_of_word["maximize"], PointMetric, "maximize=")
+        )
     if not targets:
         words = "recall=, fpr=, precision=, alerts=, or maximize="
         words += "; operating_points takes threshold=, too"
@@ -271,9 +279,10 @@ def _build_threshold_targets(
     numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
     scores = to_least_scores(numbers, score_dtype)
     # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
-    literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
+    literals = (pl.lit(scores[place : place + 1]).first() for place in range(len(scores)))
     return [
-        build(round_to_float(n), least_score) for n, least_score in zip(numbers, literals, strict=True)
+        build(round_to_float(number), least_score)
+        for number, least_score in zip(numbers, literals, strict=True)
     ]
 
 
@@ -281,14 +290,14 @@ def build_only_point_target(table: RateTable) -> Target:
     """Return the target of published points, one for each model; the query stops if one has several."""
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
-    several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
+    n_several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
     sentence = (
         "points are compared one by one, and ",
-        several,
+        n_several,
         " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
         "thresholds of the points",
     )
-    table.tallies.checks.append(Check(several > 0, sentence))
+    table.tallies.checks.append(Check(n_several > 0, sentence))
     return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
 
 
@@ -348,7 +357,7 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
 def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
     number = pl.when(passes).then(rows.column(ROW_NUMBER))
-    return Extreme(number, greatest, row_of=lambda extreme: extreme)
+    return Extreme(number, greatest, read_row=lambda extreme: extreme)
 
 
 _ROW = "row"  # the name of the extreme that tells the row
@@ -404,11 +413,14 @@ def _to_list(name: str, values: Any) -> list[Any]:
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
-    words, greatest_value = "numbers in [0, 1]", 1.0
+    description, greatest_value = "numbers in [0, 1]", 1.0
     if kind.values == "factor":
-        words, greatest_value = "numbers of at least 0", sys.float_info.max
+        description, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)
-    return [read_number(f"{kind.word}=", n, words, lambda x: 0 <= x <= greatest_value) for n in numbers]
+    return [
+        read_number(f"{kind.word}=", number, description, lambda x: 0 <= x <= greatest_value)
+        for number in numbers
+    ]
 
 
 def read_events(per: object) -> float:
@@ -439,10 +451,14 @@ def join_targets(targets: Sequence[Target]) -> Target:
     promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     if promises:
         search = _join_searches(targets, promises)
-        n_pos = count_most(target_promise.n_pos_needed for target_promise in promises)
-        n_neg = count_most(target_promise.n_neg_needed for target_promise in promises)
+        count_pos = count_most(target_promise.n_pos_needed for target_promise in promises)
+        count_neg = count_most(target_promise.n_neg_needed for target_promise in promises)
         promise = promises[0]._replace(
-            end=None, holds_above=True, run_start=None, n_pos_needed=n_pos, n_neg_needed=n_neg
+            find_end=None,
+            holds_above=True,
+            run_start=None,
+            n_pos_needed=count_pos,
+            n_neg_needed=count_neg,
         )
     return Target(
         " & ".join(target.criterion for target in targets),
@@ -459,29 +475,31 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
     """Return the search for the last row of the stretch that all targets have in common."""
 
     def find_extremes(rows: Rows) -> dict[str, Extreme]:
-        number = rows.column(ROW_NUMBER)
-        extremes = {"first_row": Extreme(number, False), "last_row": Extreme(number)}
+        row_number = rows.column(ROW_NUMBER)
+        extremes = {"first_row": Extreme(row_number, False), "last_row": Extreme(row_number)}
         for place, target in enumerate(targets):
-            target_extremes = target.search.extremes(rows)
+            target_extremes = target.search.find_extremes(rows)
             extremes |= {f"{name}_{place}": extreme for name, extreme in target_extremes.items()}
         return extremes
 
     def find_stretch(extreme_of: ExtremeReader) -> tuple[pl.Expr, pl.Expr]:
-        first, last = [extreme_of("first_row")], [extreme_of("last_row")]
+        first_rows, last_rows = [extreme_of("first_row")], [extreme_of("last_row")]
         for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
 
             def target_extreme(name: str, place: int = place) -> pl.Expr:
                 return extreme_of(f"{name}_{place}")
 
-            near, far = (last, first) if promise.holds_above else (first, last)
-            near.append(target.search.row(target_extreme))
+            near_rows, far_rows = (
+                (last_rows, first_rows) if promise.holds_above else (first_rows, last_rows)
+            )
+            near_rows.append(target.search.read_row(target_extreme))
             if promise.run_start is not None:
-                far.append(target_extreme(promise.run_start))
+                far_rows.append(target_extreme(promise.run_start))
         # max_horizontal skips nulls, and a target that no row meets is one.
-        is_met = pl.all_horizontal(row.is_not_null() for row in (*first, *last))
-        top, bottom = pl.max_horizontal(first), pl.min_horizontal(last)
-        shared = is_met & (top <= bottom)
-        return pl.when(shared).then(top), pl.when(shared).then(bottom)
+        is_met = pl.all_horizontal(row.is_not_null() for row in (*first_rows, *last_rows))
+        first_shared, last_shared = pl.max_horizontal(first_rows), pl.min_horizontal(last_rows)
+        is_shared = is_met & (first_shared <= last_shared)
+        return pl.when(is_shared).then(first_shared), pl.when(is_shared).then(last_shared)
 
     return Search(
         find_extremes,
@@ -514,58 +532,59 @@ def read_group_thresholds(
     schema = thresholds.lazy().collect_schema()
     _check_schema(table, schema, argument, at_eta=at_eta)
     # What users call the group columns; names of score columns go by `model`.
-    model = "model" if table.model_name == Row.MODEL and "model" not in table.by else table.model_name
-    shown_names = {name: model if name == Row.MODEL else name for name in table.by}
-    by = {
+    may_say_model = table.model_name == Row.MODEL and "model" not in table.by
+    model_label = "model" if may_say_model else table.model_name
+    label_of_name = {name: model_label if name == Row.MODEL else name for name in table.by}
+    dtype_of_label = {
         # Names of score columns may be any text in the frame.
         label: schema.get(label, pl.Null()) if name == Row.MODEL == table.model_name else table.by[name]
-        for name, label in shown_names.items()
+        for name, label in label_of_name.items()
     }
-    shown_keys = column_reader.read_group_keys(argument, schema, by)
+    shown_keys = column_reader.read_group_keys(argument, schema, dtype_of_label)
     other_columns = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
     column_reader.check_forgotten_groups(argument, other_columns, table.schema)
-    key_names = {name: label for name, label in shown_names.items() if label in shown_keys}
-    keys = {name: table.by[name] for name in key_names}
+    label_of_key = {name: label for name, label in label_of_name.items() if label in shown_keys}
+    dtype_of_key = {name: table.by[name] for name in label_of_key}
     if at_eta and "eta" in schema:
-        keys, key_names = {**keys, "eta": pl.Float64()}, {**key_names, "eta": "eta"}
+        dtype_of_key["eta"], label_of_key["eta"] = pl.Float64(), "eta"
     # A row of a score column that is not compared is one of a group that the table lacks.
     key_columns = (
-        pl.col(label).cast(keys[name], strict=name != Row.MODEL).alias(name)
-        for name, label in key_names.items()
+        pl.col(label).cast(dtype_of_key[name], strict=name != Row.MODEL).alias(name)
+        for name, label in label_of_key.items()
     )
-    frame = _add_least_scores(thresholds, table.score_dtype, argument).select(
+    threshold_rows = _add_least_scores(thresholds, table.score_dtype, argument).select(
         *key_columns, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
     if one_each:
         # Without keys all rows are thresholds of the same models.
-        repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
-        why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
-        text = f"{why}, and the {argument}= frame holds several for a group, in "
-        sentence = (text, repeated, " row(s); filter it")
-        frame = stop_if_broken(frame, [Check(repeated > 1, sentence)])
+        n_repeated = pl.struct(*dtype_of_key).is_duplicated().sum() if dtype_of_key else pl.len()
+        reason = "models are ranked at one target" if argument == "threshold" else "a run has one start"
+        sentence_start = f"{reason}, and the {argument}= frame holds several for a group, in "
+        sentence = (sentence_start, n_repeated, " row(s); filter it")
+        threshold_rows = stop_if_broken(threshold_rows, [Check(n_repeated > 1, sentence)])
     if isinstance(thresholds, pl.DataFrame):
-        frame = run_query(frame).lazy()
-    return GroupThresholds(frame, keys, key_names, argument)
+        threshold_rows = run_query(threshold_rows).lazy()
+    return GroupThresholds(threshold_rows, dtype_of_key, label_of_key, argument)
 
 
 def _check_schema(
     table: ScoreTable, schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool
 ) -> None:
     """Raise unless thresholds, and prevalences with `at_eta`, are numbers, and none is of a part."""
-    dtype = schema.get("threshold", pl.String())
-    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+    threshold_dtype = schema.get("threshold", pl.String())
+    if not (threshold_dtype.is_numeric() or threshold_dtype in (pl.Boolean, pl.Null)):
         columns = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {columns}")
-    eta = schema.get("eta", pl.Null())
-    if at_eta and not (eta.is_numeric() or eta == pl.Null):
-        raise PrcError(f"column 'eta' of the {argument}= frame is {eta}; cast it to Float64")
-    within = table.within if table.parts is None else table.parts.table.within
-    if named := [name for name in schema if name in within]:
+    eta_dtype = schema.get("eta", pl.Null())
+    if at_eta and not (eta_dtype.is_numeric() or eta_dtype == pl.Null):
+        raise PrcError(f"column 'eta' of the {argument}= frame is {eta_dtype}; cast it to Float64")
+    within_columns = table.within if table.parts is None else table.parts.table.within
+    if part_columns := [name for name in schema if name in within_columns]:
         raise PrcError(
             f"a field has one threshold for all its parts, and the {argument}= frame has a column "
-            f"{named[0]!r}, with thresholds of each part: pass by= in place of field() for a result of "
-            "each part, or one threshold; for the field with a threshold per part, subtract each part's "
-            f"from its scores, and pass {argument}=0"
+            f"{part_columns[0]!r}, with thresholds of each part: pass by= in place of field() for a "
+            "result of each part, or one threshold; for the field with a threshold per part, subtract "
+            f"each part's from its scores, and pass {argument}=0"
         )
 
 
@@ -574,28 +593,31 @@ _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn
 
 
 def _add_least_scores(
-    thresholds: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
+    thresholds: pl.DataFrame | pl.LazyFrame, score_dtype: pl.DataType, argument: str
 ) -> pl.LazyFrame:
     """Add GIVEN_THRESHOLD and LEAST_SCORE."""
     threshold, threshold_dtype = pl.col("threshold"), thresholds.lazy().collect_schema()["threshold"]
-    if threshold_dtype in (dtype, pl.Null):
-        cast_threshold = threshold.cast(dtype)
-        least_score = merge_zeros(cast_threshold).cast(dtype) if dtype.is_float() else cast_threshold
-        columns = {GIVEN_THRESHOLD: least_score.cast(pl.Float64), LEAST_SCORE: least_score}
-        nan = threshold.cast(pl.Float64).is_nan().sum()
-        beyond = " row(s), and no score is at or above it"
-        text = (f"{argument}= holds NaN in ", nan, beyond)
-        return stop_if_broken(thresholds.lazy().with_columns(**columns), [Check(nan > 0, text)])
+    if threshold_dtype in (score_dtype, pl.Null):
+        cast_threshold = threshold.cast(score_dtype)
+        is_float = score_dtype.is_float()
+        least_score = merge_zeros(cast_threshold).cast(score_dtype) if is_float else cast_threshold
+        threshold_columns = {GIVEN_THRESHOLD: least_score.cast(pl.Float64), LEAST_SCORE: least_score}
+        n_nan = threshold.cast(pl.Float64).is_nan().sum()
+        sentence_end = " row(s), and no score is at or above it"
+        check = Check(n_nan > 0, (f"{argument}= holds NaN in ", n_nan, sentence_end))
+        return stop_if_broken(thresholds.lazy().with_columns(**threshold_columns), [check])
     if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
-            f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are "
+            f"the thresholds of a LazyFrame must be of the score's dtype {score_dtype}, and are "
             f"{threshold_dtype}; cast them, or call .collect() on that frame, whose numbers are "
             "then compared exactly"
         )
-    exact = iter(read_threshold_list(argument, thresholds["threshold"].drop_nulls(), dtype))
-    numbers = [None if value is None else next(exact) for value in thresholds["threshold"]]
+    exact_numbers = iter(
+        read_threshold_list(argument, thresholds["threshold"].drop_nulls(), score_dtype)
+    )
+    numbers = [None if value is None else next(exact_numbers) for value in thresholds["threshold"]]
     shown_thresholds = [None if number is None else round_to_float(number) for number in numbers]
     return thresholds.lazy().with_columns(
         pl.Series(GIVEN_THRESHOLD, shown_thresholds, dtype=pl.Float64),
-        to_least_scores(numbers, dtype).alias(LEAST_SCORE),
+        to_least_scores(numbers, score_dtype).alias(LEAST_SCORE),
     )
