@@ -346,7 +346,7 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     numbered = groups.select(Group.NUMBER).with_row_index(_MODEL_NUMBER).with_columns(numbers)
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
-    rises = table.collect(segments.segments[False], "", n_etas=1)
+    rises = table.collect(segments.segments_by_hull[False], "", n_etas=1)
     rises = rises.join(numbered.filter(has_curve), on=Group.NUMBER)
     starts = rises.select(
         _MODEL_NUMBER, _GROUP_NUMBER, recall=Segment.RECALL_BEFORE, fpr=Segment.FPR_BEFORE

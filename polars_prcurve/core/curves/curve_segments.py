@@ -65,7 +65,7 @@ class CurveSegments(NamedTuple):
     """The curves of all groups, each cut into segments that an area adds up."""
 
     groups: pl.LazyFrame
-    segments: Mapping[bool, pl.LazyFrame]
+    segments_by_hull: Mapping[bool, pl.LazyFrame]
     """Rows of the curves (False), and of their convex hulls (True) if a metric needs them."""
     sizes: tuple[pl.Expr, pl.Expr]  # positives and negatives of a group
     facts: CurveFacts
@@ -74,16 +74,16 @@ class CurveSegments(NamedTuple):
     design: bool = False  # whether segments have shares of squared weights, SquareSegment.RISE and so on
     has_unscored: bool = False
     """Whether the last segment of a curve may be of examples that were never scored: SCORE is null."""
-    of_pair: tuple[str, ...] = ()
+    columns_of_pairs: tuple[str, ...] = ()
     """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
 
     def read_from_pairs(self, *columns: str) -> CurveSegments:
         """Return the curves, of which formulas read these columns at each prevalence."""
         segments_by_hull = {
-            on_hull: segment_rows.drop(columns, strict=False)
-            for on_hull, segment_rows in self.segments.items()
+            is_on_hull: segment_rows.drop(columns, strict=False)
+            for is_on_hull, segment_rows in self.segments_by_hull.items()
         }
-        return self._replace(segments=segments_by_hull, of_pair=columns)
+        return self._replace(segments_by_hull=segments_by_hull, columns_of_pairs=columns)
 
     def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
         """Return one row per group and prevalence, numbered in Pair.NUMBER."""
@@ -103,7 +103,9 @@ class CurveSegments(NamedTuple):
             name: metric for name, metric in metric_by_name.items() if metric.recipe.averages is None
         }
         fpr_of_rise = pl.when(pl.col(Segment.RISE) > 0).then(pl.col(Segment.FPR_OR_ZERO))
-        rise_fprs = self.segments[False].select(Group.NUMBER, fpr_of_rise.alias(Segment.LEAST_FPR))
+        rise_fprs = self.segments_by_hull[False].select(
+            Group.NUMBER, fpr_of_rise.alias(Segment.LEAST_FPR)
+        )
         pair_values = pairs.join(rise_fprs.group_by(Group.NUMBER).min(), on=Group.NUMBER, how="left")
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for is_on_hull, has_eta in product((False, True), repeat=2):
@@ -131,7 +133,8 @@ class CurveSegments(NamedTuple):
         """Return the mean of a metric over prevalences by group, null where one value is null."""
         averaged_metric, etas, weights = average = cast("Average", metric.recipe.averages)
         eta_nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
-        node_curves = self._replace(of_pair=())  # no mean reads those columns, and its pairs have none
+        # No mean reads columns of pairs, and its pairs have none.
+        node_curves = self._replace(columns_of_pairs=())
         node_values = node_curves.compute_values(
             node_curves.build_pairs(EtaTable(eta_nodes)), {name: averaged_metric}
         )
@@ -155,13 +158,13 @@ class CurveSegments(NamedTuple):
         for form_rows, is_short in self._split_by_form(recipes, is_on_hull=is_on_hull):
             eta_rows = form_rows
             if pairs is not None:
-                formula_pairs = pairs.select(*_READ_FROM_PAIRS, *self.of_pair)
+                formula_pairs = pairs.select(*_READ_FROM_PAIRS, *self.columns_of_pairs)
                 eta_rows = form_rows.join(formula_pairs, on=Group.NUMBER)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 step_columns = (step(rows).items() for step in steps if step is not None)
                 eta_rows = eta_rows.with_columns(
-                    **{name: column for items in step_columns for name, column in items}
+                    **{name: column for column_items in step_columns for name, column in column_items}
                 )
             term_by_name = {name: metric.prepare_term(rows) for name, metric in metrics.items()}
             if self.has_unscored:
@@ -171,7 +174,7 @@ class CurveSegments(NamedTuple):
                 }
             term_frames.append(eta_rows.select(key_column, **term_by_name))
         total_by_name = {name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()}
-        form_totals = [terms.group_by(key_column).agg(**total_by_name) for terms in term_frames]
+        form_totals = [term_rows.group_by(key_column).agg(**total_by_name) for term_rows in term_frames]
         totals = form_totals[0]
         if len(form_totals) > 1:
             totals = pl.concat(form_totals).group_by(key_column).agg(**total_by_name)
@@ -183,14 +186,14 @@ class CurveSegments(NamedTuple):
         self, recipes: Sequence[Recipe], *, is_on_hull: bool
     ) -> list[tuple[pl.LazyFrame, bool]]:
         """Return the segments that metrics sum over, in one frame or two: with long and short ones."""
-        segment_rows = self.segments[is_on_hull]
+        segment_rows = self.segments_by_hull[is_on_hull]
         if all(recipe.needs == "rises" for recipe in recipes):
             # Other metrics may have asked for more rows.
             segment_rows = segment_rows.filter(pl.col(Segment.RISE) > 0)
         rows = self.make_rows(pl.col)
         once_columns = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
         segment_rows = segment_rows.with_columns(
-            **{name: column for items in once_columns for name, column in items}
+            **{name: column for column_items in once_columns for name, column in column_items}
         )
         if not any(recipe.has_short_form for recipe in recipes):
             return [(segment_rows, False)]
@@ -213,8 +216,8 @@ def build_curves(
     segment_rows = build_segments(table, sweep, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
     segments_by_hull = {
-        on_hull: hull_rows.cache()
-        for on_hull, hull_rows in build_hulls(table, segment_rows, metrics).items()
+        is_on_hull: hull_rows.cache()
+        for is_on_hull, hull_rows in build_hulls(table, segment_rows, metrics).items()
     }
     return _assemble_curves(table, sweep.groups, segments_by_hull)._replace(design=sweep.design)
 
@@ -239,7 +242,7 @@ def _assemble_curves(
             # Of an empty class the number is 0 there, and not null.
             n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
     eta = repeat_in_rows(pl.col("eta"), pl.col(Pair.NUMBER))
-    facts = CurveFacts(eta, has_positives, has_negatives, pl.col(Segment.LEAST_FPR), n_pos, n_neg)
+    curve_facts = CurveFacts(eta, has_positives, has_negatives, pl.col(Segment.LEAST_FPR), n_pos, n_neg)
     score_table = (
         table if isinstance(table, ScoreTable) else None
     )  # points may end in one without counts
@@ -248,7 +251,9 @@ def _assemble_curves(
         class_sizes(table),
         has_unscored(table),
     )
-    return CurveSegments(groups, segments_by_hull, sizes, facts, make_rows, has_unscored=may_lack_scores)
+    return CurveSegments(
+        groups, segments_by_hull, sizes, curve_facts, make_rows, has_unscored=may_lack_scores
+    )
 
 
 def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
@@ -259,7 +264,8 @@ def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSe
     segment_rows = table.collect(build_segments(table, sweep, metrics), "", n_etas=1).lazy()
     rows_by_hull = build_hulls(table, segment_rows, metrics).items()
     segments_by_hull = {
-        on_hull: table.collect(hull_rows, "", n_etas=1).lazy() for on_hull, hull_rows in rows_by_hull
+        is_on_hull: table.collect(hull_rows, "", n_etas=1).lazy()
+        for is_on_hull, hull_rows in rows_by_hull
     }
     return _assemble_curves(table, groups.lazy(), segments_by_hull)
 

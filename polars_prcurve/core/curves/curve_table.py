@@ -68,10 +68,10 @@ def list_metric_columns(
     metrics: Sequence[PointMetric], *, long: bool, bands: BandOptions | None
 ) -> list[str]:
     """Return the columns of metrics and of their bands, without those that a sweep has."""
-    kinds = [] if bands is None else bands.list_kinds()
+    band_kinds = [] if bands is None else bands.list_kinds()
     if read_flag("long=", long):
-        return ["metric", "value", *kinds]
-    suffixes = ["", *(f"_{kind}" for kind in kinds)]
+        return ["metric", "value", *band_kinds]
+    suffixes = ["", *(f"_{kind}" for kind in band_kinds)]
     names = (f"{metric.name}{suffix}" for metric in metrics for suffix in suffixes)
     return [name for name in names if name not in SWEEP_COLUMNS]
 
@@ -150,26 +150,30 @@ def add_metrics(
 
 
 def metric_values(
-    metrics: Sequence[PointMetric], table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col
+    metrics: Sequence[PointMetric],
+    table: InputTable | None,
+    find_column: Callable[[str], pl.Expr] = pl.col,
 ) -> list[pl.Expr]:
     """Return the metrics from counts, or from rates without a table of scores; undefined is null."""
-    recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
+    recall, fpr, eta = map(find_column, ("recall", "fpr", "eta"))
     if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
-    cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    cell_columns = [find_column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if isinstance(table, ScoreTable) and table.float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
-        cells = [cell * column(EffectiveSize.WEIGHT_UNIT) for cell in cells]
-    factors = column(Pair.POS_FACTOR), column(Pair.NEG_FACTOR)
-    return [metric.from_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
+        cell_columns = [cell * find_column(EffectiveSize.WEIGHT_UNIT) for cell in cell_columns]
+    class_factor_columns = find_column(Pair.POS_FACTOR), find_column(Pair.NEG_FACTOR)
+    return [
+        metric.from_counts(cell_columns, class_factor_columns, (recall, fpr), eta) for metric in metrics
+    ]
 
 
-def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
+def build_metric_rows(table: InputTable | None, find_column: Callable[[str], pl.Expr] = pl.col) -> Rows:
     """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
     return Rows(
-        column,
-        column("eta"),
-        lambda metric: metric_values([metric], table, column)[0],
+        find_column,
+        find_column("eta"),
+        lambda metric: metric_values([metric], table, find_column)[0],
         has_unscored=table is not None and has_unscored(table),
     )
 
@@ -177,15 +181,20 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
 # Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
 
 
-def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
-    """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
-    if len(names) == 1:  # there may be no Pair.COPY to pick by
+def long_columns(
+    values_of_column: Mapping[str, Sequence[pl.Expr]], metric_names: Sequence[str]
+) -> list[pl.Expr]:
+    """Return `metric` and other columns: copy i of a row gets the name and values of metric i."""
+    if len(metric_names) == 1:  # there may be no Pair.COPY to pick by
         return [
-            pl.lit(names[0]).alias("metric"),
-            *(values[0].alias(name) for name, values in columns.items()),
+            pl.lit(metric_names[0]).alias("metric"),
+            *(values[0].alias(name) for name, values in values_of_column.items()),
         ]
-    metric = pick_by_number(Pair.COPY, names, pl.lit(None, dtype=pl.String)).alias("metric")
-    return [metric, *(pick_by_number(Pair.COPY, values).alias(name) for name, values in columns.items())]
+    metric = pick_by_number(Pair.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias("metric")
+    return [
+        metric,
+        *(pick_by_number(Pair.COPY, values).alias(name) for name, values in values_of_column.items()),
+    ]
 
 
 def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:

@@ -176,15 +176,15 @@ class ScoredRows:
         value = reader.read_metric(metric)
         return self._evaluate(_add_fields(cell_structs, reader.list_steps()), value)
 
-    def _gather_own_score(self, falling: pl.Expr) -> pl.Expr:
+    def _gather_own_score(self, falling_values: pl.Expr) -> pl.Expr:
         """Return the value at the score of each row, in row order, from values by falling score."""
         # The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
-        first = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
-        return falling.gather(self.score.rank("max", descending=True) - first)
+        first_place = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
+        return falling_values.gather(self.score.rank("max", descending=True) - first_place)
 
-    def _evaluate(self, rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+    def _evaluate(self, structs: pl.Expr, value: pl.Expr) -> pl.Expr:
         """Return the value of an expression over the fields of structs."""
-        return self.keep_name(rows.struct.with_fields(value.alias("value")).struct.field("value"))
+        return self.keep_name(structs.struct.with_fields(value.alias("value")).struct.field("value"))
 
     # One struct per distinct score ------------------------------------------------------------
 
@@ -197,10 +197,10 @@ class ScoredRows:
         fields = _alias_all(field_names, (pl.field("score"), *counts))
         if self.exponents:
             square_sums, field_names = map(_own_sum, SQUARE_COLUMNS), (*field_names, *SQUARE_COLUMNS)
-            squares = map(
+            square_columns = map(
                 exact_arithmetic.square_from_integer, square_sums, map(pl.field, exponent_names)
             )
-            fields += _alias_all(SQUARE_COLUMNS, squares)
+            fields += _alias_all(SQUARE_COLUMNS, square_columns)
         score_structs = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(score_structs, fields, field_names))
 
@@ -411,9 +411,9 @@ def read_scored_rows(
     tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
 
     def count(test: pl.Expr) -> pl.Expr:
-        name = f"count_{len(tallies)}"
-        tallies.append(test.sum().cast(pl.Int64).alias(name))
-        return pl.field(name)
+        tally_name = f"count_{len(tallies)}"
+        tallies.append(test.sum().cast(pl.Int64).alias(tally_name))
+        return pl.field(tally_name)
 
     score_words = describe_expression("score", score)
     label_words = describe_expression("label", labels)
@@ -451,8 +451,8 @@ def read_scored_rows(
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     """Return the prevalences of the context; an expression is one of them, as a Float64."""
     if isinstance(eta, pl.Expr):
-        restricted = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
-        return [restricted.cast(pl.Float64)]
+        checked_eta = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        return [checked_eta.cast(pl.Float64)]
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:
         raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
@@ -463,10 +463,10 @@ def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
     return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
 
 
-def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:
-    """Return structs that hold only the new fields, in the order of `names`."""
+def _build_structs(structs: pl.Expr, fields: Iterable[pl.Expr], field_names: Iterable[str]) -> pl.Expr:
+    """Return structs that hold only the new fields, in the order of `field_names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
-    return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
+    return structs.struct.with_fields(*fields).struct.eval(*map(pl.field, field_names))
 
 
 def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:

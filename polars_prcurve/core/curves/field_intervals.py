@@ -81,10 +81,11 @@ def read_field(
 ) -> ScoreTable:
     """Return the table of the fields whose parts are the groups of a table; a frame tells their etas."""
     field = build_field(table, etas, confidence=confidence)
-    clashes = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
-    if field.parts is not None and field.parts.uncertain_eta and clashes:
+    repeated_names = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
+    if field.parts is not None and field.parts.uncertain_eta and repeated_names:
         raise PrcError(
-            f"by= holds the column {clashes[0]!r}, and the result has a column of that name; rename it"
+            f"by= holds the column {repeated_names[0]!r}, and the result has a column of that name; "
+            "rename it"
         )
     return field
 
@@ -155,9 +156,12 @@ def _add_eta_squares(
 
 def _measure_spread() -> list[pl.Expr]:
     """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
-    share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
-    field_eta = repeat_in_rows(pl.col("eta"), share)
-    weight_of_rate = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
+    part_share, part_eta = pl.col(Part.SHARE), pl.col(Part.ETA)
+    field_eta = repeat_in_rows(pl.col("eta"), part_share)
+    weight_of_rate = {
+        "recall": part_share * part_eta / field_eta,
+        "fpr": part_share * (1 - part_eta) / (1 - field_eta),
+    }
     spread_columns = []
     for rate, weight in weight_of_rate.items():
         part_rate, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
@@ -302,7 +306,7 @@ def add_field_tests(
     n_alerts, n_silent = tp + fp, n_pos + n_neg - tp - fp
     best_tp, best_tn = pl.min_horizontal(n_alerts, n_pos), pl.min_horizontal(n_silent, n_neg)
     best_cells = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
-    best_labels = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in best_cells)
+    best_labels = (dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_cells)
     labellings = [
         part_counts,
         *(part_counts.with_columns(**count_columns) for count_columns in best_labels),
@@ -332,13 +336,7 @@ _SHARES = pl.col(Part.SHARE) * pl.col(Part.ETA), pl.col(Part.SHARE) * (1 - pl.co
 def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per group and score: the limits of both runs, whether they are long, and of rates."""
     part_counts = _add_limit_squares(part_counts, alpha)
-    k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
-    (recall, fpr), (pos, neg) = map(pl.col, _RATES.values()), _SHARES
-    term_of_name = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
-    term_of_name |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
-    term_of_name |= {"tp": pos * recall, "fn": pos * (1 - recall)}
-    term_of_name |= {"fp": neg * fpr, "tn": neg * (1 - fpr)}
-    term_of_name |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
+    term_of_name = _build_limit_terms()
     # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
     # Group.NUMBER and Row.SCORE may be equal.
     is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
@@ -346,34 +344,59 @@ def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
     first_places = np.flatnonzero(part_counts.select(is_first).to_series().to_numpy())
     term_rows = part_counts.select(term.alias(name) for name, term in term_of_name.items())
-    sums = [
+    term_sums = [
         pl.Series(terms.name, np.add.reduceat(terms.to_numpy(), first_places))
         for terms in term_rows
         if len(first_places)
     ]
     points = part_counts.select(Group.NUMBER, Row.SCORE)[first_places]
-    points = points.with_columns(sums or [pl.lit(0.0).alias(name) for name in term_of_name])
-    tp, fn, fp, tn, pos, neg = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
+    points = points.with_columns(term_sums or [pl.lit(0.0).alias(name) for name in term_of_name])
+    tp, fn, fp, tn, pos_share, neg_share = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
     tp_distance, fp_distance = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
-    tp_low, fp_high = tp - tp_distance, pl.min_horizontal(fp + fp_distance, neg)
+    tp_low, fp_high = tp - tp_distance, pl.min_horizontal(fp + fp_distance, neg_share)
     fn_high, tn_low = fn + tp_distance, tn - fp_distance
     limit_columns = {
-        PRECISION_RUN.limit: _limit_log_ratio((fp / neg, fp_high / neg), (tp / pos, tp_low / pos)),
+        PRECISION_RUN.limit: _limit_log_ratio(
+            (fp / neg_share, fp_high / neg_share), (tp / pos_share, tp_low / pos_share)
+        ),
         PRECISION_RUN.is_long_enough: pl.col("alerts") * 8 >= pl.col("n_pos"),
-        NPV_RUN.limit: _limit_log_ratio((fn / pos, fn_high / pos), (tn / neg, tn_low / neg)),
+        NPV_RUN.limit: _limit_log_ratio(
+            (fn / pos_share, fn_high / pos_share), (tn / neg_share, tn_low / neg_share)
+        ),
         NPV_RUN.is_long_enough: pl.col("silent") * 8 >= pl.col("n_neg"),
-        FIELD_RECALL_LOW: tp_low / pos,
-        FIELD_FPR_HIGH: fp_high / neg,
+        FIELD_RECALL_LOW: tp_low / pos_share,
+        FIELD_FPR_HIGH: fp_high / neg_share,
         FIELD_ALERTS_HIGH: tp + fp + (pl.col("tp_above") + pl.col("fp_above")).sqrt(),
     }
     return points.select(Group.NUMBER, Row.SCORE, **limit_columns)
 
 
+def _build_limit_terms() -> dict[str, pl.Expr]:
+    """Return what is added up over the parts of a row, by its name in the sum."""
+    n_pos_flagged, n_pos, n_neg_flagged, n_neg = map(pl.col, PART_COUNTS)
+    (recall, fpr), (pos_share, neg_share) = map(pl.col, _RATES.values()), _SHARES
+    return {
+        "alerts": n_pos_flagged + n_neg_flagged,
+        "silent": n_pos - n_pos_flagged + n_neg - n_neg_flagged,
+        "n_pos": n_pos,
+        "n_neg": n_neg,
+        "pos": pos_share,
+        "neg": neg_share,
+        "tp": pos_share * recall,
+        "fn": pos_share * (1 - recall),
+        "fp": neg_share * fpr,
+        "tn": neg_share * (1 - fpr),
+        **{name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])},
+    }
+
+
 def _add_limit_squares(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Add both rates of each part, and the squared distances to their limits, to the counts of parts."""
-    classes = zip(PART_COUNTS[::2], PART_COUNTS[1::2], _RATES.values(), _SQUARES, _SHARES, strict=True)
-    for hits_column, size_column, rate_column, square_columns, class_share in classes:
+    columns_of_classes = zip(
+        PART_COUNTS[::2], PART_COUNTS[1::2], _RATES.values(), _SQUARES, _SHARES, strict=True
+    )
+    for hits_column, size_column, rate_column, square_columns, class_share in columns_of_classes:
         # A limit is the same wherever a part has the same count.
         distinct_counts = part_counts.select(hits_column, size_column).unique()
         limits = compute_beta_limits(
@@ -405,6 +428,7 @@ def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Exp
     (top_rate, top_high), (bottom_rate, bottom_low) = top, bottom
     distance = ((top_high / top_rate).log() ** 2 + (bottom_rate / bottom_low).log() ** 2).sqrt()
     # The logarithm of 0 is infinitely far: then both rates are at their limits.
-    at_ends = (top_high / bottom_low).log()
-    limit = pl.when(top_rate > 0).then((top_rate / bottom_rate).log() + distance).otherwise(at_ends)
+    limit_at_ends = (top_high / bottom_low).log()
+    limit_off_zero = (top_rate / bottom_rate).log() + distance
+    limit = pl.when(top_rate > 0).then(limit_off_zero).otherwise(limit_at_ends)
     return pl.when(bottom_low > 0).then(limit).otherwise(float("inf"))

@@ -306,13 +306,13 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
 
 
 def add_upper_limits(
-    rows: pl.LazyFrame, alpha: float | None, greatest_rate: float, table: InputTable
+    sweep_rows: pl.LazyFrame, alpha: float | None, greatest_rate: float, table: InputTable
 ) -> pl.LazyFrame:
     """Add upper limits of both rates, which err with alpha, or ALPHA, to rows; collect them."""
     # A share of alerts lies between recall and fpr at any prevalence, so where both are above the
     # `greatest_rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
     # more than all else that is done to a row.
-    collected_rows = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
+    collected_rows = table.collect(sweep_rows, "guarantee= of alerts or predicted_positive_rate")
     may_pass = collected_rows.select(
         (pl.min_horizontal("recall", "fpr") <= greatest_rate).fill_null(True)
     ).to_series()
@@ -346,15 +346,15 @@ class _Run(NamedTuple):
 
 def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedSearch:
     """Return the search along a run of precision, fdr, lift or npv."""
-    start, goes_up, value = guarantee.start, target.takes_first, _read_value(target)
+    start_score, goes_up, target_value = guarantee.start, target.takes_first, _read_value(target)
     test = _read_run_test(target)
     # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to meet.
-    hardest_eta = _ETA_ENDS[0 if test.is_hardest_at_low_eta(value) else 1]
+    hardest_eta = _ETA_ENDS[0 if test.is_hardest_at_low_eta(target_value) else 1]
 
     def find_ratio(eta: pl.Expr) -> pl.Expr:
         prevalence = pl.col(hardest_eta) if guarantee.uncertain_eta else eta
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        return test.find_ratio(value, prevalence).fill_nan(math.inf)
+        return test.find_ratio(target_value, prevalence).fill_nan(math.inf)
 
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
@@ -365,19 +365,21 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
     else:
         run = _build_run(target, guarantee, number, find_ratio, alpha)
         n_others, n_sought = _count_needed(target, find_ratio, alpha)
-    if start is not None:
+    if start_score is not None:
         run = run._replace(
             has_started=lambda rows: (
-                rows.column(Row.SCORE) >= start if goes_up else rows.column(Row.SCORE) < start
+                rows.column(Row.SCORE) >= start_score
+                if goes_up
+                else rows.column(Row.SCORE) < start_score
             )
         )
 
     def find_end(rows: Rows) -> Extreme:
-        if start is not None:
-            return Extreme(start)
+        if start_score is not None:
+            return Extreme(start_score)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
 
-    search = _search_run(run, goes_up=goes_up, from_score=start is not None and not goes_up)
+    search = _search_run(run, goes_up=goes_up, from_score=start_score is not None and not goes_up)
     return PromisedSearch(search, find_end, n_others, n_sought)
 
 
@@ -483,19 +485,19 @@ def _count_needed(
     def count_others(sizes: ClassSizes, eta: pl.Expr) -> pl.Expr:
         # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
         # With sinh, because the difference from 1 would cancel where m is large.
-        n, size = read_sought(sizes)
-        half_exponent: pl.Expr = -tails.log_alpha(alpha) / size / 2
+        n_sought, effective_size = read_sought(sizes)
+        half_exponent: pl.Expr = -tails.log_alpha(alpha) / effective_size / 2
         n_needed: pl.Expr = (
-            n * 2 * half_exponent.sinh() * half_exponent.exp() / find_ratio(eta)
+            n_sought * 2 * half_exponent.sinh() * half_exponent.exp() / find_ratio(eta)
         ).fill_nan(math.inf)
         return n_needed if own_odds is None else pl.when(~is_own).then(n_needed)
 
     def count_sought(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
         # So many alerts without a false one are as improbable as alpha; others change nothing.
-        n, size = read_sought(sizes)
+        n_sought, effective_size = read_sought(sizes)
         per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
         least_alerts: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
-        return pl.when(is_own).then(least_alerts * (n / size).fill_nan(1.0))
+        return pl.when(is_own).then(least_alerts * (n_sought / effective_size).fill_nan(1.0))
 
     return count_others, None if own_odds is None else count_sought
 
@@ -574,7 +576,7 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
 
 def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> PromisedSearch:
     """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
-    value, goes_up, needed_count = _read_value(target), target.takes_first, None
+    target_value, goes_up, needed_count = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
         limit_column = in_field.FIELD_ALERTS_HIGH
@@ -582,8 +584,8 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
             limit_column = in_field.FIELD_RECALL_LOW if goes_up else in_field.FIELD_FPR_HIGH
 
         def pass_in_field(rows: Rows) -> pl.Expr:
-            is_reached: pl.Expr = rows.column(limit_column) >= value
-            return is_reached if goes_up else is_at_most(rows.column(limit_column), value)
+            is_reached: pl.Expr = rows.column(limit_column) >= target_value
+            return is_reached if goes_up else is_at_most(rows.column(limit_column), target_value)
 
         test = pass_in_field
     elif _read_test(target) == "alerts":
@@ -591,18 +593,20 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
         def are_alerts_within(rows: Rows) -> pl.Expr:
             recall, fpr = rows.column("recall"), rows.column("fpr")
             above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
-            tests = []
+            tests_at_etas = []
             # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
             for eta in map(pl.col, _ETA_ENDS) if guarantee.uncertain_eta else [rows.eta]:
                 # The upper limit of the rate adds the distances of both upper limits, of recall and of
                 # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
-                spread = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
-                tests.append(is_at_most(eta * recall + (1 - eta) * fpr + spread.sqrt(), value))
-            return pl.all_horizontal(tests)
+                squared_gap = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
+                tests_at_etas.append(
+                    is_at_most(eta * recall + (1 - eta) * fpr + squared_gap.sqrt(), target_value)
+                )
+            return pl.all_horizontal(tests_at_etas)
 
         test = are_alerts_within
     else:
-        test, needed_count = _build_rate_test(target, value, guarantee)
+        test, needed_count = _build_rate_test(target, target_value, guarantee)
     search = choose_row(test, first=goes_up)
     if guarantee.has_sizes:
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
@@ -613,10 +617,14 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
     )
 
 
-def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, NeededCount]:
+def _build_rate_test(
+    target: Target, target_value: float, guarantee: Guarantee
+) -> tuple[RowTest, NeededCount]:
     """Return the test of a rate, and the number of examples of its class without which none passes."""
     is_recall = target.takes_first
-    wrong_share, right_share = (1 - value, value) if is_recall else (value, 1 - value)
+    wrong_share, right_share = (
+        (1 - target_value, target_value) if is_recall else (target_value, 1 - target_value)
+    )
     odds = divide_shares(wrong_share, right_share)
 
     def passes(rows: Rows) -> pl.Expr:

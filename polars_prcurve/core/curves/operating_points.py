@@ -154,16 +154,16 @@ def _choose_bands(
     # The sample chose the threshold of a target, and would choose another one if it were drawn again:
     # then the interval is of what the model does at this target. Where that is not known, it is of the
     # threshold as it stands: in a field, of published points, and of simultaneous intervals.
-    kinds: list[IntervalKind] = []
+    interval_kinds: list[IntervalKind] = []
     if bands is None or bands.shown_with != "points":
-        return bands, kinds
+        return bands, interval_kinds
     is_known = isinstance(table, ScoreTable) and not of_table.is_field(table)
     may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
     for target in targets:
         is_sought = target.test is not None and target.least_score is None and target.promise is None
         is_best = target.maximized is not None and bands.corrected
-        kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
-    return bands.let_move(kinds) if "model" in kinds else bands, kinds
+        interval_kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
+    return bands.let_move(interval_kinds) if "model" in interval_kinds else bands, interval_kinds
 
 
 def _list_moving_targets(
@@ -218,7 +218,7 @@ def build_points_table(
         checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == number))
     checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
     points = check_at_end(table, points.sort(order), *checks)
-    points = _set_row_sizes(points, search.rows, design)
+    points = _set_row_sizes(points, search.sweep_rows, design)
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
@@ -237,8 +237,8 @@ def _choose_search(
 ) -> row_search.RowSearch:
     """Return the search among all rows; of a table that is asked again, among the few that matter."""
     build = partial(_build_search, grid, targets, bands, design)
-    in_blocks = not design.varies and all(target.changes_once_in_block for target in targets)
-    is_near_corner = keep_blocks(design.table) if in_blocks else None
+    can_use_blocks = not design.varies and all(target.changes_once_in_block for target in targets)
+    is_near_corner = keep_blocks(design.table) if can_use_blocks else None
     if is_near_corner is None:
         return build()
     moved_targets = [] if bands is None else row_search.move_targets(moving_targets, bands)
@@ -256,8 +256,8 @@ def _build_search(
     """Return the rows and the pairs of all curves, with what the targets and their bands read."""
     table = design.table
     sweep = build_sweep(table, effective=design.effective, at_thresholds=True, unscored=False)
-    rows = sweep.rows if among is None else sweep.rows.filter(among)
-    rows = rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+    sweep_rows = sweep.rows if among is None else sweep.rows.filter(among)
+    sweep_rows = sweep_rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score_columns = [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     size_columns = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = (
@@ -274,33 +274,33 @@ def _build_search(
     has_alert_sizes = promise is not None and promise.has_sizes
     moment_columns = table.sample.moments if bands is not None and bands.counts_eta else ()
     columns = columns if among is None else (*columns, Sweep.BLOCK)
-    rows = rows.select(
+    sweep_rows = sweep_rows.select(
         *columns, *(ALERT_SIZES if has_alert_sizes else ()), *moment_columns, **size_columns
     )
     pairs = build_points_pairs(sweep.groups, grid, table)
     if has_alert_sizes:
-        rows = add_greatest_sizes(rows)
-        group_sizes = rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
+        sweep_rows = add_greatest_sizes(sweep_rows)
+        group_sizes = sweep_rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
         pairs = pairs.join(group_sizes, on=Group.NUMBER, how="left", maintain_order="left")
     if promise is not None:
         if of_table.is_field(table):
-            rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
+            sweep_rows = add_field_tests(sweep_rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
-            rows = guarantees.add_upper_limits(rows, promise.alpha, rate, table)
+            sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, rate, table)
         pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
-        pairs = row_search.add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
+        sweep_rows = row_search.add_row_limits(sweep_rows, _ROW_SIZES if design.varies else {}, bands)
+        pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.moves_with_eta else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
-    return row_search.RowSearch(table, rows.cache(), pairs, sweep.groups, grid.etas_per_group != 1)
+    return row_search.RowSearch(table, sweep_rows.cache(), pairs, sweep.groups, grid.etas_per_group != 1)
 
 
-def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
+def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
     """Set the effective sizes of points to those on their rows, or to those above all scores."""
     if group_columns := design.group_columns:
         # A point above all scores has no row, and gets from any row of its group what is of the group.
-        group_rows = rows.group_by(Group.NUMBER).agg(pl.col(group_columns).first())
+        group_rows = sweep_rows.group_by(Group.NUMBER).agg(pl.col(group_columns).first())
         points = points.drop(group_columns).join(
             group_rows, on=Group.NUMBER, how="left", maintain_order="left"
         )
@@ -314,22 +314,24 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
 
 def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
-    choices, rows, table = search.choose_rows(targets), search.rows, search.table
+    choice_rows, sweep_rows, table = search.choose_rows(targets), search.sweep_rows, search.table
     if (read_end_row := targets[0].search.read_end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
         number_column = f"{RESERVED}end_row"
         end_score = pl.col(Row.SCORE).alias(EXTREME.format(END, 0))
-        end_scores = rows.select(pl.col(ROW_NUMBER).alias(number_column), end_score)
-        numbered_choices = choices.with_columns(
+        end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(number_column), end_score)
+        numbered_choices = choice_rows.with_columns(
             read_end_row(row_search.read_extreme(0)).alias(number_column)
         )
-        choices = numbered_choices.join(end_scores, on=number_column, how="left")
+        choice_rows = numbered_choices.join(end_scores, on=number_column, how="left")
     # Pairs have these columns, too.
-    rows = rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)
-    no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
-    points = choices.join(rows, on=ROW_NUMBER, how="left").with_columns(
-        criterion=_pick((target.criterion for target in targets), no_text),
-        target=_pick((target.value for target in targets), no_number),
+    sweep_rows = sweep_rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(
+        _CLASS_SIZES, strict=False
+    )
+    null_text, null_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
+    points = choice_rows.join(sweep_rows, on=ROW_NUMBER, how="left").with_columns(
+        criterion=_pick((target.criterion for target in targets), null_text),
+        target=_pick((target.value for target in targets), null_number),
     )
     least_scores = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
@@ -339,8 +341,8 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
             points = guarantees.add_guarantee_columns(points, targets, class_counts(table), table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        is_given = pl.col("threshold") == _pick(least_scores, pl.col("threshold"))
-        is_known = (pl.col("criterion") != "threshold") | is_given
+        is_listed = pl.col("threshold") == _pick(least_scores, pl.col("threshold"))
+        is_known = (pl.col("criterion") != "threshold") | is_listed
         points = points.with_columns(pl.when(is_known).then(name).alias(name) for name in SWEEP_COLUMNS)
     return points
 
@@ -349,8 +351,8 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     """Return the cells and rates of points; at a given threshold above all scores nothing is flagged."""
     has_threshold = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     is_above_all = has_threshold & pl.col("tp").is_null()
-    zero, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
-    value_of_column: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+    zero_count, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
+    value_of_column: dict[str, pl.Expr] = {"tp": zero_count, "fp": zero_count, "fn": n_pos, "tn": n_neg}
     for rate, class_size in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
         # Null for an empty class
         value_of_column[rate] = pl.when(class_size.is_not_null()).then(0.0).otherwise(rate)
@@ -437,7 +439,7 @@ def _add_chance(
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if table.sample.chance_test != "ranks" or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    ranked_rows, groups = search.rows, search.groups
+    ranked_rows, groups = search.sweep_rows, search.groups
     if of_table.has_unscored(table) or table.kept_counts is not None:
         ranked_rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
@@ -488,9 +490,9 @@ def _add_doubts(
     # Sums over the parts of a field do not tell how full a cell is.
     has_cells = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
     is_reliable, reason = tell_doubts(doubt_of_reason, has_cells)
-    standard_error = pl.lit(0.0)
+    eta_deviation = pl.lit(0.0)
     if bands.counts_eta:
-        standard_error = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
+        eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
     return points.with_columns(
-        standard_error.alias(EtaError.STANDARD_ERROR), is_reliable.alias("reliable"), reason.alias("why")
+        eta_deviation.alias(EtaError.STANDARD_ERROR), is_reliable.alias("reliable"), reason.alias("why")
     )

@@ -75,7 +75,7 @@ class RowSearch:
     """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
 
     table: InputTable
-    rows: pl.LazyFrame  # by group and rising ROW_NUMBER
+    sweep_rows: pl.LazyFrame  # by group and rising ROW_NUMBER
     pairs: pl.LazyFrame
     groups: pl.LazyFrame
     has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
@@ -103,17 +103,17 @@ class RowSearch:
         }
         requests = self._list_requests([*plain_targets], thresholds_of_target)
         if fixed_targets:
-            extremes = self._find_extremes(self.rows, Group.NUMBER, fixed_targets)
+            extremes = self._find_extremes(self.sweep_rows, Group.NUMBER, fixed_targets)
             requests = requests.join(extremes, on=Group.NUMBER, how="left")
         if row_targets:
-            eta_rows = self._repeat_at_eta(self.rows, row_targets)
+            eta_rows = self._repeat_at_eta(self.sweep_rows, row_targets)
             extremes = self._find_extremes(eta_rows, Pair.NUMBER, row_targets)
             requests = requests.join(extremes, on=Pair.NUMBER, how="left")
         if block_targets:
             requests = requests.join(self._search_blocks(block_targets), on=Pair.NUMBER, how="left")
         for number in thresholds_of_target:
             request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            request_rows = self.rows.join(request_scores, on=Group.NUMBER)
+            request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
             extremes = self._find_extremes(request_rows, _REQUEST, {number: targets[number]})
             requests = requests.join(extremes, on=_REQUEST, how="left")
         chosen_rows = (
@@ -147,16 +147,16 @@ class RowSearch:
         row_numbers = search.choose_rows(targets).select(row_lists).explode(ROW_NUMBER)
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
-        end_rows = self.rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
-        corners = self.rows.join(pl.concat([row_numbers, end_rows]), on=ROW_NUMBER, how="semi")
+        end_rows = self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
+        corners = self.sweep_rows.join(pl.concat([row_numbers, end_rows]), on=ROW_NUMBER, how="semi")
         block = pl.col(Sweep.BLOCK)
         near_blocks = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode().unique()
         return block.is_in(self.table.collect(corners.select(near_blocks), "")[Sweep.BLOCK].implode())
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
-        rows = mark_blocks(self.rows)
-        corners = rows.filter(Sweep.IS_CORNER)
+        marked_rows = mark_blocks(self.sweep_rows)
+        corners = marked_rows.filter(Sweep.IS_CORNER)
         corner_extremes = self._find_extremes(
             self._repeat_at_eta(corners, targets), Pair.NUMBER, targets
         )
@@ -170,7 +170,7 @@ class RowSearch:
             corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER
         )
         # A row inside a block joins its pairs, and not all prevalences of its group.
-        inner_rows = rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
+        inner_rows = marked_rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
         inner_rows = inner_rows.join(
             pair_blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK
         )
@@ -181,30 +181,30 @@ class RowSearch:
         return pl.concat([corner_extremes, inner_extremes]).group_by(Pair.NUMBER).agg(reduced_columns)
 
     def _repeat_at_eta(
-        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, key: str = Group.NUMBER
+        self, sweep_rows: pl.LazyFrame, targets: Mapping[int, Target], *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what promises read."""
         pair_names = self.pairs.collect_schema().names()
         columns = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
         promise_names = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
         pairs = self.pairs.select(*columns, *(name for name in promise_names if name in pair_names))
-        eta_rows = rows.join(pairs, on=key)
+        eta_rows = sweep_rows.join(pairs, on=key)
         greatest_rate = find_greatest_rate(targets.values())
         if set(PROMISE_COLUMNS) <= set(pair_names) and greatest_rate is not None:
             return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
     def _find_extremes(
-        self, rows: pl.LazyFrame, key_column: str, targets: Mapping[int, Target]
+        self, sweep_rows: pl.LazyFrame, key_column: str, targets: Mapping[int, Target]
     ) -> pl.LazyFrame:
         """Return, per value of `key_column`, the extremes that tell the row of each target."""
         metric_rows = build_metric_rows(self.table)
         extremes = self._name_extremes(targets, metric_rows)
         for step in merge_steps(targets.values()):
-            rows = rows.with_columns(**step(metric_rows))
+            sweep_rows = sweep_rows.with_columns(**step(metric_rows))
         extreme_columns = {name: extreme.value for name, extreme in extremes.items()}
         reduced_columns = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
-        return rows.select(key_column, **extreme_columns).group_by(key_column).agg(reduced_columns)
+        return sweep_rows.select(key_column, **extreme_columns).group_by(key_column).agg(reduced_columns)
 
     def _name_extremes(self, targets: Mapping[int, Target], metric_rows: Rows) -> dict[str, Extreme]:
         """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
@@ -254,21 +254,25 @@ _END = f"{RESERVED}moved_end"  # the place of an end in the list of ends
 _BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved target
 
 
-def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
+def add_row_limits(
+    sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions
+) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS."""
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
     size_of_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
     size_of_rate |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
-    rows = add_limits(rows, {rate: (rate, size) for rate, size in size_of_rate.items()}, bands)
+    sweep_rows = add_limits(
+        sweep_rows, {rate: (rate, size) for rate, size in size_of_rate.items()}, bands
+    )
     is_first, is_last = (
         pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(offset)) for offset in (1, -1)
     )
-    rows = rows.with_columns(
+    sweep_rows = sweep_rows.with_columns(
         (pl.col(rate) - pl.when(~is_first).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step_column)
         for rate, step_column in STEP_COLUMNS.items()
     )
-    rows = rows.with_columns(
+    sweep_rows = sweep_rows.with_columns(
         pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
         for step_column in STEP_COLUMNS.values()
     )
@@ -283,14 +287,14 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
         pl.min_horizontal(step_column, width * 0.5).alias(step_column)
         for step_column, width in width_of_step.items()
     )
-    return rows.with_columns(coarseness.alias(COARSENESS), *short_steps)
+    return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_steps)
 
 
-def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+def add_eta_ends(pairs: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     """Add LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
     is_joined = bands.counts_eta and bands.sample.joins_rows
     if is_joined:  # the variance of eta is on the rows of a group
-        group_variances = rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
+        group_variances = sweep_rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
         pairs = pairs.join(group_variances, on=Group.NUMBER, how="left", maintain_order="left")
     pairs = add_limits_of_etas(pairs, bands)
     return pairs.drop(EtaError.VARIANCE) if is_joined else pairs
@@ -301,7 +305,7 @@ def add_moved_rates(
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
     rate_ends, moved_targets = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
-    rate_rows = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
+    rate_rows = search.sweep_rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
     values_beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
@@ -348,17 +352,17 @@ def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target
     return [_move_target(target, *end) for target in targets for end in ends]
 
 
-def _move_target(target: Target, source: str, limit: str) -> Target:
+def _move_target(target: Target, source_column: str, limit_column: str) -> Target:
     """Return the target of rows whose rate, or prevalence, is an end of its interval."""
     assert target.test is not None  # the target is sought anew in each sample
     test = target.test
 
     def test_at_limit(rows: Rows) -> pl.Expr:
         def column(name: str) -> pl.Expr:
-            expression: pl.Expr = rows.column(limit if name == source else name)
+            expression: pl.Expr = rows.column(limit_column if name == source_column else name)
             return expression
 
-        eta = column("eta") if source == "eta" else rows.eta
+        eta = column("eta") if source_column == "eta" else rows.eta
         return test(
             Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
         )

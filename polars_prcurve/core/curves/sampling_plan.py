@@ -68,18 +68,18 @@ _IS_ABOVE, _PLACE, _IN_STRATUM = (f"{RESERVED}{name}" for name in ("is_above", "
 
 
 def build_sampling_plan(
-    table: ScoreTable, labelled: ScoreTable | None, *, threshold: Any, budget: int, strata: int
+    table: ScoreTable, labelled_table: ScoreTable | None, *, threshold: Any, budget: int, strata: int
 ) -> pl.LazyFrame:
-    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS. `labelled` may be None."""
+    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS."""
     budget = read_whole_number("budget=", budget, 0)
     strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
     [exact_threshold] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least_scores = to_least_scores([exact_threshold], table.score_dtype)
     score_query = count_scores(table, UNLABELLED_COLUMNS)
-    if labelled is None:
+    if labelled_table is None:
         score_query = score_query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
     else:
-        score_query = score_query.join(count_scores(labelled), on="score", how="left")
+        score_query = score_query.join(count_scores(labelled_table), on="score", how="left")
     is_above = (pl.col("score") >= pl.lit(least_scores).first()).fill_null(False)
     n_labelled = (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
     score_query = score_query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort(
@@ -87,23 +87,23 @@ def build_sampling_plan(
     )
     score_rows = table.collect(score_query, "sampling_plan")
     if score_rows[_IS_ABOVE].n_unique() < 2:
-        clause = "all scores reach" if score_rows[_IS_ABOVE].all() else "no score reaches"
+        sentence_start = "all scores reach" if score_rows[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
-            f"{clause} the threshold, so there is nothing to sample on one side "
+            f"{sentence_start} the threshold, so there is nothing to sample on one side "
             f"of it; scores go from {score_rows['score'].min()!s} to {score_rows['score'].max()!s}"
         )
     strata_rows = _cut_strata(score_rows, strata)
     row_counts, label_counts, positive_counts = (
         strata_rows[name].to_numpy() for name in ("n", "n_labelled", "n_pos")
     )
-    shares = (positive_counts + 0.5) / (label_counts + 1)
+    pos_shares = (positive_counts + 0.5) / (label_counts + 1)
     n_labels = int(label_counts.sum()) + min(budget, int((row_counts - label_counts).sum()))
-    deviations = compute_deviations(row_counts, shares, strata_rows[_IS_ABOVE].to_numpy())
+    deviations = compute_deviations(row_counts, pos_shares, strata_rows[_IS_ABOVE].to_numpy())
     new_labels = allocate_labels(row_counts, deviations, label_counts, n_labels) - label_counts
     n_after = pl.col("n_labelled") + pl.col("n_next")
     weight = pl.when(n_after > 0).then(pl.col("n") / n_after).alias("weight")
     plan = strata_rows.with_columns(
-        pl.Series("positive_share", shares), n_next=pl.Series(new_labels, dtype=pl.Int64)
+        pl.Series("positive_share", pos_shares), n_next=pl.Series(new_labels, dtype=pl.Int64)
     )
     return plan.with_columns(weight).select(PLAN_COLUMNS).lazy()
 
@@ -131,14 +131,14 @@ def _place_outwards(row_counts: Integers, n_strata: int) -> Integers:
     return places
 
 
-def compute_deviations(row_counts: Integers, shares: Floats, is_above: NDArray[np.bool_]) -> Floats:
+def compute_deviations(row_counts: Integers, pos_shares: Floats, is_above: NDArray[np.bool_]) -> Floats:
     """Return S of each stratum, from its rows, its share of positives, and whether it is flagged."""
-    pos_counts, neg_counts = row_counts * shares, row_counts * (1 - shares)
+    pos_counts, neg_counts = row_counts * pos_shares, row_counts * (1 - pos_shares)
     n_pos, n_neg = pos_counts.sum(), neg_counts.sum()
     recall, fpr = pos_counts[is_above].sum() / n_pos, neg_counts[is_above].sum() / n_neg
     pos_effects = np.where(is_above, (1 - recall) / (recall * n_pos), -1 / n_pos)
     neg_effects = np.where(is_above, -(1 - fpr) / (fpr * n_neg), 1 / n_neg)
-    deviations: Floats = np.sqrt(shares * (1 - shares)) * np.abs(pos_effects - neg_effects)
+    deviations: Floats = np.sqrt(pos_shares * (1 - pos_shares)) * np.abs(pos_effects - neg_effects)
     return deviations
 
 
@@ -156,18 +156,18 @@ def allocate_labels(
     return _share_out(row_counts * deviations, least_labels, row_counts, total)
 
 
-def _share_out(shares: Floats, lowest: Integers, highest: Integers, total: int) -> Integers:
+def _share_out(weights: Floats, lowest: Integers, highest: Integers, total: int) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
     low_factor, high_factor = 0.0, 1.0
-    while np.clip(high_factor * shares, lowest, highest).sum() < total and high_factor < 1e300:
+    while np.clip(high_factor * weights, lowest, highest).sum() < total and high_factor < 1e300:
         high_factor *= 2
     for _ in range(200):
         middle_factor = (low_factor + high_factor) / 2
-        if np.clip(middle_factor * shares, lowest, highest).sum() < total:
+        if np.clip(middle_factor * weights, lowest, highest).sum() < total:
             low_factor = middle_factor
         else:
             high_factor = middle_factor
-    exact_labels = np.clip(high_factor * shares, lowest, highest)
+    exact_labels = np.clip(high_factor * weights, lowest, highest)
     labels: Integers = np.floor(exact_labels).astype(np.int64)
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
     # Where no more is wanted of any, as without a deviation, they go round.
@@ -248,11 +248,11 @@ def build_weighed_sample(
     example, advice = score.value.filter(is_beyond).first(), "; make the plan of these rows"
     sentence = (*sentence_start, " row(s), such as ", show_value(example), advice)
     checks.append(Check(is_beyond.any(), sentence))
-    for number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
+    for place_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
         stratum_words = (
             f"stratum {stratum_name} of the plan, scores {low} to {high}, has {n_rows} row(s) and "
         )
-        n_labels = (is_labelled & (pl.col(_PLACE) == number)).sum()
+        n_labels = (is_labelled & (pl.col(_PLACE) == place_number)).sum()
         checks.append(Check(n_labels == 0, (f"{stratum_words}no label; label as many as its n_next",)))
         checks.append(Check(n_labels > n_rows, (stratum_words, n_labels, f" label(s){advice}")))
     stratum_size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)

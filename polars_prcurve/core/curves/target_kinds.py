@@ -66,13 +66,13 @@ class TargetKind:
     @property
     def needs_negatives(self) -> bool:
         """Whether the metric changes with the number of negatives that are not flagged."""
-        few, many = (self.metric.formula(1.0, 1.0, 1.0, tn) for tn in (1.0, 3.0))
-        return bool(few != many)
+        value_of_few, value_of_many = (self.metric.formula(1.0, 1.0, 1.0, n_tn) for n_tn in (1.0, 3.0))
+        return bool(value_of_few != value_of_many)
 
 
-def divide_shares(wrong: float, right: float) -> float:
+def divide_shares(wrong_share: float, right_share: float) -> float:
     """Return the odds of two shares; infinite if nothing is right."""
-    return math.inf if right == 0 else wrong / right
+    return math.inf if right_share == 0 else wrong_share / right_share
 
 
 # Ratios follow from the definition of each metric, solved for fpr / recall.

@@ -91,13 +91,13 @@ class GroupThresholds:
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
-        one_per = Pair.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
-        keys = {label: pl.col(name) for name, label in self.label_of_key.items()}
-        n_groups = pl.col(one_per).filter(missing).n_unique()
-        droppable = (
+        number_column = Pair.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
+        key_columns = {label: pl.col(name) for name, label in self.label_of_key.items()}
+        n_groups = pl.col(number_column).filter(missing).n_unique()
+        drop_hint = (
             "'eta', which makes them thresholds at any prevalence" if "eta" in self.dtype_of_key else ""
         )
-        return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
+        return column_reader.missing_row_check(self.argument, key_columns, missing, n_groups, drop_hint)
 
 
 class ClassSizes(NamedTuple):
@@ -277,9 +277,9 @@ def _build_threshold_targets(
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
-    scores = to_least_scores(numbers, score_dtype)
+    least_scores = to_least_scores(numbers, score_dtype)
     # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
-    literals = (pl.lit(scores[place : place + 1]).first() for place in range(len(scores)))
+    literals = (pl.lit(least_scores[place : place + 1]).first() for place in range(len(least_scores)))
     return [
         build(round_to_float(number), least_score)
         for number, least_score in zip(numbers, literals, strict=True)
@@ -372,8 +372,8 @@ def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     def passes(rows: Rows) -> pl.Expr:
         # Recall and fpr are columns of every sweep.
         values = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
-        passed: pl.Expr = compare(values, limit)
-        return passed
+        is_met: pl.Expr = compare(values, limit)
+        return is_met
 
     return Target(
         kind.word,
@@ -402,13 +402,13 @@ def _build_best_target(metric: PointMetric) -> Target:
     return Target(name, None, search, metric.depends_on_eta, maximized=metric)
 
 
-def _to_list(name: str, values: Any) -> list[Any]:
+def _to_list(argument: str, argument_value: Any) -> list[Any]:
     """Return a list of what an argument holds: nothing, one value or several."""
-    if values is None:
+    if argument_value is None:
         return []
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        return [values]
-    return read_list(f"{name}=", values, "a value or a list of values")
+    if isinstance(argument_value, str) or not isinstance(argument_value, Iterable):
+        return [argument_value]
+    return read_list(f"{argument}=", argument_value, "a value or a list of values")
 
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
@@ -443,10 +443,10 @@ def join_targets(targets: Sequence[Target]) -> Target:
     tests = [target.test for target in targets if target.test is not None]
 
     def count_most(needed_counts: Iterable[NeededCount | None]) -> NeededCount | None:
-        counts = [count for count in needed_counts if count is not None]
-        if not counts:
+        counters = [count for count in needed_counts if count is not None]
+        if not counters:
             return None
-        return lambda sizes, eta: pl.max_horizontal(count(sizes, eta) for count in counts)
+        return lambda sizes, eta: pl.max_horizontal(count(sizes, eta) for count in counters)
 
     promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     if promises:

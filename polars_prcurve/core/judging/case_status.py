@@ -48,12 +48,12 @@ class Candidate:
     @property
     def meets_targets(self) -> bool:
         """Whether a threshold keeps all targets; of a whole curve, whether it has a value."""
-        return self.row[self.goal.merit] is not None
+        return self.row[self.goal.merit_column] is not None
 
     @cached_property
     def merit(self) -> Estimate:
         """The value by which the model is judged, and its interval."""
-        return self.read(self.goal.merit)
+        return self.read(self.goal.merit_column)
 
     @property
     def value(self) -> float:
@@ -131,7 +131,7 @@ class Candidate:
 class Case:
     """One group at one prevalence."""
 
-    key: Mapping[str, Any]  # the values of its group, of `eta`, and of what an eta frame carries
+    key_values: Mapping[str, Any]  # the values of its group, of `eta`, and of what an eta frame carries
     goal: Goal
     candidates: Sequence[Candidate]  # all models: those that meet the targets first, the best first
     n_pos: float
@@ -143,13 +143,13 @@ class Case:
     @property
     def groups(self) -> dict[str, Any]:
         """The values of its group by their columns, without `eta` and what comes with it."""
-        columns = [*self.key]
-        return {column: self.key[column] for column in columns[: columns.index("eta")]}
+        columns = [*self.key_values]
+        return {column: self.key_values[column] for column in columns[: columns.index("eta")]}
 
     @property
     def eta(self) -> float | None:
         """The prevalence; None if there are no examples to count it from."""
-        return self.key["eta"]  # type: ignore[no-any-return]
+        return self.key_values["eta"]  # type: ignore[no-any-return]
 
     @property
     def is_reversed(self) -> bool:
@@ -281,14 +281,14 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
     # The numbers of positives and negatives; of models with a sample each, the fewest
     size_by_group: dict[tuple[Any, ...], tuple[float, float]] = {}
     for row in evidence.sizes.iter_rows(named=True):
-        group_key = tuple(row[name] for name in keys[:n_group_columns])
+        group_key = tuple(row[column] for column in keys[:n_group_columns])
         model_size = row["n_pos"] or 0, row["n_neg"] or 0
         n_pos, n_neg = size_by_group.get(group_key, model_size)
         size_by_group[group_key] = min(n_pos, model_size[0]), min(n_neg, model_size[1])
     candidates_by_key: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model_column is None else row[model_column], row, goal)
-        candidates_by_key.setdefault(tuple(row[name] for name in keys), []).append(candidate)
+        candidates_by_key.setdefault(tuple(row[column] for column in keys), []).append(candidate)
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
     place_of_eta = {eta: place for place, eta in enumerate(etas)}
     cases = []
@@ -296,7 +296,7 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
         n_pos, n_neg = size_by_group.get(case_key[:n_group_columns], (0, 0))
         cases.append(
             Case(
-                key=dict(zip(keys, case_key, strict=True)),
+                key_values=dict(zip(keys, case_key, strict=True)),
                 goal=goal,
                 candidates=sorted(candidates, key=_rank_candidate),
                 n_pos=n_pos,

@@ -67,7 +67,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     """Return what the methods of the table say; each is asked once, and ranking once per target."""
     goal, model_column = request.goal, request.model
     table, eta = request.whole_table
-    area_name = goal.merit if goal.is_of_curve else "average_precision"
+    area_name = goal.merit_column if goal.is_of_curve else "average_precision"
     metrics = [area_name, "roc_auc", precision_at_recall(0.5)]
     areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=request.confidence)
     per = _choose_per(areas) if goal.per is None else goal.per
@@ -78,7 +78,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     else:
         case_rows = _collect_points(request, per)
         keys = case_rows.columns[: case_rows.columns.index("criterion")]
-    keys = [name for name in keys if name not in (model_column, "n_pos", "n_neg")]
+    keys = [column for column in keys if column not in (model_column, "n_pos", "n_neg")]
     group_columns = keys[: keys.index("eta")]
     model_columns = [] if model_column is None else [model_column]
     if group_columns:
@@ -145,7 +145,7 @@ def _join(case_rows: pl.DataFrame, added_columns: pl.DataFrame, keys: Sequence[s
 def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     """Return what each model does where all targets hold; its thresholds are null if none does."""
     goal = request.goal
-    metric = goal.maximized if goal.maximized is not None else goal.merit
+    metric = goal.maximized if goal.maximized is not None else goal.merit_column
     arguments = {
         "metrics": ["precision"] if metric in ("precision", "recall") else ["precision", metric],
         "confidence": request.confidence,
@@ -241,12 +241,13 @@ def _add_leads(
     group_columns = keys[: keys.index("eta")]
     # Models are compared at all targets, but where several have to hold together at those that may bind.
     goal = request.goal
-    words: list[str | None] = [None] if goal.is_of_curve else list(goal.targets)
+    target_words: list[str | None] = [None] if goal.is_of_curve else list(goal.targets)
     if goal.is_joint:
         binding_column = EvidenceColumn.BINDING
         has_binding = binding_column in case_rows.columns
         binding_words = set(case_rows[binding_column].explode()) if has_binding else set()
-        words = [word for word in goal.caps if word in binding_words] or list(goal.caps)
+        caps = [cap for cap in goal.caps if cap in binding_words]
+        target_words = [*(caps or goal.caps)]
     ranking_columns: list[Any] = [
         *group_columns,
         "eta",
@@ -258,8 +259,8 @@ def _add_leads(
     ]
     rankings = [
         ranking.select(ranking_columns)
-        for word in words
-        for ranking in _rank_models(request, case_rows, group_columns, word)
+        for target_word in target_words
+        for ranking in _rank_models(request, case_rows, group_columns, target_word)
     ]
     ranking_keys = [*group_columns, "eta", model_column]
     # All rankings have to rule out a model, and its limits are the widest.
@@ -274,12 +275,15 @@ def _add_leads(
 
 
 def _rank_models(
-    request: DecisionRequest, case_rows: pl.DataFrame, group_columns: Sequence[str], word: str | None
+    request: DecisionRequest,
+    case_rows: pl.DataFrame,
+    group_columns: Sequence[str],
+    target_word: str | None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the rankings at a target: one, or if eta is an estimate, one at it and at either end."""
     goal = request.goal
-    target_arguments = {} if word is None else goal.build_arguments(word)
-    arguments: dict[str, Any] = {"metric": goal.merit, "confidence": request.test_level}
+    target_arguments = {} if target_word is None else goal.build_arguments(target_word)
+    arguments: dict[str, Any] = {"metric": goal.merit_column, "confidence": request.test_level}
     arguments |= target_arguments
     (table, eta), (low_column, high_column, _) = request.whole_table, UNCERTAIN_ETA_COLUMNS
     if low_column not in case_rows.columns or request.weighted_field is not None:
@@ -299,7 +303,7 @@ def _add_leads_by_intervals(
     request: DecisionRequest, case_rows: pl.DataFrame, keys: list[str], n_events: float
 ) -> pl.DataFrame:
     """Add the columns of leads from the intervals of the models, each of which is of one model."""
-    model_column, merit_column, sign = str(request.model), request.goal.merit, request.goal.sign
+    model_column, merit_column, sign = str(request.model), request.goal.merit_column, request.goal.sign
     # Each pair has the level that all of them take (Bonferroni).
     level = 1 - (1 - request.test_level) / math.comb(case_rows[model_column].n_unique(), 2)
     points = case_rows

@@ -27,7 +27,7 @@ class Goal:
     """What is asked of a model, one number for each target; all of them have to hold together."""
 
     targets: Mapping[str, Any]  # values by their words, without `per`; empty if whole curves are judged
-    merit: str  # the column of values by which models are judged
+    merit_column: str  # the column of values by which models are judged
     per: float | None  # the number of cases among which alerts are counted; None if it was not said
     guarantee: float | None
     maximized: PointMetric | None = None  # the metric whose best value is sought
@@ -55,7 +55,7 @@ class Goal:
     @property
     def is_of_rate(self) -> bool:
         """Whether models are judged by what is right of 100 alerts, or found of 100 positives."""
-        return self.merit in ("precision", "recall")
+        return self.merit_column in ("precision", "recall")
 
     def build_arguments(self, *words: str) -> dict[str, Any]:
         """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""

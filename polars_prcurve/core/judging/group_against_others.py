@@ -55,10 +55,10 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
     pooled_table = request.open_table(score_counts)(counts=_COUNTS)
     if target_arguments:
         point = pooled_table.operating_points(eta, metrics=["precision"], **target_arguments)
-        overall_value = point[goal.merit][0]
+        overall_value = point[goal.merit_column][0]
     else:
-        overall_value = pooled_table.summary(eta, metrics=goal.merit)["value"][0]
-    arguments = {"eta": eta, "metrics": goal.merit, "paired": False, **target_arguments}
+        overall_value = pooled_table.summary(eta, metrics=goal.merit_column)["value"][0]
+    arguments = {"eta": eta, "metrics": goal.merit_column, "paired": False, **target_arguments}
     gap_of_cell = _find_gaps(request, score_counts, range(case_rows.height), arguments)
     standings: list[GroupStanding] = ["open"] * case_rows.height
     for cell, gap in gap_of_cell.items():

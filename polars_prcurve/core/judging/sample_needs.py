@@ -127,9 +127,9 @@ def find_log_variances(case: Case) -> tuple[float, float] | None:
 
 def rests_on_eta(case: Case) -> bool:
     """Return whether most of the doubt about precision is that of a prevalence that is an estimate."""
-    eta_low, eta_high = case.key.get("eta_low"), case.key.get("eta_high")
+    eta_low, eta_high = case.key_values.get("eta_low"), case.key_values.get("eta_high")
     rivals = case.rivals or case.candidates
-    if eta_low is None or eta_high is None or not rivals or case.goal.merit != "precision":
+    if eta_low is None or eta_high is None or not rivals or case.goal.merit_column != "precision":
         return False
     best_row, half_width = rivals[0].row, measure_half_width(rivals[:1])
     recall, fpr = best_row.get("recall"), best_row.get("fpr")
@@ -175,7 +175,7 @@ class OpenRange(NamedTuple):
 
 def find_open_range(case: Case) -> OpenRange | None:
     """Return what intervals leave open of what models are judged by, or of how many alerts are right."""
-    candidates, metric_name = case.qualifiers or case.candidates, case.goal.merit
+    candidates, metric_name = case.qualifiers or case.candidates, case.goal.merit_column
     merits = [candidate.merit for candidate in candidates if candidate.merit.span is not None]
     if not merits:
         return None

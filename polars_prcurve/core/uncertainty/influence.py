@@ -81,7 +81,7 @@ def build_influences(
     is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
     fpr_above = pl.when(is_same_group).then(pl.col(Segment.FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
-    segments = curves.segments[False].filter(pl.col(Segment.RISES) | pl.col(Sweep.ENDS_GROUP))
+    segments = curves.segments_by_hull[False].filter(pl.col(Segment.RISES) | pl.col(Sweep.ENDS_GROUP))
     place = pl.int_range(pl.len()).over(Group.NUMBER)
     segments = segments.with_columns(
         (pl.col(Segment.FPR_BEFORE) - fpr_above).alias(Segment.FPR_GAP), place.alias(PLACE)
@@ -102,7 +102,7 @@ def build_influences(
             influence_rows = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
-                columns = (*_PAIR_COLUMNS, *curves.of_pair)
+                columns = (*_PAIR_COLUMNS, *curves.columns_of_pairs)
                 packed_pairs = lanes.pack(pairs, columns, (Group.NUMBER, Pair.NUMBER, *extra_columns))
                 influence_rows = packed_pairs.join(
                     segments, on=Group.NUMBER, maintain_order="left_right"
@@ -121,7 +121,9 @@ def _plan_lanes(
     """Return the lanes of as many prevalences; one if groups differ in their number, which is None."""
     rows = curves.make_rows(pl.col)
     sum_names = (name for influence in influences.values() for name in influence.sums(rows))
-    return EtaLanes(etas_per_group or 1, frozenset((*_PAIR_COLUMNS, *curves.of_pair, *sum_names)))
+    return EtaLanes(
+        etas_per_group or 1, frozenset((*_PAIR_COLUMNS, *curves.columns_of_pairs, *sum_names))
+    )
 
 
 def add_influences(

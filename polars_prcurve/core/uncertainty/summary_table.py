@@ -140,7 +140,9 @@ def _add_chance(
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
     test_name = table.sample.chance_test if table.counts_negatives else None
     if test_name == "ranks":
-        chance_rows = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
+        chance_rows = measure_chance(
+            curves.segments_by_hull[False], curves.groups, curves.sizes, confidence
+        )
         return pair_values.join(chance_rows, on=Group.NUMBER, how="left")
     is_above = pl.lit(None, dtype=pl.Boolean)
     column_names = pair_values.collect_schema().names() if test_name == "area" else []

@@ -202,7 +202,7 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
         span_text,
     )
     if case.goal.is_of_curve:
-        yield name_metric(case.goal.merit), *value_phrases.say_merit(candidate)
+        yield name_metric(case.goal.merit_column), *value_phrases.say_merit(candidate)
         return
     yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.say_alerts(candidate)
     value_text, span_text = value_phrases.say_found(candidate)
@@ -213,7 +213,7 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
         ", ".join(filter(None, [span_text, f"at score {score_text}" if score_text else ""])),
     )
     if case.goal.maximized is not None:
-        yield f"best {name_metric(case.goal.merit)}", *value_phrases.say_merit(candidate)
+        yield f"best {name_metric(case.goal.merit_column)}", *value_phrases.say_merit(candidate)
 
 
 def say_score(candidate: Candidate) -> str:
@@ -251,7 +251,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
     yield from _write_cards(findings, cards)
     unit_name = "group" if findings.group_columns else "prevalence"
     yield f'<section class="chart"><h2>Every {unit_name}, by what is known of it</h2>'
-    metric_name, group_tests = findings.goal.merit, findings.group_tests
+    metric_name, group_tests = findings.goal.merit_column, findings.group_tests
     axis_title = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
         metric_name, f"100 times {name_metric(metric_name)}"
     )
@@ -378,7 +378,7 @@ def describe_difference(case: Case) -> str:
     names_html = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
     pair_html = " minus ".join(names_html)
     unit_of_metric = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}
-    unit = unit_of_metric.get(case.goal.merit, "")
+    unit = unit_of_metric.get(case.goal.merit_column, "")
     scale, number_format = (100, "{:.1f}") if unit else (1, "{:.2g}")
     gap_text, low_text, high_text = (
         number_words.say_signed(scale * value, number_format.format, "+") for value in (gap, low, high)
@@ -443,7 +443,7 @@ def write_value(value_text: str, span_text: str) -> str:
 def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     goal, status = case.goal, case.status
-    heads = [value_phrases.name_precision(case) if goal.is_of_rate else name_metric(goal.merit)]
+    heads = [value_phrases.name_precision(case) if goal.is_of_rate else name_metric(goal.merit_column)]
     if not goal.is_of_curve:
         heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
     if set(goal.targets) == {"recall"}:
@@ -490,7 +490,12 @@ def write_cases(findings: Findings) -> str:
 def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
     eta = case.eta
-    if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.qualifiers:
+    if (
+        eta is None
+        or not 0 < eta < 1
+        or case.key_values.get("eta_low") is not None
+        or not case.qualifiers
+    ):
         return ""
     candidates = case.qualifiers[:_MOST_COMPARED]
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]

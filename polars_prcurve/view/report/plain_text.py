@@ -112,13 +112,13 @@ def list_columns(
     head = name_precision(case).replace("100 alerts", "100")
     precision_column = Column(head, fill(lambda candidate: say_precision(case, candidate.precision)))
     if not case.goal.is_of_rate:
-        text_columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
+        text_columns.append(Column(name_metric(case.goal.merit_column), fill(say_merit)))
     if case.goal.is_of_curve:
         return text_columns, []
     recall_column = Column("found", fill(say_found))
     alerts_column = Column(f"alerts ({level_text})", fill(say_alerts))
     first_columns, last_column = [precision_column, alerts_column], recall_column
-    if case.goal.merit == "recall":
+    if case.goal.merit_column == "recall":
         first_columns, last_column = [recall_column, precision_column], alerts_column
     score_column = Column("score", fill(lambda candidate: (document.say_score(candidate), "")))
     candidate_rows = [candidate.row if candidate.meets_targets else {} for candidate in candidates]
@@ -136,7 +136,10 @@ def list_columns(
         *count_columns,
     ]
     spare = ["fp", "tp", last_column.head, "score", alerts_column.head]
-    return text_columns, [*spare, *([] if case.goal.merit == "precision" else [precision_column.head])]
+    return text_columns, [
+        *spare,
+        *([] if case.goal.merit_column == "precision" else [precision_column.head]),
+    ]
 
 
 def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
@@ -151,7 +154,7 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     cases = findings.cases[:_MOST_ROWS]
     case_names = [_clean(case.name) for case in cases]
     verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
-    metric_name = findings.goal.merit
+    metric_name = findings.goal.merit_column
     is_of_rate = findings.goal.is_of_rate
     unit_name, say = (
         ("of 100 right", say_of_100) if is_of_rate else (name_metric(metric_name), say_merit)
@@ -253,7 +256,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         ),
     ]
     if case.goal.is_of_curve:
-        return [*rows, write(name_metric(case.goal.merit), say_merit)]
+        return [*rows, write(name_metric(case.goal.merit_column), say_merit)]
     return [
         *rows,
         write(f"alerts {say_cases(case.per)}", say_alerts),

@@ -62,7 +62,7 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
         "would_settle": pl.String(),
     }
     return pl.DataFrame(
-        [{**case.key, **vars(case.verdict)} for case in findings.cases], schema=verdict_schema
+        [{**case.key_values, **vars(case.verdict)} for case in findings.cases], schema=verdict_schema
     )
 
 

@@ -42,7 +42,7 @@ def say_need(case: JudgedCase, test_level: float) -> str:
         return _say_larger_test(case, need)
     if need is None:
         return ""
-    unit_name = "alerts" if case.goal.merit == "precision" else "positives"
+    unit_name = "alerts" if case.goal.merit_column == "precision" else "positives"
     condition_phrase = f"is found (4 times in 5) with {say_examples(need)}"
     if need.is_met:
         condition_phrase = "would have been found here (4 times in 5): what is left is smaller"
@@ -101,7 +101,9 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     half_width, is_of_eta = measure_half_width(case.rivals[:1]), rests_on_eta(case)
     if half_width is None or (need is None and not is_of_eta):
         return order_sentence
-    subject_phrase = "How many alerts are right" if case.goal.merit == "precision" else "What is found"
+    subject_phrase = (
+        "How many alerts are right" if case.goal.merit_column == "precision" else "What is found"
+    )
     width_sentence = f"{subject_phrase} is known to {say_points(half_width)} in 100 either way"
     if not is_of_eta and need is not None and not need.is_met:
         width_sentence += f"; to know it to {say_points(WELL_KNOWN)} takes {say_examples(need)}"

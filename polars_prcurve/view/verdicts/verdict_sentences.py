@@ -50,7 +50,7 @@ def _say_settled(case: JudgedCase) -> str:
     other_candidates = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
     if not other_candidates:
         return _say_only_model(case, best_candidate)
-    metric_name, runner_up_name = case.goal.merit, name_model(other_candidates[0])
+    metric_name, runner_up_name = case.goal.merit_column, name_model(other_candidates[0])
     rivals_phrase = {1: "", 2: " than both others"}.get(
         len(other_candidates), f" than all {len(other_candidates)} others"
     )
@@ -85,7 +85,7 @@ def _say_only_model(case: Case, candidate: Candidate) -> str:
             opening = "The scores are better than chance: "
         return start_sentence(f"{opening}{_name_merit(case)} {value_text} ({low_text} to {high_text})")
     found_phrase = f"{say_part(recall_estimate.value)} of the positives are found"
-    if case.goal.merit == "precision":
+    if case.goal.merit_column == "precision":
         return f"{opening}{say_alerts_right(case, precision)}, and {found_phrase}"
     span_text = (
         ""
@@ -104,11 +104,11 @@ def _say_values(case: Case, metric_name: str, values: Sequence[float]) -> list[s
 
 def _name_merit(case: Case) -> str:
     best_prefix = "best " if case.goal.maximized is not None else ""
-    return f"{best_prefix}{name_metric(case.goal.merit)}"
+    return f"{best_prefix}{name_metric(case.goal.merit_column)}"
 
 
 def _say_not_told_apart(case: JudgedCase) -> str:
-    rivals, metric_name = case.named_candidates, case.goal.merit
+    rivals, metric_name = case.named_candidates, case.goal.merit_column
     best_rival, opening = rivals[0], f"{list_names(rivals)} are not told apart"
     if len(rivals) == 1:  # the others are behind it, and it is not shown to be above chance
         return f"{list_names(rivals)} leads no model that is shown to be above chance"
@@ -216,8 +216,8 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"behind: {list_names(candidates)}"
     if status != "no better than chance" and (doubts := case.interval_doubts):
         yield f"intervals may be too narrow: {join_words(doubts)}"
-    if case.key.get("eta_low") is not None:
-        low_text, high_text = say_eta(case.key["eta_low"]), say_eta(case.key["eta_high"])
+    if case.key_values.get("eta_low") is not None:
+        low_text, high_text = say_eta(case.key_values["eta_low"]), say_eta(case.key_values["eta_high"])
         yield f"the prevalence is an estimate, {low_text} to {high_text}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by their intervals, each of which is of one model"
