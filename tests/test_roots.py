@@ -38,8 +38,8 @@ def crossings(functions: Sequence[Function], low: float = -1, high: float = 1) -
 def roots_of(function: Function, low: float = -1, high: float = 1) -> list[tuple[float, bool]]:
     found = crossings([function, zero], low, high)
     known = ~found.is_parting
-    assert (found.pair == 0).all()
-    return list(zip(found.place[known].tolist(), found.falling[known].tolist(), strict=True))
+    assert (found.pair_numbers == 0).all()
+    return list(zip(found.places[known].tolist(), found.is_falling[known].tolist(), strict=True))
 
 
 def assert_roots(found: list[tuple[float, bool]], expected: list[tuple[float, bool]]) -> None:
@@ -110,19 +110,19 @@ def test_where_functions_part() -> None:
     """Equal from the low end on: no root, but the order changes there."""
     found = crossings([lambda x: np.maximum(x - 0.1234, 0.0), zero, lambda x: np.minimum(0.3 - x, 0.0)])
     assert found.is_parting.tolist() == [True, True, True]
-    assert found.falling.tolist() == [False, False, False]
-    assert found.place == pytest.approx([0.1234, 0.1234, 0.3], abs=1e-9)
+    assert found.is_falling.tolist() == [False, False, False]
+    assert found.places == pytest.approx([0.1234, 0.1234, 0.3], abs=1e-9)
 
 
 def test_rounding_is_no_difference() -> None:
     found = crossings([np.exp, lambda x: np.exp(x / 2) ** 2])
-    assert len(found.pair) == 0
+    assert len(found.pair_numbers) == 0
 
 
 def test_differences_that_are_rounding_alone_do_not_grow() -> None:
     """A sum in which nearly all cancels: finer grids of finer grids would be without number."""
     noise = lambda x: (1e6 + np.sin(x)) - 1e6 - np.sin(x)  # noqa: E731
-    assert len(crossings([noise, zero]).pair) < 20_000
+    assert len(crossings([noise, zero]).pair_numbers) < 20_000
 
 
 @given(
@@ -154,17 +154,17 @@ def test_many_pairs() -> None:
     a, b = np.triu_indices(len(slopes), 1)
     assert len(a) > 20_000
     # The line of slope s and that of slope r meet at s + r; of either sign of x the lower slope falls.
-    assert sorted(found.pair) == list(range(len(a)))
-    expected = slopes[a[found.pair]] + slopes[b[found.pair]]
-    assert np.abs(found.place - expected).max() < 1e-9
-    assert found.falling.all()
+    assert sorted(found.pair_numbers) == list(range(len(a)))
+    expected = slopes[a[found.pair_numbers]] + slopes[b[found.pair_numbers]]
+    assert np.abs(found.places - expected).max() < 1e-9
+    assert found.is_falling.all()
 
 
 def test_no_pairs() -> None:
     for functions in ([], [zero]):
         found = crossings(functions)
         assert [len(part) for part in found] == [0, 0, 0, 0]
-        assert found.pair.dtype == np.intp
+        assert found.pair_numbers.dtype == np.intp
 
 
 @pytest.mark.parametrize("eta", [1e-300, 1e-11, 0.3, 1 - 1e-9])

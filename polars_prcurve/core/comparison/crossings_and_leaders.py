@@ -56,46 +56,46 @@ _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at 
 class ModelIndex:
     """The models of a table in memory; the number of a model is that of its row."""
 
-    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by Row.MODEL
+    model_rows: pl.DataFrame  # one row per model, sorted by the `by` columns, then by Row.MODEL
 
     def group_numbers(self) -> Indices:
         """Return the number of the `by` group of each model, from 1 up."""
-        keys = [pl.col(name) for name in self.frame.columns if name != Row.MODEL]
+        key_columns = [pl.col(name) for name in self.model_rows.columns if name != Row.MODEL]
         is_first = pl.int_range(pl.len()) == 0
-        changes = [key.ne_missing(key.shift(1)) for key in keys]
-        starts_group = pl.any_horizontal(is_first, *changes) if keys else is_first
-        return self.frame.select(starts_group.cum_sum().cast(pl.Int64)).to_series().to_numpy()
+        has_changed = [key.ne_missing(key.shift(1)) for key in key_columns]
+        is_group_start = pl.any_horizontal(is_first, *has_changed) if key_columns else is_first
+        return self.model_rows.select(is_group_start.cum_sum().cast(pl.Int64)).to_series().to_numpy()
 
     def list_pairs(self) -> tuple[Indices, Indices]:
         """Return the numbers of both models of all model pairs, the smaller number first."""
-        groups = self.group_numbers()
-        starts = np.flatnonzero(np.diff(groups, prepend=0))
-        ends = np.append(starts, len(groups))[1:]
+        group_numbers = self.group_numbers()
+        group_starts = np.flatnonzero(np.diff(group_numbers, prepend=0))
+        group_ends = np.append(group_starts, len(group_numbers))[1:]
         pairs = [
-            np.array(np.triu_indices(end - start, 1)) + start
-            for start, end in zip(starts, ends, strict=True)
+            np.array(np.triu_indices(group_end - group_start, 1)) + group_start
+            for group_start, group_end in zip(group_starts, group_ends, strict=True)
         ]
         return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
 
-    def build_table(self, rows: Indices, **columns: Any) -> pl.DataFrame:
+    def build_table(self, model_numbers: Indices, **columns: Any) -> pl.DataFrame:
         """Return a table with the `by` columns of these models, and the given columns."""
-        by = self.frame.drop(Row.MODEL)[rows]
-        return by.with_columns(**columns) if by.width else pl.DataFrame(columns)
+        group_rows = self.model_rows.drop(Row.MODEL)[model_numbers]
+        return group_rows.with_columns(**columns) if group_rows.width else pl.DataFrame(columns)
 
-    def model_names(self, rows: Indices) -> pl.Series:
+    def model_names(self, model_numbers: Indices) -> pl.Series:
         """Return the names of models from their numbers."""
-        return self.frame[Row.MODEL].gather(rows)
+        return self.model_rows[Row.MODEL].gather(model_numbers)
 
 
 @dataclass(frozen=True)
 class ModelScores:
     """Models of one or several `by` groups, and a function that scores them at any prevalence."""
 
-    models: ModelIndex
+    model_index: ModelIndex
     score_at: Evaluate  # from numbers of models, and a place for each, to scores: greater is better
     sign: float  # a score is the metric times this sign
-    low: float  # the lower end of the search, as a logit of prevalence
-    high: float
+    low_logit: float  # the lower end of the search, as a logit of prevalence
+    high_logit: float
     term_size: float  # if scores are differences of terms that may cancel, their size; otherwise 0
     point_metric: PointMetric | None = None  # if operating points, which stay where they are, are scored
     points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
@@ -105,35 +105,53 @@ class ModelScores:
 
         Models that part are equal below the place: nobody is overtaken, but the order changes.
         """
-        a, b = self.models.list_pairs()
+        first_models, second_models = self.model_index.list_pairs()
         if self.point_metric is None or self.point_metric.ties is None:
-            roots = find_sign_changes(self.score_at, a, b, self.low, self.high, term_size=self.term_size)
+            ends = self.low_logit, self.high_logit
+            roots = find_sign_changes(
+                self.score_at, first_models, second_models, *ends, term_size=self.term_size
+            )
         else:
-            solutions: list[tuple[int, float, bool, bool]] = []
-            for pair, models in enumerate(zip(a, b, strict=True)):
-                odds = self.point_metric.ties(*(Point(*self.points[model]) for model in models))
-                solved = {math.log(r) for r in odds if 0 < r < math.inf}
-                ends = [self.low, *sorted(x for x in solved if self.low < x < self.high), self.high]
-                # At some solutions of the equation the scores only touch. So the scores are compared in
-                # the middle between each two solutions.
-                middles = (np.array(ends[:-1]) + ends[1:]) / 2
-                at_middles = [self.score_at(np.full(len(middles), n), middles) for n in models]
-                signs = np.sign(at_middles[0] - at_middles[1])
-                for place, below, above in zip(ends[1:-1], signs, signs[1:], strict=False):
-                    if below * above < 0:
-                        solutions.append((pair, place, below > 0, False))
-            dtypes = enumerate((np.intp, float, bool, bool))
-            roots = Roots(*(np.array([root[i] for root in solutions], dtype) for i, dtype in dtypes))
-        roots = roots.select(np.argsort(roots.place))
-        first, second = a[roots.pair], b[roots.pair]
+            roots = self._solve_ties(first_models, second_models)
+        roots = roots.select(np.argsort(roots.places))
+        first_of_roots = first_models[roots.pair_numbers]
+        second_of_roots = second_models[roots.pair_numbers]
+        # The overtaken model is the one that is ahead below.
+        overtaken = np.where(roots.is_falling, first_of_roots, second_of_roots)
         return pl.DataFrame(
             {
-                "overtaken": np.where(roots.falling, first, second),  # the model that is ahead below
-                "overtaker": np.where(roots.falling, second, first),
-                "place": roots.place,
+                "overtaken": overtaken,
+                "overtaker": np.where(roots.is_falling, second_of_roots, first_of_roots),
+                "place": roots.places,
                 "is_parting": roots.is_parting,
             }
         )
+
+    def _solve_ties(self, first_models: Indices, second_models: Indices) -> Roots:
+        """Return the roots of pairs of operating points, from the equation of the metric."""
+        assert self.point_metric is not None
+        assert self.point_metric.ties is not None
+        solutions: list[tuple[int, float, bool, bool]] = []
+        for pair_number, pair_models in enumerate(zip(first_models, second_models, strict=True)):
+            odds_of_ties = self.point_metric.ties(*(Point(*self.points[model]) for model in pair_models))
+            solution_places = {math.log(odds) for odds in odds_of_ties if 0 < odds < math.inf}
+            stretch_ends = [
+                self.low_logit,
+                *sorted(place for place in solution_places if self.low_logit < place < self.high_logit),
+                self.high_logit,
+            ]
+            # At some solutions of the equation the scores only touch. So the scores are compared in
+            # the middle between each two solutions.
+            middles = (np.array(stretch_ends[:-1]) + stretch_ends[1:]) / 2
+            scores_at_middles = [
+                self.score_at(np.full(len(middles), model), middles) for model in pair_models
+            ]
+            signs = np.sign(scores_at_middles[0] - scores_at_middles[1])
+            for place, sign_below, sign_above in zip(stretch_ends[1:-1], signs, signs[1:], strict=False):
+                if sign_below * sign_above < 0:
+                    solutions.append((pair_number, place, sign_below > 0, False))
+        dtypes = enumerate((np.intp, float, bool, bool))
+        return Roots(*(np.array([root[i] for root in solutions], dtype) for i, dtype in dtypes))
 
 
 def _collect_model_scores(
@@ -142,42 +160,44 @@ def _collect_model_scores(
     """Collect curves, or operating points, of all models; return a function that scores them."""
     metric, targets = ranking_metric
     expected = "two prevalences, 0 < low < high < 1"
-    ends = read_pair("eta_range=", eta_range, expected, read_share)
-    if not 0 < ends[0] < ends[1] < 1:
+    eta_ends = read_pair("eta_range=", eta_range, expected, read_share)
+    if not 0 < eta_ends[0] < eta_ends[1] < 1:
         raise PrcError(f"eta_range= is {expected}; got {eta_range!r} (at 1 all models meet)")
-    low, high = map(to_logit, ends)
+    low_logit, high_logit = map(to_logit, eta_ends)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so no models trade places on it")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
     sign, term_size = direction_sign(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):
         curves = collect_curves(table, [metric])
-        numbers = table.collect(curves.groups, "", n_etas=1)
-        [name] = named = number_metrics([metric])
+        model_rows = table.collect(curves.groups, "", n_etas=1)
+        [name] = metrics_by_name = number_metrics([metric])
 
         def score_curves(models: Indices, places: Floats) -> Floats:
             order = np.lexsort((places, models))  # the order of pairs, as they come back
-            groups = numbers[Group.NUMBER].gather(models[order])
-            etas = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(places[order])})
-            grid = EtaTable(etas, {Group.NUMBER: pl.UInt32()})
+            groups = model_rows[Group.NUMBER].gather(models[order])
+            eta_rows = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(places[order])})
+            grid = EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()})
             pairs = curves.build_pairs(grid).filter(pl.col(Pair.HAS_ETA_ROW).is_not_null())
-            query = curves.compute_values(pairs, named).select(Pair.NUMBER, name).sort(Pair.NUMBER)
+            query = curves.compute_values(pairs, metrics_by_name).select(Pair.NUMBER, name)
+            query = query.sort(Pair.NUMBER)
             values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
             return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 
-        return ModelScores(
-            ModelIndex(numbers.select(*table.by)), score_curves, sign, low, high, term_size
-        )
+        model_index = ModelIndex(model_rows.select(*table.by))
+        return ModelScores(model_index, score_curves, sign, low_logit, high_logit, term_size)
     collected_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
-    rates = collected_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
+    point_rates = collected_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            values: Floats = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
+            recall, fpr = point_rates[models, 0], point_rates[models, 1]
+            values: Floats = metric.from_rates(recall, fpr, from_logit(places))
             return values * sign
 
-    index, points = ModelIndex(collected_points.select(*table.by)), [*map(tuple, rates.tolist())]
-    return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
+    model_index = ModelIndex(collected_points.select(*table.by))
+    points = [*map(tuple, point_rates.tolist())]
+    return ModelScores(model_index, score_points, sign, low_logit, high_logit, term_size, metric, points)
 
 
 def build_crossings_table(
@@ -186,14 +206,19 @@ def build_crossings_table(
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
     check_group_names(table.by, CROSSING_COLUMNS)
     scores = _collect_model_scores(table, ranking_metric, eta_range)
-    models, changes = scores.models, scores.find_order_changes().filter(~pl.col("is_parting"))
-    group = pl.Series("group", models.group_numbers()[changes["overtaken"].to_numpy()])
-    changes = changes.with_columns(group).sort("group", "place", "overtaken", "overtaker")
-    overtaken, overtaker, places = (changes[name].to_numpy() for name in changes.columns[:3])
-    return models.build_table(
+    model_index, order_changes = (
+        scores.model_index,
+        scores.find_order_changes().filter(~pl.col("is_parting")),
+    )
+    group_series = pl.Series("group", model_index.group_numbers()[order_changes["overtaken"].to_numpy()])
+    order_changes = order_changes.with_columns(group_series).sort(
+        "group", "place", "overtaken", "overtaker"
+    )
+    overtaken, overtaker, places = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
+    return model_index.build_table(
         overtaken,
-        model_a=models.model_names(overtaken),
-        model_b=models.model_names(overtaker),
+        model_a=model_index.model_names(overtaken),
+        model_b=model_index.model_names(overtaker),
         eta=from_logit(places),
         value=scores.score_at(overtaken, places) * scores.sign,
     )
@@ -205,51 +230,63 @@ def build_leaders_table(
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
     check_group_names(table.by, LEADER_COLUMNS)
     scores = _collect_model_scores(table, ranking_metric, eta_range)
-    changes, groups = scores.find_order_changes(), scores.models.group_numbers()
+    order_changes, group_numbers = scores.find_order_changes(), scores.model_index.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
-    first_places = np.full(len(groups), scores.high)
-    overtaken, overtaker, places = (changes[name].to_numpy() for name in changes.columns[:3])
-    np.minimum.at(first_places, groups[overtaker] - 1, places)
-    all_models = np.arange(len(groups))
-    values = scores.score_at(all_models, (scores.low + first_places[groups - 1]) / 2)
-    rows: list[tuple[int, float, float]] = []
-    for group in np.unique(groups):
-        models = all_models[(groups == group) & ~np.isnan(values)]
+    first_places = np.full(len(group_numbers), scores.high_logit)
+    overtaken, overtaker, places = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
+    np.minimum.at(first_places, group_numbers[overtaker] - 1, places)
+    all_models = np.arange(len(group_numbers))
+    values = scores.score_at(all_models, (scores.low_logit + first_places[group_numbers - 1]) / 2)
+    leader_stretches: list[tuple[int, float, float]] = []
+    for group in np.unique(group_numbers):
+        models = all_models[(group_numbers == group) & ~np.isnan(values)]
         if len(models) > 0:
-            within = np.isin(overtaker, models) & np.isin(overtaken, models)
+            is_within = np.isin(overtaker, models) & np.isin(overtaken, models)
             gaps = subtract_rounded(values[models, None], values[models], scores.term_size)
-            group_changes = changes.filter(within)
-            rows += _split_by_leader(models, gaps > 0, group_changes, scores.low, scores.high)
-    models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
+            group_changes = order_changes.filter(is_within)
+            leader_stretches += _split_by_leader(
+                models, gaps > 0, group_changes, scores.low_logit, scores.high_logit
+            )
+    models, low_places, high_places = (
+        np.array([stretch[column_number] for stretch in leader_stretches]) for column_number in range(3)
+    )
     models = models.astype(np.intp)
-    ends = {"eta_low": from_logit(low), "eta_high": from_logit(high)}
-    return scores.models.build_table(models, **ends, model=scores.models.model_names(models))
+    eta_columns = {"eta_low": from_logit(low_places), "eta_high": from_logit(high_places)}
+    return scores.model_index.build_table(
+        models, **eta_columns, model=scores.model_index.model_names(models)
+    )
 
 
 def _split_by_leader(
-    models: Indices, ahead: NDArray[np.bool_], changes: pl.DataFrame, low: float, high: float
+    models: Indices,
+    is_ahead: NDArray[np.bool_],
+    order_changes: pl.DataFrame,
+    low_logit: float,
+    high_logit: float,
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
     # The leader is the first model with the fewest models ahead of it, normally none.
-    leader = int(np.argmin(ahead.sum(axis=0)))
+    leader = int(np.argmin(is_ahead.sum(axis=0)))
     overtaken, overtaker = (
-        np.searchsorted(models, changes[name].to_numpy()) for name in ("overtaken", "overtaker")
+        np.searchsorted(models, order_changes[name].to_numpy()) for name in ("overtaken", "overtaker")
     )
-    places = changes["place"].to_numpy()
+    places = order_changes["place"].to_numpy()
     # If three models meet in one place, their changes are rounded apart, and must be applied together.
-    ends = np.flatnonzero(np.diff(places, append=np.inf) > _SAME_PLACE) + 1
-    start = 0
-    for end in ends.tolist():
-        place = float(places[start])
-        for loser, winner in zip(overtaken[start:end], overtaker[start:end], strict=True):
-            ahead[loser, winner], ahead[winner, loser] = False, True
-        if ahead[:, leader].any():
-            if place - low > _SAME_PLACE:
-                yield int(models[leader]), low, place
-                low = place
-            leader = int(np.argmin(ahead.sum(axis=0)))
-        start = end
-    yield int(models[leader]), low, high
+    change_ends = np.flatnonzero(np.diff(places, append=np.inf) > _SAME_PLACE) + 1
+    first_change = 0
+    for next_change in change_ends.tolist():
+        place = float(places[first_change])
+        for loser, winner in zip(
+            overtaken[first_change:next_change], overtaker[first_change:next_change], strict=True
+        ):
+            is_ahead[loser, winner], is_ahead[winner, loser] = False, True
+        if is_ahead[:, leader].any():
+            if place - low_logit > _SAME_PLACE:
+                yield int(models[leader]), low_logit, place
+                low_logit = place
+            leader = int(np.argmin(is_ahead.sum(axis=0)))
+        first_change = next_change
+    yield int(models[leader]), low_logit, high_logit
 
 
 # ROC curves against each other -----------------------------------------------------------------
@@ -279,26 +316,42 @@ class _RotatedRoc(NamedTuple):
 def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     """Return `by` and ROC_CROSSING_COLUMNS; model_a is above before the crossing, model_b after it."""
     check_group_names(table.by, ROC_CROSSING_COLUMNS)
-    models, curves, _ = _collect_rocs(table)
-    rows: list[tuple[int, int, float, float]] = []
-    for a, b in zip(*models.list_pairs(), strict=True):
-        knots, gaps = _compute_gaps(curves[a], curves[b])
-        for before, after in pairwise(np.flatnonzero(gaps)):
-            if gaps[before] * gaps[after] < 0:
-                if after - before > 1:  # gaps of 0 in between: the upper end, where curves part
-                    s = knots[after - 1]
+    model_index, rocs, _ = _collect_rocs(table)
+    crossings: list[tuple[int, int, float, float]] = []
+    for first_model, second_model in zip(*model_index.list_pairs(), strict=True):
+        knots, gaps = _compute_gaps(rocs[first_model], rocs[second_model])
+        for knot_before, knot_after in pairwise(np.flatnonzero(gaps)):
+            if gaps[knot_before] * gaps[knot_after] < 0:
+                if (
+                    knot_after - knot_before > 1
+                ):  # gaps of 0 in between: the upper end, where curves part
+                    s = knots[knot_after - 1]
                 else:
-                    share = gaps[before] / (gaps[before] - gaps[after])
-                    s = knots[before] + share * (knots[after] - knots[before])
-                d = np.interp(s, curves[a].sums, curves[a].differences)
-                rows.append((*((a, b) if gaps[before] > 0 else (b, a)), (s - d) / 2, (s + d) / 2))
-    first, second, fpr, recall = (np.array([row[i] for row in rows]) for i in range(4))
-    first, second = first.astype(np.intp), second.astype(np.intp)
-    order = np.lexsort((second, first, recall, fpr, models.group_numbers()[first]))
-    return models.build_table(
-        first[order],
-        model_a=models.model_names(first[order]),
-        model_b=models.model_names(second[order]),
+                    share = gaps[knot_before] / (gaps[knot_before] - gaps[knot_after])
+                    s = knots[knot_before] + share * (knots[knot_after] - knots[knot_before])
+                d = np.interp(s, rocs[first_model].sums, rocs[first_model].differences)
+                crossings.append(
+                    (
+                        *(
+                            (first_model, second_model)
+                            if gaps[knot_before] > 0
+                            else (second_model, first_model)
+                        ),
+                        (s - d) / 2,
+                        (s + d) / 2,
+                    )
+                )
+    models_above, models_below, fpr, recall = (
+        np.array([crossing[column_number] for crossing in crossings]) for column_number in range(4)
+    )
+    models_above, models_below = models_above.astype(np.intp), models_below.astype(np.intp)
+    order = np.lexsort(
+        (models_below, models_above, recall, fpr, model_index.group_numbers()[models_above])
+    )
+    return model_index.build_table(
+        models_above[order],
+        model_a=model_index.model_names(models_above[order]),
+        model_b=model_index.model_names(models_below[order]),
         fpr=fpr[order],
         recall=recall[order],
     )
@@ -307,27 +360,32 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
 def build_dominance_table(table: InputTable) -> pl.DataFrame:
     """Return `by` and DOMINANCE_COLUMNS, with a row per model."""
     check_group_names(table.by, DOMINANCE_COLUMNS)
-    models, curves, on_hull = _collect_rocs(table)
-    below: list[list[int]] = [[] for _ in curves]
-    above: list[list[int]] = [[] for _ in curves]
-    for a, b in zip(*models.list_pairs(), strict=True):
-        _, gaps = _compute_gaps(curves[a], curves[b])
+    model_index, rocs, on_hull = _collect_rocs(table)
+    models_below: list[list[int]] = [[] for _ in rocs]
+    models_above: list[list[int]] = [[] for _ in rocs]
+    for first_model, second_model in zip(*model_index.list_pairs(), strict=True):
+        _, gaps = _compute_gaps(rocs[first_model], rocs[second_model])
         if gaps.any() and ((gaps >= 0).all() or (gaps <= 0).all()):
-            upper, lower = (a, b) if (gaps >= 0).all() else (b, a)
-            below[upper].append(lower)
-            above[lower].append(upper)
-    dtype = pl.List(models.frame.schema[Row.MODEL])
+            upper, lower = (
+                (first_model, second_model) if (gaps >= 0).all() else (second_model, first_model)
+            )
+            models_below[upper].append(lower)
+            models_above[lower].append(upper)
+    dtype = pl.List(model_index.model_rows.schema[Row.MODEL])
     dominates, dominated_by = (
         pl.Series(
-            [models.model_names(np.array(numbers, dtype=np.intp)) for numbers in number_lists],
+            [
+                model_index.model_names(np.array(model_numbers, dtype=np.intp))
+                for model_numbers in number_lists
+            ],
             dtype=dtype,
         )
-        for number_lists in (below, above)
+        for number_lists in (models_below, models_above)
     )
-    all_models = np.arange(len(curves))
-    return models.build_table(
+    all_models = np.arange(len(rocs))
+    return model_index.build_table(
         all_models,
-        model=models.model_names(all_models),
+        model=model_index.model_names(all_models),
         dominates=dominates,
         dominated_by=dominated_by,
         on_hull=on_hull,
@@ -336,40 +394,46 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
 
 def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.Series]:
     """Return models, their curves, and whether each is on the hull; without a curve empty, and null."""
-    segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
-    groups = table.collect(segments.groups, "", n_etas=1)
-    models = ModelIndex(groups.select(*table.by))
-    has_both = pl.all_horizontal(has_class(table, Group.N_POS), has_class(table, Group.N_NEG))
-    has_curve = groups.select(has_both).to_series()
-    has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
-    numbers = pl.Series(_GROUP_NUMBER, models.group_numbers())
-    numbered = groups.select(Group.NUMBER).with_row_index(_MODEL_NUMBER).with_columns(numbers)
+    curves = collect_curves(table, [CURVE_METRICS["roc_auc"]])
+    group_rows = table.collect(curves.groups, "", n_etas=1)
+    model_index = ModelIndex(group_rows.select(*table.by))
+    has_both_classes = pl.all_horizontal(has_class(table, Group.N_POS), has_class(table, Group.N_NEG))
+    has_curve = group_rows.select(has_both_classes).to_series()
+    has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(group_rows)))
+    group_series = pl.Series(_GROUP_NUMBER, model_index.group_numbers())
+    numbered_models = (
+        group_rows.select(Group.NUMBER).with_row_index(_MODEL_NUMBER).with_columns(group_series)
+    )
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
-    rises = table.collect(segments.segments_by_hull[False], "", n_etas=1)
-    rises = rises.join(numbered.filter(has_curve), on=Group.NUMBER)
-    starts = rises.select(
+    rise_segments = table.collect(curves.segments_by_hull[False], "", n_etas=1)
+    rise_segments = rise_segments.join(numbered_models.filter(has_curve), on=Group.NUMBER)
+    start_points = rise_segments.select(
         _MODEL_NUMBER, _GROUP_NUMBER, recall=Segment.RECALL_BEFORE, fpr=Segment.FPR_BEFORE
     )
-    ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=Segment.FPR_OR_ZERO)
-    points = pl.concat([starts, ends]).unique()
-    curves = [_RotatedRoc(np.empty(0), np.empty(0))] * len(groups)
+    end_points = rise_segments.select(
+        _MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=Segment.FPR_OR_ZERO
+    )
+    points = pl.concat([start_points, end_points]).unique()
+    rocs = [_RotatedRoc(np.empty(0), np.empty(0))] * len(group_rows)
     for [model], model_points in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
         s, d = (
             (model_points["recall"] + model_points["fpr"]).to_numpy(),
             (model_points["recall"] - model_points["fpr"]).to_numpy(),
         )
         order = np.lexsort((d, s))
-        curves[model] = _RotatedRoc(np.r_[0.0, s[order], 2.0], np.r_[0.0, d[order], 0.0])
-    return models, curves, _test_on_hull(points, has_curve)
+        rocs[model] = _RotatedRoc(np.r_[0.0, s[order], 2.0], np.r_[0.0, d[order], 0.0])
+    return model_index, rocs, _test_on_hull(points, has_curve)
 
 
 def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     """Return whether a corner of the hull of its group is a point of the model; null without a curve."""
-    renamed = {_GROUP_NUMBER: Group.NUMBER, "fpr": Segment.FPR_OR_ZERO}
-    own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(renamed)
-    ends = own_points.select(Group.NUMBER).unique()
-    ends = ends.with_columns(pl.lit(1.0).alias(name) for name in ("recall", Segment.FPR_OR_ZERO))
+    renamed_columns = {_GROUP_NUMBER: Group.NUMBER, "fpr": Segment.FPR_OR_ZERO}
+    own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(renamed_columns)
+    end_points = own_points.select(Group.NUMBER).unique()
+    end_points = end_points.with_columns(
+        pl.lit(1.0).alias(name) for name in ("recall", Segment.FPR_OR_ZERO)
+    )
     # The hull starts at (0, 0), which is no row, and ends at (1, 1). At a real vertex the cross product
     # of the steps to and from it is above 0. Rounded rates change a step by up to 2**-53, the product
     # by that times the sum of all steps; the bound is twice as much.
@@ -380,19 +444,23 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     rise_after, run_after = (step.shift(-1).over(Group.NUMBER) for step in (rise, run))
     rounding = 2.0**-52 * (rise + run + rise_after + run_after)
     is_bend = rise * run_after - rise_after * run > rounding
-    corners = find_upper_hull(pl.concat([own_points, ends])).filter(is_bend)
-    keys = ["recall", "fpr"]
-    touching = points.join(corners, left_on=[_GROUP_NUMBER, *keys], right_on=[Group.NUMBER, *keys])
-    numbers = pl.int_range(len(has_curve), eager=True)
-    on_hull = numbers.is_in(touching[_MODEL_NUMBER].implode())
+    corners = find_upper_hull(pl.concat([own_points, end_points])).filter(is_bend)
+    rate_columns = ["recall", "fpr"]
+    touching_points = points.join(
+        corners, left_on=[_GROUP_NUMBER, *rate_columns], right_on=[Group.NUMBER, *rate_columns]
+    )
+    model_numbers = pl.int_range(len(has_curve), eager=True)
+    on_hull = model_numbers.is_in(touching_points[_MODEL_NUMBER].implode())
     return pl.select(pl.when(has_curve).then(on_hull)).to_series()
 
 
-def _compute_gaps(a: _RotatedRoc, b: _RotatedRoc) -> tuple[Floats, Floats]:
+def _compute_gaps(first_roc: _RotatedRoc, second_roc: _RotatedRoc) -> tuple[Floats, Floats]:
     """Return the places of all corners, and by how much a is above b there; 0 for rounding."""
     # Between the corners of both curves the gap is linear, so its signs at corners tell all.
-    if not (len(a.sums) and len(b.sums)):
+    if not (len(first_roc.sums) and len(second_roc.sums)):
         return np.empty(0), np.empty(0)
-    knots = np.union1d(a.sums, b.sums)
-    gaps = np.interp(knots, a.sums, a.differences) - np.interp(knots, b.sums, b.differences)
+    knots = np.union1d(first_roc.sums, second_roc.sums)
+    gaps = np.interp(knots, first_roc.sums, first_roc.differences) - np.interp(
+        knots, second_roc.sums, second_roc.differences
+    )
     return knots, np.where(np.abs(gaps) <= _ROUNDING, 0.0, gaps)

@@ -23,7 +23,7 @@ import polars as pl
 
 from polars_prcurve.core.comparison import difference_tests, model_pairs, paired_errors
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
-from polars_prcurve.core.comparison.paired_errors import AMOUNTS, BOTH, OF_ALL
+from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.interval_inputs import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import tell_doubts, z_value
@@ -48,11 +48,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import Segment
-from polars_prcurve.core.prevalence.eta_grid import (
-    check_result_columns,
-    find_shared_eta,
-    repeat_rows,
-)
+from polars_prcurve.core.prevalence.eta_grid import check_result_columns, find_shared_eta, repeat_rows
 from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
@@ -67,7 +63,7 @@ from polars_prcurve.core.uncertainty.summary_table import (
 )
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
-_NUMBER, _ROW, _FARTHEST = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
+_STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
 
 
 def build_compare_table(
@@ -91,12 +87,12 @@ def build_compare_table(
     if target is not None:
         compared_metrics: Any = find_metrics("precision" if metrics is None else metrics, PointMetric)
     else:
-        defaults = (
+        default_metrics = (
             "average_precision",
             *(["roc_auc"] if comparison.table.counts_negatives else []),
         )
         compared_metrics = find_metrics(
-            defaults if metrics is None else metrics, CurveMetric, takes_target=True
+            default_metrics if metrics is None else metrics, CurveMetric, takes_target=True
         )
     if not comparison.table.counts_negatives:
         check_negatives(compared_metrics)
@@ -110,51 +106,58 @@ def build_compare_table(
     if not worst:
         return differences
     # Metrics without a direction have no best model, which is an error here.
-    signs = {metric.name: direction_sign(metric) for metric in compared_metrics}
-    return _choose_farthest(differences, comparison.table, signs)
+    sign_of_metric = {metric.name: direction_sign(metric) for metric in compared_metrics}
+    return _choose_farthest(differences, comparison.table, sign_of_metric)
 
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
-    eta, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
-    check_result_columns(comparison.table, comparison.grid, [eta, *other_columns])
+    eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
+    check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns])
     comparison.table.require_example_counts()
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     if comparison.target is not None:
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
-    keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
-    return subtract(comparison).select(*keys, *other_columns)
+    key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried)
+    return subtract(comparison).select(*key_columns, *other_columns)
 
 
 def _choose_farthest(
-    differences: pl.LazyFrame, table: InputTable, signs: Mapping[str, float]
+    differences: pl.LazyFrame, table: InputTable, sign_of_metric: Mapping[str, float]
 ) -> pl.LazyFrame:
     """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
-    by, difference = [*table.group_columns, "eta", "metric", _NUMBER], pl.col("difference")
-    falling = [name for name, sign in signs.items() if sign < 0]
-    lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
-    number = model_pairs.number_within([*by[:-1], "model_a", "model_b"])
-    numbered = differences.with_row_index(_ROW).with_columns(number.alias(_NUMBER))
+    key_columns, difference = [*table.group_columns, "eta", "metric", _STEP_NUMBER], pl.col("difference")
+    falling_metrics = [name for name, sign in sign_of_metric.items() if sign < 0]
+    lead = pl.when(pl.col("metric").is_in(falling_metrics)).then(-difference).otherwise(difference)
+    step_number = model_pairs.number_within([*key_columns[:-1], "model_a", "model_b"])
+    numbered_differences = differences.with_row_index(_ROW_NUMBER).with_columns(
+        step_number.alias(_STEP_NUMBER)
+    )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
     # Among equal pairs the first counts, and models without a value are neither best nor worst.
     distance = difference.abs().fill_null(-1.0)
-    is_farthest = distance == distance.max().over(by)
-    numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
-    farthest_pairs = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST).min().over(by)).sort(_ROW)
-    turned = {
+    is_farthest = distance == distance.max().over(key_columns)
+    numbered_differences = numbered_differences.with_columns(
+        pl.when(is_farthest).then(_ROW_NUMBER).alias(_FARTHEST_ROW)
+    )
+    farthest_pairs = numbered_differences.filter(
+        pl.col(_ROW_NUMBER) == pl.col(_FARTHEST_ROW).min().over(key_columns)
+    ).sort(_ROW_NUMBER)
+    turned_columns = {
         "model_a": pl.col("model_b"),
         "model_b": pl.col("model_a"),
         "difference": -difference,
         "low": merge_zeros(-pl.col("high")),
         "high": merge_zeros(-pl.col("low")),
     }
-    is_behind = pl.when((lead < 0).fill_null(False))
+    when_behind = pl.when((lead < 0).fill_null(False))
     farthest_pairs = farthest_pairs.with_columns(
-        is_behind.then(expression).otherwise(name).alias(name) for name, expression in turned.items()
+        when_behind.then(turned_column).otherwise(name).alias(name)
+        for name, turned_column in turned_columns.items()
     )
-    return farthest_pairs.drop(_ROW, _NUMBER, _FARTHEST)
+    return farthest_pairs.drop(_ROW_NUMBER, _STEP_NUMBER, _FARTHEST_ROW)
 
 
 # Of curve metrics -------------------------------------------------------------------------------
@@ -170,249 +173,302 @@ class _Models(NamedTuple):
     sweep: SweepTables
     curves: CurveSegments
     pairs: pl.LazyFrame  # one row per model and prevalence
-    named: dict[str, CurveMetric]  # the metrics by the names of their columns
+    metrics_by_name: dict[str, CurveMetric]  # the metrics by the names of their columns
     moved_metrics: dict[str, CurveMetric]
     """The metrics whose errors carry that of a prevalence, if it has one."""
     has_freedom: bool  # whether errors are from influences that are added up by unit
 
     def name(self, kind: str) -> list[str]:
         """Return the columns of one kind of all metrics."""
-        return [f"{name}_{kind}" for name in self.named]
+        return [f"{name}_{kind}" for name in self.metrics_by_name]
 
 
 def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison of curve metrics, and more columns."""
     models = _build_models(comparison)
-    analytic_errors = comparison.certainty.method == "analytic"
-    subtract = _subtract_paired if analytic_errors else _subtract_replicates
+    has_analytic_errors = comparison.certainty.method == "analytic"
+    subtract = _subtract_paired if has_analytic_errors else _subtract_replicates
     subtract = _subtract_apart if comparison.examples == "apart" else subtract
     differences = subtract(models, _compute_values(models))
-    family, named, has_freedom = [BASE_GROUP, ETA_NUMBER], models.named, models.has_freedom
-    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family)
-    if comparison.examples == "apart" or analytic_errors:
+    family_columns = [BASE_GROUP, ETA_NUMBER]
+    metrics_by_name, has_freedom = models.metrics_by_name, models.has_freedom
+    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family_columns)
+    if comparison.examples == "apart" or has_analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
-        differences = difference_tests.add_limits(differences, named, level, has_freedom=has_freedom)
+        differences = difference_tests.add_limits(
+            differences, metrics_by_name, level, has_freedom=has_freedom
+        )
     elif comparison.adjust is not None:
-        differences = difference_tests.stretch_limits(differences, named, level)
+        differences = difference_tests.stretch_limits(differences, metrics_by_name, level)
     least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least_size)
-    differences = difference_tests.add_flags(differences, named, level, has_freedom=has_freedom)
-    long = repeat_rows(differences, len(named))
-    long = long.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES))
+    differences = difference_tests.add_flags(
+        differences, metrics_by_name, level, has_freedom=has_freedom
+    )
+    metric_rows = repeat_rows(differences, len(metrics_by_name))
+    metric_rows = metric_rows.sort(
+        BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES)
+    )
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}
-    columns = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
-    long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
-    return long.with_columns(pl.col("eta").fill_nan(None))
+    columns_by_kind = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
+    metric_rows = metric_rows.with_columns(
+        long_columns(columns_by_kind, [metric.name for metric in metrics_by_name.values()])
+    )
+    return metric_rows.with_columns(pl.col("eta").fill_nan(None))
 
 
 def _build_models(comparison: Comparison) -> _Models:
     """Return the curves of all models; the sizes of their classes are those that errors read."""
     table = cast("ScoreTable", comparison.table)  # points have a target
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
-    by_formula, apart = comparison.certainty.method == "analytic", comparison.examples == "apart"
-    named = number_metrics(metrics)
-    if not by_formula:
-        named = {name: metric.change_recipe(helpers={}) for name, metric in named.items()}
-    elif not apart:  # no paired error is known at a recall
-        named = {name: metric.change_recipe(at_recall=None) for name, metric in named.items()}
-    at_thresholds = apart and by_formula and analytic.reads_rate_sizes(table, metrics)
-    sweep = build_sweep(table, effective=by_formula, at_thresholds=at_thresholds)
-    curves = build_curves(table, sweep, metrics, with_last=by_formula)
+    is_analytic, is_apart = comparison.certainty.method == "analytic", comparison.examples == "apart"
+    metrics_by_name = number_metrics(metrics)
+    if not is_analytic:
+        metrics_by_name = {
+            name: metric.change_recipe(helpers={}) for name, metric in metrics_by_name.items()
+        }
+    elif not is_apart:  # no paired error is known at a recall
+        metrics_by_name = {
+            name: metric.change_recipe(at_recall=None) for name, metric in metrics_by_name.items()
+        }
+    has_rate_sizes = is_apart and is_analytic and analytic.reads_rate_sizes(table, metrics)
+    sweep = build_sweep(table, effective=is_analytic, at_thresholds=has_rate_sizes)
+    curves = build_curves(table, sweep, metrics, with_last=is_analytic)
     pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
-    has_freedom = by_formula and table.sample.joins_rows
+    has_freedom = is_analytic and table.sample.joins_rows
     moved_metrics = {
         name: metric
-        for name, metric in named.items()
+        for name, metric in metrics_by_name.items()
         if comparison.grid.uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
-    return _Models(comparison, table, sweep, curves, pairs, named, moved_metrics, has_freedom)
+    return _Models(comparison, table, sweep, curves, pairs, metrics_by_name, moved_metrics, has_freedom)
 
 
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, pairs, named, moved_metrics, _ = models
+    comparison, table, sweep, curves, pairs, metrics_by_name, moved_metrics, _ = models
     if comparison.certainty.method == "analytic":
-        values = plan_values(table, sweep, curves, comparison.certainty.level)(pairs, named)
+        model_values = plan_values(table, sweep, curves, comparison.certainty.level)(
+            pairs, metrics_by_name
+        )
     else:
-        values = curves.compute_values(pairs, named)
+        model_values = curves.compute_values(pairs, metrics_by_name)
     if comparison.grid.uncertain:
-        values = add_values_at_ends(values, pairs, moved_metrics, [""], curves)
-    values = model_pairs.check_models(comparison, sweep, pairs, values)
+        model_values = add_values_at_ends(model_values, pairs, moved_metrics, [""], curves)
+    model_values = model_pairs.check_models(comparison, sweep, pairs, model_values)
     if comparison.grid.shared is not None:
-        return values
-    return values.with_columns(find_shared_eta([BASE_GROUP]))
+        return model_values
+    return model_values.with_columns(find_shared_eta([BASE_GROUP]))
 
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
     """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
-    changed = dict.fromkeys(models.name(difference_tests.ETA_ERROR), pl.lit(0.0))
-    is_exact = pl.when(pl.col(ETA_LOW).is_null())
+    changed_columns = dict.fromkeys(models.name(difference_tests.ETA_ERROR), pl.lit(0.0))
+    when_exact = pl.when(pl.col(ETA_LOW).is_null())
     for name in models.moved_metrics:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
-        at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
+        differences_at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
         # The prevalence is one and the same for both models. Its error is how far the difference moves
         # to the farther one of both ends of eta, over the quantile of its interval.
-        farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
-        wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
-        changed[f"{name}_{difference_tests.ETA_ERROR}"] = is_exact.then(0.0).otherwise(farthest)
-        changed[f"{name}_standard_error"] = is_exact.then(error).otherwise(wider_error)
-    return differences.with_columns(**changed)
+        farthest_move = pl.max_horizontal(measure_distances(middle, differences_at_ends)) * (
+            1 / z_value(confidence)
+        )
+        wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest_move]))
+        changed_columns[f"{name}_{difference_tests.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
+            farthest_move
+        )
+        changed_columns[f"{name}_standard_error"] = when_exact.then(error).otherwise(wider_error)
+    return differences.with_columns(**changed_columns)
 
 
 def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
     """Return the values with errors, by name: the column of the error of a model, and the metric."""
-    errors = {}
-    for name, metric in models.named.items():
+    error_sources = {}
+    for name, metric in models.metrics_by_name.items():
         # Where a value is at a bound, the error of average precision is 0, and that of others unknown.
-        errors[name] = f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error", metric
+        error_sources[name] = (
+            f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error",
+            metric,
+        )
         if counts_unseen(metric):
-            cautious = f"{name}_{CAUTIOUS}"
-            errors[cautious] = f"{cautious}_error", metric.recipe.helpers[CAUTIOUS]
-    return errors
+            cautious_name = f"{name}_{CAUTIOUS}"
+            error_sources[cautious_name] = f"{cautious_name}_error", metric.recipe.helpers[CAUTIOUS]
+    return error_sources
 
 
-def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
+def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
     comparison = models.comparison
     if comparison.certainty.method != "analytic":
-        metrics = list(models.named.values())
-        values = add_bootstrap_intervals(
-            models.table, metrics, comparison.certainty, models.sweep, values
+        metrics = list(models.metrics_by_name.values())
+        model_values = add_bootstrap_intervals(
+            models.table, metrics, comparison.certainty, models.sweep, model_values
         )
-    errors = {name: error for name, (error, _) in _list_errors(models).items()}
-    smaller = [*CLASS_SIZE_COLUMNS.values(), *(models.name("freedom") if models.has_freedom else [])]
-    differences = _join_values(models, values, list(errors), [*errors.values(), *smaller])
+    error_columns = {name: error for name, (error, _) in _list_errors(models).items()}
+    least_columns = [
+        *CLASS_SIZE_COLUMNS.values(),
+        *(models.name("freedom") if models.has_freedom else []),
+    ]
+    differences = _join_values(
+        models, model_values, list(error_columns), [*error_columns.values(), *least_columns]
+    )
     differences = differences.with_columns(
-        *(pl.min_horizontal(A + name, B + name).alias(name) for name in smaller),
+        *(pl.min_horizontal(A + name, B + name).alias(name) for name in least_columns),
         *(
             (pl.col(A + error) ** 2 + pl.col(B + error) ** 2).sqrt().alias(f"{name}_standard_error")
-            for name, error in errors.items()
+            for name, error in error_columns.items()
         ),
     )
     return _take_larger_errors(models, differences)
 
 
-def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
+def _subtract_paired(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
     table, sample = models.table, models.table.sample
-    errors = _list_errors(models)
-    slopes = {n: f"{n}_{SLOPE}" for n, metric in models.named.items() if SLOPE in metric.recipe.helpers}
+    error_sources = _list_errors(models)
+    slope_columns = {
+        name: f"{name}_{SLOPE}"
+        for name, metric in models.metrics_by_name.items()
+        if SLOPE in metric.recipe.helpers
+    }
     # Both models have the class sizes of their examples.
-    sizes = [
+    size_columns = [
         *CLASS_SIZE_COLUMNS.values(),
         EtaError.VARIANCE,
         *(CLUSTER_COLUMNS if sample.joins_rows else ()),
     ]
-    of_models = [error for error, _ in errors.values()] + list(slopes.values())
-    differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
-    cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
-    metrics = {name: metric for name, (_, metric) in errors.items()}
-    differences = paired_errors.add_pair_variances(
-        differences, cells, models.curves, models.pairs, metrics, comparison=models.comparison
+    model_columns = [error_column for error_column, _ in error_sources.values()] + list(
+        slope_columns.values()
     )
-    columns = {
+    differences = _join_values(
+        models, model_values, list(error_sources), model_columns, group_columns=size_columns
+    )
+    cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
+    metrics_by_name = {name: metric for name, (_, metric) in error_sources.items()}
+    differences = paired_errors.add_pair_variances(
+        differences, cells, models.curves, models.pairs, metrics_by_name, comparison=models.comparison
+    )
+    error_columns = {
         f"{name}_standard_error": analytic.find_standard_error(name, metric, sample)
-        for name, (_, metric) in errors.items()
+        for name, (_, metric) in error_sources.items()
     }
-    for name, slope in slopes.items():
+    for name, slope in slope_columns.items():
         # The prevalence is one and the same, and moves both values.
-        of_eta = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(EtaError.VARIANCE)
+        eta_variance = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(EtaError.VARIANCE)
         for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
-            columns[column] = (columns[column] ** 2 + of_eta).sqrt()
+            error_columns[column] = (error_columns[column] ** 2 + eta_variance).sqrt()
     if sample.joins_rows:
-        for name, (_, metric) in errors.items():
-            unknown = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
-            columns |= unknown if metric.recipe.influence is None else find_freedom(name)
-    return _take_larger_errors(models, differences.with_columns(**columns))
+        for name, (_, metric) in error_sources.items():
+            unknown_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
+            error_columns |= unknown_freedom if metric.recipe.influence is None else find_freedom(name)
+    return _take_larger_errors(models, differences.with_columns(**error_columns))
 
 
-def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
+def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
-    bootstrap = Bootstrap(models.table, list(models.named.values()), models.comparison.certainty)
-    differences = _join_values(models, values, list(models.named), flags=[])
-    differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, values, differences)
-    flags: dict[str, pl.Expr] = {}
-    for name, metric in models.named.items():
-        doubts = [analytic.list_bootstrap_doubts(name, metric, side) for side in SIDES]
-        either = {reason: holds | doubts[1][reason] for reason, holds in doubts[0].items()}
-        flags[f"{name}_reliable"], flags[f"{name}_why"] = tell_doubts(either, pl.lit(True))
-    return differences.with_columns(**flags)
+    bootstrap = Bootstrap(
+        models.table, list(models.metrics_by_name.values()), models.comparison.certainty
+    )
+    differences = _join_values(models, model_values, list(models.metrics_by_name), flag_names=[])
+    differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
+    flag_columns: dict[str, pl.Expr] = {}
+    for name, metric in models.metrics_by_name.items():
+        doubts_of_sides = [analytic.list_bootstrap_doubts(name, metric, side) for side in SIDES]
+        pair_doubts = {
+            reason: is_doubtful | doubts_of_sides[1][reason]
+            for reason, is_doubtful in doubts_of_sides[0].items()
+        }
+        flag_columns[f"{name}_reliable"], flag_columns[f"{name}_why"] = tell_doubts(
+            pair_doubts, pl.lit(True)
+        )
+    return differences.with_columns(**flag_columns)
 
 
 def _join_values(
     models: _Models,
-    values: pl.LazyFrame,
-    names: Sequence[str],
-    also: Sequence[str] = (),
+    model_values: pl.LazyFrame,
+    value_names: Sequence[str],
+    extra_columns: Sequence[str] = (),
     *,
-    flags: Sequence[str] | None = None,
-    of_group: Sequence[str] = (),
+    flag_names: Sequence[str] | None = None,
+    group_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Return one row per model pair and prevalence, with `<name>_difference` of `names` and flags."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
-    names = [*names, *(f"{name}_{end}" for name in models.moved_metrics for end in ETA_ENDS)]
-    flags = models.name("reliable") if flags is None else flags
-    reasons = models.name("why") if flags else []
-    unseen = [name for name, metric in models.named.items() if flags and counts_unseen(metric)]
-    extended = [f"{name}{kind}" for name in unseen for kind in EXTENDED]
+    value_names = [*value_names, *(f"{name}_{end}" for name in models.moved_metrics for end in ETA_ENDS)]
+    flag_names = models.name("reliable") if flag_names is None else flag_names
+    reason_names = models.name("why") if flag_names else []
+    names_with_unseen = [
+        name for name, metric in models.metrics_by_name.items() if flag_names and counts_unseen(metric)
+    ]
+    extended_names = [f"{name}{ending}" for name in names_with_unseen for ending in EXTENDED]
     model_columns = dict.fromkeys(
-        [Row.MODEL, Group.NUMBER, Pair.NUMBER, *names, *also, *extended, *flags, *reasons]
+        [
+            Row.MODEL,
+            Group.NUMBER,
+            Pair.NUMBER,
+            *value_names,
+            *extra_columns,
+            *extended_names,
+            *flag_names,
+            *reason_names,
+        ]
     )
-    keys = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
-    shared = [BASE_GROUP, "eta", Segment.ODDS, *models.comparison.grid.carried, *of_group]
-    differences = model_pairs.join_sides(values, keys, list(model_columns), shared)
+    key_dtypes = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
+    shared_columns = [BASE_GROUP, "eta", Segment.ODDS, *models.comparison.grid.carried, *group_columns]
+    differences = model_pairs.join_sides(model_values, key_dtypes, list(model_columns), shared_columns)
     return differences.with_columns(
         *model_pairs.name_models(wide=models.comparison.examples == "wide"),
-        *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in names),
-        *((pl.col(A + name) & pl.col(B + name)).alias(name) for name in flags),
-        *(pl.coalesce(A + name, B + name).alias(name) for name in reasons),
+        *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
+        *((pl.col(A + name) & pl.col(B + name)).alias(name) for name in flag_names),
+        *(pl.coalesce(A + name, B + name).alias(name) for name in reason_names),
     )
 
 
 def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFrame:
     """Add covariances, and make standard errors the larger one of themselves and the cautious one."""
-    changed: dict[str, pl.Expr] = {}
-    for name, metric in models.named.items():
+    changed_columns: dict[str, pl.Expr] = {}
+    for name, metric in models.metrics_by_name.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
         if counts_unseen(metric) and models.comparison.examples != "apart":
-            variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
-            covariance = (variances - error * error) / 2
+            sum_of_variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
+            covariance = (sum_of_variances - error * error) / 2
         if counts_unseen(metric):
             error = pl.max_horizontal(error, pl.col(f"{name}_{CAUTIOUS}_standard_error"))
         # Equal models have an error of 0. Rounding would leave a tiny one, and with it a p-value.
-        largest = pl.max_horizontal(A + name, B + name)
-        exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)
+        larger_value = pl.max_horizontal(A + name, B + name)
+        rounded_error = pl.when(error > _ROUNDING * larger_value).then(error).otherwise(error * 0)
         is_known = pl.col(f"{name}_difference").is_not_null()
-        changed[f"{name}_standard_error"] = pl.when(is_known).then(exact)
-        changed[f"{name}_{difference_tests.COVARIANCE}"] = covariance
-    return differences.with_columns(**changed)
+        changed_columns[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
+        changed_columns[f"{name}_{difference_tests.COVARIANCE}"] = covariance
+    return differences.with_columns(**changed_columns)
 
 
 # Of point metrics, at one target ----------------------------------------------------------------
 
-_METRIC = f"{RESERVED}metric_number"  # the place of a metric among those of the call
-_BELOW = f"{RESERVED}below"  # the distance from a difference to its low end
-_ABOVE = f"{RESERVED}above"  # that to its high end
+_METRIC_NUMBER = f"{RESERVED}metric_number"  # the place of a metric among those of the call
+_DISTANCE_BELOW = f"{RESERVED}below"  # the distance from a difference to its low end
+_DISTANCE_ABOVE = f"{RESERVED}above"  # that to its high end
 
 
 def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
     sample = comparison.table.sample
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
-        of_curve = name_curve_metric(metric, comparison.target)
+        curve_hint = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
             raise PrcError(
                 f"the difference of {metric.name} at a target has no bootstrap; "
-                f'{of_curve or "leave out"} method="bootstrap"'
+                f'{curve_hint or "leave out"} method="bootstrap"'
             )
         if sample.joins_rows and comparison.examples != "apart":
             raise PrcError(
                 "paired differences at a target count discordant examples; leave out "
                 f"{sample.word}=, or take each model by itself, by compare(model=, paired=False) "
-                "of a long table" + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
+                "of a long table" + (f'; or {curve_hint} method="bootstrap"' if curve_hint else "")
             )
         if sample.joins_rows and comparison.has_weights:
             raise PrcError(
@@ -424,122 +480,150 @@ def _check_has_intervals(comparison: Comparison) -> None:
 
 def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
     """Return how to ask for the curve metric that a point metric at a target is; or an empty text."""
-    curve_metrics = {
+    curve_metric_of_target = {
         ("precision", "recall"): "precision_at_recall",
         ("recall", "precision"): "recall_at_precision",
         ("recall", "fpr"): "recall_at_fpr",
     }
-    if target is None or (metric.name, target.criterion) not in curve_metrics:
+    if target is None or (metric.name, target.criterion) not in curve_metric_of_target:
         return ""
-    name = curve_metrics[metric.name, target.criterion]
-    return f"leave out {target.criterion}=, and ask for metrics.{name}({target.value}) with"
+    curve_metric = curve_metric_of_target[metric.name, target.criterion]
+    return f"leave out {target.criterion}=, and ask for metrics.{curve_metric}({target.value}) with"
 
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison at a target, and more columns."""
     _check_has_intervals(comparison)
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
-    paired, moving = comparison.examples != "apart", cast("Target", comparison.target).is_found_in_sample
-    step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
-    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
+    is_paired = comparison.examples != "apart"
+    is_moving = cast("Target", comparison.target).is_found_in_sample
+    step_dtypes = {ETA_NUMBER: pl.UInt32(), _METRIC_NUMBER: pl.Int64()}
+    family_columns = [BASE_GROUP, *step_dtypes]
+    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family_columns)
     by = comparison.table.group_columns
-    points = _number_points(comparison, metrics, by, moving=moving)
-    counts_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
-    moves = [move for source, move in MOVE_NAMES.items() if moving and (counts_eta or source != "eta")]
-    model_columns = [
-        Row.MODEL,
-        Group.NUMBER,
-        "value",
-        "low",
-        "high",
-        "reliable",
-        "why",
-        EtaError.STANDARD_ERROR,
-        *moves,
+    point_rows = _number_points(comparison, metrics, by, is_moving=is_moving)
+    has_counted_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
+    move_columns = [
+        move_column
+        for source, move_column in MOVE_NAMES.items()
+        if is_moving and (has_counted_eta or source != "eta")
     ]
-    # A model without examples may lack a prevalence.
-    keys = {**by, **step, "eta": pl.Float64()}
-    shared = [BASE_GROUP, *comparison.grid.carried, "metric"]
-    groups = [side + Group.NUMBER for side in SIDES]
-    pairs = model_pairs.join_sides(points, keys, model_columns, shared).sort(BASE_GROUP, *step, *groups)
-    pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
-    pairs = level.add_quantile(pairs, ["difference"])
+    side_groups = [side + Group.NUMBER for side in SIDES]
+    point_pairs = _join_points(comparison, point_rows, step_dtypes, move_columns)
+    point_pairs = point_pairs.sort(BASE_GROUP, *step_dtypes, *side_groups)
+    point_pairs = level.add_quantile(point_pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
-    if paired and (moving or comparison.table.sample.shares_errors):
-        table, first = cast("ScoreTable", comparison.table), points.filter(pl.col(_METRIC) == 0)
-        counts = paired_errors.count_discordant(table, first, by)
-        pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
-        sums = comparison.has_weights
-        pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counts_eta=counts_eta)
+    if is_paired and (is_moving or comparison.table.sample.shares_errors):
+        table = cast("ScoreTable", comparison.table)
+        first_metric_points = point_rows.filter(pl.col(_METRIC_NUMBER) == 0)
+        discordant_counts = paired_errors.count_discordant(table, first_metric_points, by)
+        point_pairs = point_pairs.join(
+            discordant_counts, on=[*side_groups, ETA_NUMBER], how="left", maintain_order="left"
+        )
+        point_pairs = _add_correlation(
+            point_pairs,
+            metrics,
+            is_moving=is_moving,
+            has_weights=comparison.has_weights,
+            has_counted_eta=has_counted_eta,
+        )
         correlation = pl.col(_CORRELATION)
-    differences = _add_limits(pairs, level, correlation)
-    if paired and not moving and not comparison.has_weights:
-        differences = paired_errors.replace_weighted_sums(differences, metrics, _METRIC, level)
+    differences = _add_limits(point_pairs, level, correlation)
+    if is_paired and not is_moving and not comparison.has_weights:
+        differences = paired_errors.replace_weighted_sums(differences, metrics, _METRIC_NUMBER, level)
     return differences.with_columns(model_pairs.name_models(wide=comparison.examples == "wide"))
 
 
+def _join_points(
+    comparison: Comparison,
+    point_rows: pl.LazyFrame,
+    step_dtypes: Mapping[str, pl.DataType],
+    move_columns: Sequence[str],
+) -> pl.LazyFrame:
+    """Return the points of both models of each pair side by side, with their difference."""
+    model_columns = [Row.MODEL, Group.NUMBER, "value", "low", "high", "reliable", "why"]
+    model_columns += [EtaError.STANDARD_ERROR, *move_columns]
+    # A model without examples may lack a prevalence.
+    key_dtypes = {**comparison.table.group_columns, **step_dtypes, "eta": pl.Float64()}
+    shared_columns = [BASE_GROUP, *comparison.grid.carried, "metric"]
+    point_pairs = model_pairs.join_sides(point_rows, key_dtypes, model_columns, shared_columns)
+    difference = pl.col(A + "value") - pl.col(B + "value")
+    return point_pairs.with_columns(difference.alias("difference"))
+
+
 def _number_points(
-    comparison: Comparison, metrics: Sequence[PointMetric], by: Iterable[str], *, moving: bool
+    comparison: Comparison, metrics: Sequence[PointMetric], by: Iterable[str], *, is_moving: bool
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: Group.NUMBER by model, BASE_GROUP by `by` group."""
     table = comparison.table
-    options = point_intervals.BandOptions(
+    band_options = point_intervals.BandOptions(
         comparison.certainty.level,
         "wilson",
         "mover",
-        moves="all" if moving else "none",
+        moves="all" if is_moving else "none",
         shown_with="differences",
     )
     target = cast("Target", comparison.target)
-    points = build_points_table(table, comparison.grid, [target], metrics, bands=options, long=True)
-    number = pl.coalesce(  # `replace_strict` would not stream
-        pl.when(pl.col("metric") == metric.name).then(pl.lit(i, dtype=pl.Int64))
-        for i, metric in enumerate(metrics)
+    points = build_points_table(table, comparison.grid, [target], metrics, bands=band_options, long=True)
+    metric_number = pl.coalesce(  # `replace_strict` would not stream
+        pl.when(pl.col("metric") == metric.name).then(pl.lit(metric_place, dtype=pl.Int64))
+        for metric_place, metric in enumerate(metrics)
     )
-    first = pl.col(Group.NUMBER).min()
-    rows = points.with_row_index(Group.NUMBER).with_columns(
+    first_number = pl.col(Group.NUMBER).min()
+    numbered_points = points.with_row_index(Group.NUMBER).with_columns(
         model_pairs.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
-        number.alias(_METRIC),
-        first.over(*by, Row.MODEL),
-        (first.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
+        metric_number.alias(_METRIC_NUMBER),
+        first_number.over(*by, Row.MODEL),
+        (first_number.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
     if comparison.grid.shared is None:  # models of different prevalences are compared, too
-        rows = rows.with_columns(find_shared_eta([BASE_GROUP]))
+        numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
-        rows = stop_if_broken(rows, [model_pairs.two_models_check()])
+        numbered_points = stop_if_broken(numbered_points, [model_pairs.two_models_check()])
     if comparison.examples == "by id":
-        rows = model_pairs.check_matching(cast("ScoreTable", table), rows)
-    return rows.cache()  # each model is paired with others, and its thresholds are compared, too
+        numbered_points = model_pairs.check_matching(cast("ScoreTable", table), numbered_points)
+    # Each model is paired with others, and its thresholds are compared, too.
+    return numbered_points.cache()
 
 
 def _add_limits(
-    pairs: pl.LazyFrame, level: difference_tests.Level, correlation: pl.Expr | None = None
+    point_pairs: pl.LazyFrame, level: difference_tests.Level, correlation: pl.Expr | None = None
 ) -> pl.LazyFrame:
     """Add limits and verdicts to rows of both models, whose values may have a `correlation`."""
-    value, low, high = ({s: pl.col(s + name) for s in SIDES} for name in ("value", "low", "high"))
-    below = combine_distances([value[A] - low[A], high[B] - value[B]], correlation)
-    above = combine_distances([high[A] - value[A], value[B] - low[B]], correlation)
-    pairs = pairs.with_columns(below.alias(_BELOW), above.alias(_ABOVE))
+    value_of_side, low_of_side, high_of_side = (
+        {side: pl.col(side + name) for side in SIDES} for name in ("value", "low", "high")
+    )
+    distance_below = combine_distances(
+        [value_of_side[A] - low_of_side[A], high_of_side[B] - value_of_side[B]], correlation
+    )
+    distance_above = combine_distances(
+        [high_of_side[A] - value_of_side[A], value_of_side[B] - low_of_side[B]], correlation
+    )
+    point_pairs = point_pairs.with_columns(
+        distance_below.alias(_DISTANCE_BELOW), distance_above.alias(_DISTANCE_ABOVE)
+    )
     difference, z = pl.col("difference"), z_value(level.confidence)
-    stretch = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
-    towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)
+    stretch_factor = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
+    distance_to_0 = pl.when(difference > 0).then(_DISTANCE_BELOW).otherwise(_DISTANCE_ABOVE)
     no_number = pl.lit(None, dtype=pl.Float64)
-    pairs = pairs.with_columns(
+    point_pairs = point_pairs.with_columns(
         standard_error=no_number,
         p_value=no_number,
         p_adjusted=no_number,
-        low=difference - pl.col(_BELOW) * stretch,
-        high=difference + pl.col(_ABOVE) * stretch,
+        low=difference - pl.col(_DISTANCE_BELOW) * stretch_factor,
+        high=difference + pl.col(_DISTANCE_ABOVE) * stretch_factor,
         reliable=pl.col(A + "reliable") & pl.col(B + "reliable"),
     )
     is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
-    decisive = (difference.abs() >= 2 * stretch * towards_0) & (towards_0 > 0)
-    resolved = difference_tests.is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
-    return pairs.with_columns(
+    is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)
+    is_certain = difference_tests.is_resolved(
+        pl.col("low"), pl.col("high"), pl.col("reliable"), is_decisive
+    )
+    return point_pairs.with_columns(
         reliable=pl.when(is_known).then("reliable"),
         why=pl.when(is_known & ~pl.col("reliable")).then(pl.coalesce(A + "why", B + "why")),
-        resolved=pl.when(is_known).then(resolved),
+        resolved=pl.when(is_known).then(is_certain),
     )
 
 
@@ -557,45 +641,59 @@ def _add_limits(
 # weights. Where thresholds move with the sample, the moves of a value are those of its band.
 
 _CORRELATION = f"{RESERVED}correlation"  # of the values of both models
-_AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
+_AGREEMENT_COLUMNS = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
-_RATES = {name: f"{RESERVED}{name}_rate" for name in AMOUNTS}
+_RATE_COLUMNS = {name: f"{RESERVED}{name}_rate" for name in AMOUNTS}
 """The rate of a class, half an example added."""
-_MOVES = dict(zip(AMOUNTS, (MOVE_NAMES["recall"], MOVE_NAMES["fpr"]), strict=True))
+_MOVE_COLUMNS = dict(zip(AMOUNTS, (MOVE_NAMES["recall"], MOVE_NAMES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
 
 
 def _add_correlation(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], *, moving: bool, sums: bool, counts_eta: bool
+    point_pairs: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    *,
+    is_moving: bool,
+    has_weights: bool,
+    has_counted_eta: bool,
 ) -> pl.LazyFrame:
     """Add _CORRELATION, that of the values of both models, to rows with the discordant examples."""
-    rates, agreements = {}, {}
+    rate_columns, agreement_columns = {}, {}
     for name in AMOUNTS:
-        n_both = pl.col(BOTH + name)
-        n = repeat_in_rows(pl.col(OF_ALL + name) + 1, n_both)
+        n_both = pl.col(BOTH_PREFIX + name)
+        n_examples = repeat_in_rows(pl.col(ALL_PREFIX + name) + 1, n_both)
         for side in SIDES:
-            rates[side + _RATES[name]] = (n_both + pl.col(side + name) + 0.5) / n
-        a, b = (pl.col(side + _RATES[name]) for side in SIDES)
+            rate_columns[side + _RATE_COLUMNS[name]] = (n_both + pl.col(side + name) + 0.5) / n_examples
+        rate_of_a, rate_of_b = (pl.col(side + _RATE_COLUMNS[name]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
-        shared = n_both / n - a * b
-        agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
-    pairs = pairs.with_columns(**rates).with_columns(**agreements)
-    if not moving:
+        covariance = n_both / n_examples - rate_of_a * rate_of_b
+        variances = (rate_of_a * (1 - rate_of_a)) * (rate_of_b * (1 - rate_of_b))
+        agreement_columns[_AGREEMENT_COLUMNS[name]] = covariance / variances.sqrt()
+    point_pairs = point_pairs.with_columns(**rate_columns).with_columns(**agreement_columns)
+    if not is_moving:
         is_sum = paired_errors.is_weighted_sum
-        unsummed_metrics = [metric if sums or not is_sum(metric) else None for metric in metrics]
-        pairs = _add_moves(pairs, unsummed_metrics, counts_eta=counts_eta)
-    agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
-    agreement |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if counts_eta else {}
+        unsummed_metrics = [metric if has_weights or not is_sum(metric) else None for metric in metrics]
+        point_pairs = _add_moves(point_pairs, unsummed_metrics, has_counted_eta=has_counted_eta)
+    agreement_of_move = {
+        _MOVE_COLUMNS[name]: pl.col(column) for name, column in _AGREEMENT_COLUMNS.items()
+    }
+    agreement_of_move |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if has_counted_eta else {}
     # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
-    errors = [sum((pl.col(side + move) ** 2 for move in agreement), pl.lit(0.0)) for side in SIDES]
-    shares = (weight * pl.col(A + move) * pl.col(B + move) for move, weight in agreement.items())
-    correlation = sum(shares, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
+    error_squares = [
+        sum((pl.col(side + move_column) ** 2 for move_column in agreement_of_move), pl.lit(0.0))
+        for side in SIDES
+    ]
+    shares = (
+        agreement * pl.col(A + move_column) * pl.col(B + move_column)
+        for move_column, agreement in agreement_of_move.items()
+    )
+    correlation = sum(shares, pl.lit(0.0)) / (error_squares[0] * error_squares[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
-    return pairs.with_columns(correlation.fill_nan(0.0).alias(_CORRELATION))
+    return point_pairs.with_columns(correlation.fill_nan(0.0).alias(_CORRELATION))
 
 
 def _add_moves(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counts_eta: bool
+    point_pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, has_counted_eta: bool
 ) -> pl.LazyFrame:
     """Add how far one standard error of a rate, half to either side, moves values at a threshold."""
 
@@ -608,24 +706,32 @@ def _add_moves(
             )
             for metric in metrics
         )
-        return pick_by_number(_METRIC, values, pl.lit(None, dtype=pl.Float64))
+        return pick_by_number(_METRIC_NUMBER, values, pl.lit(None, dtype=pl.Float64))
 
-    eta, error_of_eta = pl.col("eta"), pl.col(A + EtaError.STANDARD_ERROR)
-    ends: dict[str, pl.Expr] = {}
-    moves: dict[str, pl.Expr] = {}
+    eta, eta_error = pl.col("eta"), pl.col(A + EtaError.STANDARD_ERROR)
+    end_columns: dict[str, pl.Expr] = {}
+    move_columns: dict[str, pl.Expr] = {}
     for side in SIDES:
-        middle = {name: pl.col(side + rate) for name, rate in _RATES.items()} | {"eta": eta}
+        middle_of_rate = {name: pl.col(side + rate) for name, rate in _RATE_COLUMNS.items()} | {
+            "eta": eta
+        }
         for name in AMOUNTS:
-            variance = middle[name] * (1 - middle[name])
-            error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
-            ends |= {f"{side}{name}_{sign}": middle[name] + sign * error for sign in (-0.5, 0.5)}
-            low, high = (
-                evaluate(middle | {name: pl.col(f"{side}{name}_{sign}")}) for sign in (-0.5, 0.5)
+            variance = middle_of_rate[name] * (1 - middle_of_rate[name])
+            error = (variance / repeat_in_rows(pl.col(ALL_PREFIX + name) + 1, variance)).sqrt()
+            end_columns |= {
+                f"{side}{name}_{sign}": middle_of_rate[name] + sign * error for sign in (-0.5, 0.5)
+            }
+            low_value, high_value = (
+                evaluate(middle_of_rate | {name: pl.col(f"{side}{name}_{sign}")}) for sign in (-0.5, 0.5)
             )
-            moves[side + _MOVES[name]] = (high - low).abs()
-        if counts_eta:
+            move_columns[side + _MOVE_COLUMNS[name]] = (high_value - low_value).abs()
+        if has_counted_eta:
             # The logit of eta, less and plus half its error.
-            etas = (1 / (1 + (sign * error_of_eta / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
-            low, high = (evaluate(middle | {"eta": end}) for end in etas)
-            moves[side + MOVE_NAMES["eta"]] = pl.when(error_of_eta > 0).then(high - low).otherwise(0.0)
-    return pairs.with_columns(**ends).with_columns(**moves)
+            etas = (1 / (1 + (sign * eta_error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
+            low_value, high_value = (
+                evaluate(middle_of_rate | {"eta": end_of_eta}) for end_of_eta in etas
+            )
+            move_columns[side + MOVE_NAMES["eta"]] = (
+                pl.when(eta_error > 0).then(high_value - low_value).otherwise(0.0)
+            )
+    return point_pairs.with_columns(**end_columns).with_columns(**move_columns)

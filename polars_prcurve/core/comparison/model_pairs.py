@@ -89,21 +89,26 @@ def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyF
 
 
 def join_sides(
-    rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
+    model_rows: pl.LazyFrame,
+    key_dtypes: Mapping[str, pl.DataType],
+    side_columns: Sequence[str],
+    shared_columns: Sequence[str],
 ) -> pl.LazyFrame:
-    """Return one row per model pair, with `names` of either under A or B, and `shared` ones of both."""
-    a, b = (
-        rows.select(*keys, *shared_columns, *(pl.col(name).alias(side + name) for name in names))
-        for side, shared_columns in zip(SIDES, (shared, ()), strict=True)
+    """Return one row per model pair, with `side_columns` of either under A or B, and shared ones."""
+    rows_of_a, rows_of_b = (
+        model_rows.select(
+            *key_dtypes, *columns_of_both, *(pl.col(name).alias(side + name) for name in side_columns)
+        )
+        for side, columns_of_both in zip(SIDES, (shared_columns, ()), strict=True)
     )
-    return join_groups(a, b, keys).filter(IS_ORDERED)
+    return join_groups(rows_of_a, rows_of_b, key_dtypes).filter(IS_ORDERED)
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:
     """Return `model_a` and `model_b`, the names of both models."""
     # Those of a wide table are names of score columns, which are an Enum to keep their order.
-    models = [pl.col(A + Row.MODEL).alias("model_a"), pl.col(B + Row.MODEL).alias("model_b")]
-    return [model.cast(pl.String) for model in models] if wide else models
+    model_columns = [pl.col(A + Row.MODEL).alias("model_a"), pl.col(B + Row.MODEL).alias("model_b")]
+    return [model_column.cast(pl.String) for model_column in model_columns] if wide else model_columns
 
 
 def number_within(keys: Sequence[str]) -> pl.Expr:
@@ -113,14 +118,15 @@ def number_within(keys: Sequence[str]) -> pl.Expr:
 
 # Checks: two models to compare, and the same examples in each -----------------------------------
 
-_MODEL_COUNT = f"{RESERVED}models"  # of a `by` group
-_N_ROWS, _N_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
-_UNMATCHED = f"{RESERVED}unmatched"  # how many examples have not just one row per model
-_UNEQUAL = f"{RESERVED}unequal"  # how many differ between models, or whether one does
+_N_GROUP_MODELS = f"{RESERVED}models"  # of a `by` group
+_N_EXAMPLE_ROWS, _N_EXAMPLE_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
+_N_UNMATCHED = f"{RESERVED}unmatched"  # how many examples have not just one row per model
+_IS_UNEQUAL = f"{RESERVED}is_unequal"  # whether an example differs between models
+_N_UNEQUAL = f"{RESERVED}unequal"  # how many examples do
 
 
 def check_models(
-    comparison: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
+    comparison: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, model_values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Return `values`, which has a row per pair; stop if a check of the table or of its models fails."""
     # Of a table in memory the checks are made at once, before the values are computed.
@@ -131,59 +137,65 @@ def check_models(
     ]
     if comparison.examples != "by id":
         check_first(table, pairs, *checks)
-        return check_at_end(table, values.sort(Pair.NUMBER), *checks)
-    counts, matching = _count_unmatched(table, sweep), _matching_checks()
+        return check_at_end(table, model_values.sort(Pair.NUMBER), *checks)
+    count_row, matching_checks = _count_unmatched(table, sweep), _matching_checks()
     if table.is_in_memory:  # the examples are counted once, and not again at the end
-        check_first(table, pairs.join(counts, how="cross"), *checks, *matching)
-        return check_at_end(table, values.sort(Pair.NUMBER), *checks)
-    return check_at_end(table, values.join(counts, how="cross").sort(Pair.NUMBER), *checks, *matching)
+        check_first(table, pairs.join(count_row, how="cross"), *checks, *matching_checks)
+        return check_at_end(table, model_values.sort(Pair.NUMBER), *checks)
+    return check_at_end(
+        table, model_values.join(count_row, how="cross").sort(Pair.NUMBER), *checks, *matching_checks
+    )
 
 
 def two_models_check() -> Check:
     """Return the check that some `by` group has two models."""
-    groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(Group.NUMBER).n_unique()
+    n_groups, n_models = pl.col(BASE_GROUP).n_unique(), pl.col(Group.NUMBER).n_unique()
     text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
-    return Check((models > 0) & (models == groups), (text,))
+    return Check((n_models > 0) & (n_models == n_groups), (text,))
 
 
 def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Return `points`; the query stops if examples, by id=, do not match between models."""
-    counts = _count_unmatched(table, build_sweep(table))
-    checked = stop_if_broken(points.join(counts, how="cross"), _matching_checks())
-    return checked.drop(_UNMATCHED, _UNEQUAL)
+    count_row = _count_unmatched(table, build_sweep(table))
+    checked_points = stop_if_broken(points.join(count_row, how="cross"), _matching_checks())
+    return checked_points.drop(_N_UNMATCHED, _N_UNEQUAL)
 
 
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return one row: the number of examples without just one row per model, and of unequal examples."""
-    by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
+    by, group_rows = table.group_columns, keep_counted_groups(table, sweep.groups)
     # An example is unequal if its label, weight, stratum or cluster differs between models.
-    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (Row.POS, Row.NEG)]
+    is_unequal_by = [(pl.col(side).min() != pl.col(side).max()) for side in (Row.POS, Row.NEG)]
     if (column := table.sample.column) is not None:
-        differs.append(pl.col(column).n_unique() > 1)
-    counts = pl.len().alias(_N_ROWS), pl.col(Group.NUMBER).n_unique().alias(_N_MODELS)
-    examples = build_numbered_rows(table, groups).group_by(*by, Row.EXAMPLE)
-    unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)
-    models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
-    examples_of_groups = join_groups(examples.agg(*counts, unequal), models, by)
-    matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
-    return examples_of_groups.select(
-        (~matched).sum().cast(pl.Int64).alias(_UNMATCHED), pl.col(_UNEQUAL).sum().cast(pl.Int64)
+        is_unequal_by.append(pl.col(column).n_unique() > 1)
+    count_columns = (
+        pl.len().alias(_N_EXAMPLE_ROWS),
+        pl.col(Group.NUMBER).n_unique().alias(_N_EXAMPLE_MODELS),
+    )
+    example_groups = build_numbered_rows(table, group_rows).group_by(*by, Row.EXAMPLE)
+    is_unequal = pl.any_horizontal(*is_unequal_by).alias(_IS_UNEQUAL)
+    model_counts = aggregate_by(group_rows, by, [pl.len().alias(_N_GROUP_MODELS)])
+    example_rows = join_groups(example_groups.agg(*count_columns, is_unequal), model_counts, by)
+    is_matched = pl.all_horizontal(pl.col(_N_EXAMPLE_ROWS, _N_EXAMPLE_MODELS) == pl.col(_N_GROUP_MODELS))
+    return example_rows.select(
+        (~is_matched).sum().cast(pl.Int64).alias(_N_UNMATCHED),
+        pl.col(_IS_UNEQUAL).sum().cast(pl.Int64).alias(_N_UNEQUAL),
     )
 
 
 def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
-    unmatched, unequal = pl.col(_UNMATCHED).max(), pl.col(_UNEQUAL).max()
-    of_unmatched = (
+    n_unmatched, n_unequal = pl.col(_N_UNMATCHED).max(), pl.col(_N_UNEQUAL).max()
+    unmatched_parts = (
         "each example, by id=, needs exactly one row for each model, and ",
-        unmatched,
+        n_unmatched,
         " example(s) lack a row or repeat one; if an id has several examples, such as the "
         'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
         "filter these out",
     )
-    of_unequal = (
-        unequal,
+    unequal_parts = (
+        n_unequal,
         " example(s), by id=, have another label, weight, stratum or cluster in another model; "
         "mend these, or filter them out",
     )
-    return [Check(unmatched > 0, of_unmatched), Check(unequal > 0, of_unequal)]
+    return [Check(n_unmatched > 0, unmatched_parts), Check(n_unequal > 0, unequal_parts)]

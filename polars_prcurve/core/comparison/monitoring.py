@@ -64,16 +64,16 @@ MONITOR_COLUMNS = (
 """The columns of `monitor`, after `by` and `time`."""
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
 """The rates that can be watched: of which cells they are the first, among both."""
-_OF_REFERENCE = 0.8
+_REFERENCE_SHARE = 0.8
 """The share of alpha that the bound of a reference gets, whose error lasts for all periods."""
-_REFERENCE = {name: f"{RESERVED}{name}_of_reference" for name in CELLS}  # columns of its cells
+_REFERENCE_COLUMNS = {name: f"{RESERVED}{name}_of_reference" for name in CELLS}  # columns of its cells
 FALLS = tuple(2.0 ** (step / 2) for step in range(-10, 3))
 """By how much log odds fall in a bet: from 0.03 to 2, so that falls of any size have one near."""
 TILTS = tuple(sign * 2.0**power for sign in (-1, 1) for power in range(-9, 3))
 """The shifts of log odds that an interval is mixed over."""
-_LARGEST = 700.0  # whose exponential is a float
-_NODES = 20_001  # at which a density is summed, for a quantile to 1e-6 of its spread
-_BISECTIONS = 60  # halvings of an interval of length 1, down to the digits of a float
+_LARGEST_LOG = 700.0  # whose exponential is a float
+_N_NODES = 20_001  # at which a density is summed, for a quantile to 1e-6 of its spread
+_N_BISECTIONS = 60  # halvings of an interval of length 1, down to the digits of a float
 
 
 class PeriodCells(NamedTuple):
@@ -98,7 +98,7 @@ class Watch:
     def least_evidence(self) -> float:
         """The evidence that makes an alarm."""
         # Ville 1939: a bet that is fair without a fall ever reaches 1 / alpha with at most alpha.
-        return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _OF_REFERENCE))
+        return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _REFERENCE_SHARE))
 
     def find_value(self, cells: PeriodCells) -> Any:
         """Return the rate of each period; NaN where it is 0/0."""
@@ -106,24 +106,27 @@ class Watch:
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.eta is not None:
                 return precision.from_rates(tp / (tp + fn), fp / (fp + tn), self.eta)
-            k, n = self.count(cells)
-            return k / n
+            n_hits, n_all = self.count(cells)
+            return n_hits / n_all
 
     def count(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return what the rate counts, and among how many."""
-        hits, misses = (getattr(cells, name) for name in WATCHED[self.metric])
-        return hits, hits + misses
+        n_hits, n_others = (getattr(cells, name) for name in WATCHED[self.metric])
+        return n_hits, n_hits + n_others
 
-    def find_interval(self, total: PeriodCells) -> tuple[Any, Any]:
+    def find_interval(self, running_cells: PeriodCells) -> tuple[Any, Any]:
         """Return limits of the rate of running counts, which hold at all periods at once."""
-        tp, fp, fn, tn = total
+        tp, fp, fn, tn = running_cells
         if self.eta is None:
-            return find_running_interval(*self.count(total), self.alpha)
+            return find_running_interval(*self.count(running_cells), self.alpha)
         # Bonferroni: both hold with 1 - alpha. Precision rises with recall, and falls with fpr.
-        recall = find_running_interval(tp, tp + fn, self.alpha / 2)
-        fpr = find_running_interval(fp, fp + tn, self.alpha / 2)
+        recall_limits = find_running_interval(tp, tp + fn, self.alpha / 2)
+        fpr_limits = find_running_interval(fp, fp + tn, self.alpha / 2)
         with np.errstate(invalid="ignore"):
-            low, high = (precision.from_rates(recall[i], fpr[1 - i], self.eta) for i in (0, 1))
+            low, high = (
+                precision.from_rates(recall_limits[end_number], fpr_limits[1 - end_number], self.eta)
+                for end_number in (0, 1)
+            )
         return low, high
 
     def find_bound(self, reference_cells: PeriodCells | None) -> float:
@@ -131,26 +134,30 @@ class Watch:
         if reference_cells is None:
             assert self.reference is not None
             return self.reference
-        alpha = self.alpha * _OF_REFERENCE
+        alpha = self.alpha * _REFERENCE_SHARE
         if self.eta is not None:
             # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
             return 1 / (1 + bound_ratio(reference_cells, alpha) / (self.eta / (1 - self.eta)))
-        k, n = map(int, self.count(reference_cells))
+        n_hits, n_all = map(int, self.count(reference_cells))
         if self.metric == "fpr":
-            return 1 - bound_rate(n - k, n, alpha) if k < n else float("nan")
-        return bound_rate(k, n, alpha) if k > 0 else float("nan")
+            return 1 - bound_rate(n_all - n_hits, n_all, alpha) if n_hits < n_all else float("nan")
+        return bound_rate(n_hits, n_all, alpha) if n_hits > 0 else float("nan")
 
     def bet(
         self, cells: PeriodCells, reference_cells: PeriodCells | None, bound: float
     ) -> NDArray[np.float64]:
         """Return the bets that the rate is worse than the bound, a row per period."""
         if self.eta is not None:
-            before = PeriodCells(*(np.int64(0),) * 4) if reference_cells is None else reference_cells
-            return bet_on_precision(cells, before, self.eta / (1 - self.eta) * (1 - bound) / bound)
-        k, n = self.count(cells)
+            earlier_cells = (
+                PeriodCells(*(np.int64(0),) * 4) if reference_cells is None else reference_cells
+            )
+            return bet_on_precision(
+                cells, earlier_cells, self.eta / (1 - self.eta) * (1 - bound) / bound
+            )
+        n_hits, n_all = self.count(cells)
         if self.metric == "fpr":
-            return bet_on_rate(n - k, n, 1 - bound)
-        return bet_on_rate(k, n, bound)
+            return bet_on_rate(n_all - n_hits, n_all, 1 - bound)
+        return bet_on_rate(n_hits, n_all, bound)
 
 
 def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
@@ -164,12 +171,12 @@ def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
     targets = read_targets(table, threshold=threshold)
     if len(targets) != 1:
         raise refuse_kind("threshold=", "one threshold, or a frame with one for each group", threshold)
-    points = build_points_table(table, build_number_grid([None], table), targets, [])
-    points_table = table.collect(points, "monitor()")
-    keys = list(table.by)
-    if points_table.select(keys).is_duplicated().any() if keys else points_table.height > 1:
+    point_rows = build_points_table(table, build_number_grid([None], table), targets, [])
+    points = table.collect(point_rows, "monitor()")
+    key_columns = list(table.by)
+    if points.select(key_columns).is_duplicated().any() if key_columns else points.height > 1:
         raise PrcError("monitor() takes one threshold for each group; the frame holds several")
-    return points_table.select(*keys, "threshold", *CELLS)
+    return points.select(*key_columns, "threshold", *CELLS)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -191,107 +198,133 @@ def read_reference_rate(reference: object) -> float:
 
 
 def build_monitor_table(
-    cells: pl.DataFrame, time: str, watch: Watch, reference: pl.DataFrame | None
+    cell_rows: pl.DataFrame, time_column: str, watch: Watch, reference_rows: pl.DataFrame | None
 ) -> pl.DataFrame:
     """Return the result of `monitor`, from the cells of each group and period, and of the reference."""
-    keys = cells.columns[: cells.columns.index("threshold")]
-    groups = [name for name in keys if name != time]
-    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(CELLS).sum()).item()
-    if missing:
-        raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
-    cells = cells.sort(*groups, time).select(*groups, time, "threshold", *CELLS)
-    if reference is not None:
-        cells = _join_reference(cells, groups, reference)
-    parts = cells.partition_by(*groups, maintain_order=True) if groups and cells.height else [cells]
-    series = pl.concat([watch_series(part, time, watch) for part in parts])
-    eta = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
-    metric, _, *other_columns = MONITOR_COLUMNS
-    return series.select(*groups, time, pl.lit(watch.metric).alias(metric), *eta, *other_columns)
+    key_columns = cell_rows.columns[: cell_rows.columns.index("threshold")]
+    group_columns = [name for name in key_columns if name != time_column]
+    n_missing = (
+        cell_rows.filter(pl.col(time_column).is_null()).select(pl.sum_horizontal(CELLS).sum()).item()
+    )
+    if n_missing:
+        raise PrcError(f"time= holds null in {n_missing} row(s), which are of no period; leave them out")
+    cell_rows = cell_rows.sort(*group_columns, time_column).select(
+        *group_columns, time_column, "threshold", *CELLS
+    )
+    if reference_rows is not None:
+        cell_rows = _join_reference(cell_rows, group_columns, reference_rows)
+    rows_of_series = (
+        cell_rows.partition_by(*group_columns, maintain_order=True)
+        if group_columns and cell_rows.height
+        else [cell_rows]
+    )
+    period_rows = pl.concat(
+        [watch_series(series_rows, time_column, watch) for series_rows in rows_of_series]
+    )
+    eta_columns = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
+    metric_column, _, *other_columns = MONITOR_COLUMNS
+    return period_rows.select(
+        *group_columns,
+        time_column,
+        pl.lit(watch.metric).alias(metric_column),
+        *eta_columns,
+        *other_columns,
+    )
 
 
-def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.DataFrame) -> pl.DataFrame:
-    """Add the cells of the reference to each row, under the names of _REFERENCE."""
-    keys = reference.columns[: reference.columns.index("threshold")]
-    if unknown := [name for name in keys if name not in groups]:
+def _join_reference(
+    cell_rows: pl.DataFrame, group_columns: Sequence[str], reference_rows: pl.DataFrame
+) -> pl.DataFrame:
+    """Add the cells of the reference to each row, under the names of _REFERENCE_COLUMNS."""
+    key_columns = reference_rows.columns[: reference_rows.columns.index("threshold")]
+    if unknown_columns := [name for name in key_columns if name not in group_columns]:
         raise PrcError(
-            f"the reference= table has groups by {list_names(unknown)}, and the table has not; say "
-            "by= for the table, or leave it out of the reference"
+            f"the reference= table has groups by {list_names(unknown_columns)}, and the table has "
+            "not; say by= for the table, or leave it out of the reference"
         )
-    reference_cells = reference.select(*keys, *CELLS).rename(_REFERENCE)
-    for name in keys:
-        if reference_cells.schema[name] != cells.schema[name]:
+    renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
+    for name in key_columns:
+        if renamed_cells.schema[name] != cell_rows.schema[name]:
             raise PrcError(
-                f"group column {name!r} is {reference_cells.schema[name]} in the reference= table and "
-                f"{cells.schema[name]} in the other; cast one to the other"
+                f"group column {name!r} is {renamed_cells.schema[name]} in the reference= table and "
+                f"{cell_rows.schema[name]} in the other; cast one to the other"
             )
-    if keys:
-        rows = cells.join(reference_cells, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    if key_columns:
+        period_rows = cell_rows.join(
+            renamed_cells, on=key_columns, how="left", nulls_equal=True, maintain_order="left"
+        )
     else:
-        reference_cells = reference_cells if reference_cells.height else reference_cells.clear(1)
-        rows = cells.join(reference_cells, how="cross", maintain_order="left")
-    lacking = rows.filter(pl.col(_REFERENCE["tp"]).is_null())
-    if lacking.height:
-        group_text = ", ".join(f"{name} {lacking[name][0]!r}" for name in keys) or "any group"
+        renamed_cells = renamed_cells if renamed_cells.height else renamed_cells.clear(1)
+        period_rows = cell_rows.join(renamed_cells, how="cross", maintain_order="left")
+    lacking_rows = period_rows.filter(pl.col(_REFERENCE_COLUMNS["tp"]).is_null())
+    if lacking_rows.height:
+        group_text = (
+            ", ".join(f"{name} {lacking_rows[name][0]!r}" for name in key_columns) or "any group"
+        )
         raise PrcError(
             f"the reference= table has no rows of {group_text}; add them, or leave that group out"
         )
-    return rows
+    return period_rows
 
 
-def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
+def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> pl.DataFrame:
     """Return one series with what is found: the value, the interval, the evidence and the alarm."""
-    cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in CELLS))
+    cells = PeriodCells(*(series_rows[name].to_numpy().astype(np.int64) for name in CELLS))
     reference_cells = None
-    if watch.reference is None and part.height:
-        reference_cells = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in CELLS))
-    bound = watch.find_bound(reference_cells) if part.height else float("nan")
+    if watch.reference is None and series_rows.height:
+        reference_cells = PeriodCells(
+            *(np.int64(series_rows[_REFERENCE_COLUMNS[name]][0]) for name in CELLS)
+        )
+    bound = watch.find_bound(reference_cells) if series_rows.height else float("nan")
     has_bound = not np.isnan(bound)
-    values, logs = np.full(part.height, np.nan), np.empty((0, 0))
+    evidence, log_products = np.full(series_rows.height, np.nan), np.empty((0, 0))
     if has_bound:
-        values, logs = weigh_evidence(watch.bet(cells, reference_cells, bound))
-    reached = np.flatnonzero(values >= watch.least_evidence)
-    alarm = np.arange(part.height) >= (reached[0] if len(reached) else part.height)
-    start = find_start(logs[: reached[0] + 1]) if len(reached) else 0
-    total = PeriodCells(*map(np.cumsum, cells))
-    low, high = watch.find_interval(total)
+        evidence, log_products = weigh_evidence(watch.bet(cells, reference_cells, bound))
+    alarm_periods = np.flatnonzero(evidence >= watch.least_evidence)
+    is_alarm = np.arange(series_rows.height) >= (
+        alarm_periods[0] if len(alarm_periods) else series_rows.height
+    )
+    start_period = find_start(log_products[: alarm_periods[0] + 1]) if len(alarm_periods) else 0
+    running_cells = PeriodCells(*map(np.cumsum, cells))
+    low, high = watch.find_interval(running_cells)
     reference_rate = watch.reference if reference_cells is None else watch.find_value(reference_cells)
-    numbers: dict[str, Any] = {
+    value_of_column: dict[str, Any] = {
         "value": watch.find_value(cells),
-        "overall": watch.find_value(total),
+        "overall": watch.find_value(running_cells),
         "overall_low": low,
         "overall_high": high,
         "reference": reference_rate,
         "bound": bound,
-        "evidence": values,
+        "evidence": evidence,
         "needed": watch.least_evidence,
     }
-    columns = (
-        pl.Series(name, np.broadcast_to(np.asarray(value, dtype=np.float64), part.height))
-        for name, value in numbers.items()
+    series = (
+        pl.Series(name, np.broadcast_to(np.asarray(value, dtype=np.float64), series_rows.height))
+        for name, value in value_of_column.items()
     )
-    return part.with_columns(
-        *(column.fill_nan(None) for column in columns),
-        (pl.Series("alarm", alarm) if has_bound else pl.lit(None, pl.Boolean).alias("alarm")),
-    ).with_columns(since=pl.when("alarm").then(pl.col(time).get(start, null_on_oob=True)))
+    return series_rows.with_columns(
+        *(period_values.fill_nan(None) for period_values in series),
+        (pl.Series("alarm", is_alarm) if has_bound else pl.lit(None, pl.Boolean).alias("alarm")),
+    ).with_columns(since=pl.when("alarm").then(pl.col(time_column).get(start_period, null_on_oob=True)))
 
 
 # Tests that hold at every look -----------------------------------------------------------------
 
 
-def bound_rate(k: int, n: int, alpha: float) -> float:
+def bound_rate(n_hits: int, n_all: int, alpha: float) -> float:
     """Return a bound that a rate is below with a probability of at most alpha, from k of n."""
     # The alpha quantile of Beta(k, n - k + 1) (Clopper and Pearson 1934), to 1e-6 of its spread.
-    if k == 0:
+    if n_hits == 0:
         return 0.0
-    a, b = k, n - k + 1
+    a, b = n_hits, n_all - n_hits + 1
     # The density in log odds is smooth, and falls off as exp(-a |x|) and exp(-b |x|) at worst.
     spread = 9 * math.sqrt(1 / a + 1 / b)
-    x = math.log(a / b) + np.linspace(-spread - 40 / a, spread + 40 / b, _NODES)
-    density = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x)
-    below = np.cumsum(np.exp(density - density.max()))
-    below -= np.exp(density - density.max()) / 2  # the mass below the middle of a step
-    place = np.interp(alpha, below / below[-1], x)
-    return float(1 / (1 + np.exp(-place)))
+    x = math.log(a / b) + np.linspace(-spread - 40 / a, spread + 40 / b, _N_NODES)
+    log_density = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x)
+    mass_below = np.cumsum(np.exp(log_density - log_density.max()))
+    mass_below -= np.exp(log_density - log_density.max()) / 2  # the mass below the middle of a step
+    log_odds_at_quantile = np.interp(alpha, mass_below / mass_below[-1], x)
+    return float(1 / (1 + np.exp(-log_odds_at_quantile)))
 
 
 def bound_ratio(cells: PeriodCells, alpha: float) -> float:
@@ -304,45 +337,47 @@ def bound_ratio(cells: PeriodCells, alpha: float) -> float:
     # Distances of both bounds add up as squares, in logarithms (Zou and Donner 2008). As summed over all
     # draws of 30 to 2 000 positives, the probability was 0.04 at most at an alpha of 0.04.
     recall, fpr = tp / (tp + fn), fp / (fp + tn)
-    below = math.log(recall / bound_rate(tp, tp + fn, alpha))
-    above = math.log((1 - bound_rate(tn, fp + tn, alpha)) / fpr)
-    return fpr / recall * math.exp(math.hypot(below, above))
+    recall_distance = math.log(recall / bound_rate(tp, tp + fn, alpha))
+    fpr_distance = math.log((1 - bound_rate(tn, fp + tn, alpha)) / fpr)
+    return fpr / recall * math.exp(math.hypot(recall_distance, fpr_distance))
 
 
-def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
+def bet_on_rate(n_hits: Counts, n_all: Counts, bound: float) -> Floats:
     """Return the log likelihood ratios of falls from a bound, for k of n in each period."""
     # The ratio at a rate p of at least the bound is expected to be at most 1, since it is linear in p.
     odds, falls = bound / (1 - bound), np.array(FALLS)
     gain_of_failure = np.log1p(odds) - np.log1p(odds * np.exp(-falls))  # of a failure
-    return np.asarray(n[:, None] * gain_of_failure - k[:, None] * falls)
+    return np.asarray(n_all[:, None] * gain_of_failure - n_hits[:, None] * falls)
 
 
-def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> Floats:
+def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, ratio: float) -> Floats:
     """Return the log likelihood ratios of falls of precision from that at fpr / recall = `ratio`."""
     # A bet takes both rates as they were in earlier periods and in the counts `before`, with one of them
     # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
     # the period. Whatever rates without a fall are true, it is then not expected to gain: rates without
     # a fall are a convex set.
-    earlier = (
-        np.cumsum(period_counts) - period_counts + start
-        for period_counts, start in zip(cells, before, strict=True)
+    earlier_counts = (
+        np.cumsum(period_counts) - period_counts + start_count
+        for period_counts, start_count in zip(cells, earlier_cells, strict=True)
     )
-    tp, fp, fn, tn = (period_counts.astype(np.float64) for period_counts in earlier)
+    tp, fp, fn, tn = (period_counts.astype(np.float64) for period_counts in earlier_counts)
     is_known = (tp + fn > 0) & (fp + tn > 0)
     recall, fpr = (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
     tp, fp, fn, tn = (np.asarray(period_counts, dtype=np.float64) for period_counts in cells)
     odds = ratio * np.exp(FALLS)
-    tiny = 1e-6  # so that 1 minus a rate keeps ten digits
-    worse_recall = np.clip(fpr[:, None] / odds, tiny, 1 - tiny)
-    worse_fpr = np.clip(recall[:, None] * odds, tiny, 1 - tiny)
+    least_rate = 1e-6  # so that 1 minus a rate keeps ten digits
+    worse_recall = np.clip(fpr[:, None] / odds, least_rate, 1 - least_rate)
+    worse_fpr = np.clip(recall[:, None] * odds, least_rate, 1 - least_rate)
     recall = np.hstack([worse_recall, np.broadcast_to(recall[:, None], worse_recall.shape)])
     fpr = np.hstack([np.broadcast_to(fpr[:, None], worse_fpr.shape), worse_fpr])
     n_pos, n_neg = (tp + fn)[:, None], (fp + tn)[:, None]
-    near = find_nearest_recall(recall, fpr, n_pos, n_neg, ratio)
-    near_fpr = ratio * near
-    bets = tp[:, None] * np.log(recall / near) + fn[:, None] * (np.log1p(-recall) - np.log1p(-near))
-    bets += fp[:, None] * np.log(fpr / near_fpr)
-    bets += tn[:, None] * (np.log1p(-fpr) - np.log1p(-near_fpr))
+    nearest_recall = find_nearest_recall(recall, fpr, n_pos, n_neg, ratio)
+    nearest_fpr = ratio * nearest_recall
+    bets = tp[:, None] * np.log(recall / nearest_recall) + fn[:, None] * (
+        np.log1p(-recall) - np.log1p(-nearest_recall)
+    )
+    bets += fp[:, None] * np.log(fpr / nearest_fpr)
+    bets += tn[:, None] * (np.log1p(-fpr) - np.log1p(-nearest_fpr))
     bets = np.where(fpr > ratio * recall, bets, 0.0)  # clipped to what is no fall
     return np.where((is_known & (n_pos * n_neg > 0)[:, 0])[:, None], bets, 0.0)
 
@@ -365,24 +400,28 @@ def find_nearest_recall(
 def weigh_evidence(bets: Floats) -> tuple[Floats, Floats]:
     """Return the evidence after each period, and logarithms of the running product of bets on a fall."""
     # The bets from each start v on have a share 1 / v(v + 1).
-    number = np.arange(1, len(bets) + 1)
-    logs = np.cumsum(bets, axis=0)
-    starts = -np.log(number * (number + 1.0))[:, None] - (logs - bets)
-    of_falls = np.logaddexp.accumulate(starts, axis=0) + logs
-    mixed = np.logaddexp.reduce(of_falls, axis=1) - math.log(bets.shape[1])
+    period_numbers = np.arange(1, len(bets) + 1)
+    log_products = np.cumsum(bets, axis=0)
+    log_start_shares = -np.log(period_numbers * (period_numbers + 1.0))[:, None] - (log_products - bets)
+    log_evidence_of_falls = np.logaddexp.accumulate(log_start_shares, axis=0) + log_products
+    log_evidence = np.logaddexp.reduce(log_evidence_of_falls, axis=1) - math.log(bets.shape[1])
     # The shares of starts to come are kept as they are: those of all after t add up to 1 / (t + 1).
-    mixed = np.logaddexp(mixed, -np.log(number + 1.0))
-    return np.exp(np.minimum(mixed, _LARGEST)), logs
+    log_evidence = np.logaddexp(log_evidence, -np.log(period_numbers + 1.0))
+    return np.exp(np.minimum(log_evidence, _LARGEST_LOG)), log_products
 
 
-def find_start(logs: Floats) -> int:
+def find_start(log_products: Floats) -> int:
     """Return the number of the period with which a fall likely began, of an alarm in the last one."""
-    from_start = logs[-1] - np.vstack([np.zeros_like(logs[:1]), logs[:-1]])
-    number = np.arange(1, len(logs) + 1)
-    return int(np.argmax(np.logaddexp.reduce(from_start, axis=1) - np.log(number * (number + 1.0))))
+    log_gains = log_products[-1] - np.vstack([np.zeros_like(log_products[:1]), log_products[:-1]])
+    period_numbers = np.arange(1, len(log_products) + 1)
+    return int(
+        np.argmax(
+            np.logaddexp.reduce(log_gains, axis=1) - np.log(period_numbers * (period_numbers + 1.0))
+        )
+    )
 
 
-def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, Floats]:
+def find_running_interval(n_hits: Counts, n_all: Counts, alpha: float) -> tuple[Floats, Floats]:
     """Return limits of the mean rate so far, from running counts, which hold at all times at once."""
     # At a mean rate p the mixture of exp(tilt * k) / (1 - p + p exp(tilt))**n is expected to be at most
     # 1, and no more if rates vary about p. It is convex in p, and at most 1 where p is k / n, so the
@@ -390,16 +429,19 @@ def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, F
     tilts = np.array(TILTS)
 
     def log_mixture(p: Floats) -> Floats:
-        terms = tilts * k[:, None] - n[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
+        terms = tilts * n_hits[:, None] - n_all[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
         return np.asarray(np.logaddexp.reduce(terms, axis=1) - math.log(len(tilts)))
 
-    rates = np.where(n > 0, k / np.maximum(n, 1), 0.5)
-    ends = []
-    for outside in (0.0, 1.0):
-        inner, outer = rates.copy(), np.full(len(k), outside)
-        for _ in range(_BISECTIONS):
-            middle = (inner + outer) / 2
-            holds = log_mixture(middle) < -math.log(alpha)
-            inner, outer = np.where(holds, middle, inner), np.where(holds, outer, middle)
-        ends.append(np.where(n > 0, outer, np.nan))
-    return ends[0], ends[1]
+    rates = np.where(n_all > 0, n_hits / np.maximum(n_all, 1), 0.5)
+    interval_ends = []
+    for bound in (0.0, 1.0):
+        inner_rates, outer_rates = rates.copy(), np.full(len(n_hits), bound)
+        for _ in range(_N_BISECTIONS):
+            middle_rates = (inner_rates + outer_rates) / 2
+            is_inside = log_mixture(middle_rates) < -math.log(alpha)
+            inner_rates, outer_rates = (
+                np.where(is_inside, middle_rates, inner_rates),
+                np.where(is_inside, outer_rates, middle_rates),
+            )
+        interval_ends.append(np.where(n_all > 0, outer_rates, np.nan))
+    return interval_ends[0], interval_ends[1]

@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
 _ROW_NUMBER = f"{RESERVED}row"  # the number of a row of a block of replicates
-_KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
+_SIDE_OF_KIND = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
-_INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_INFLUENCE_NUMBER = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
 _AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a cell
 _SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
-_FIRST, _LAST = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
+_FIRST_GROUP, _LAST_GROUP = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
 _IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
-_POWERS = {
+_POWERS_OF_ENDING = {
     False: {"pos": ("pos", 2), "neg": ("neg", 2)},
     True: {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)},
 }
@@ -81,34 +81,41 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
     if table.has_squares and not unit_columns:
         amount = square_integer(amount, is_scaled=table.float_sums)
-    kind = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
+    kind_number = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
-        amount.alias(_AMOUNT), (pl.col(PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
+        amount.alias(_AMOUNT),
+        (pl.col(PLACE) * len(_SIDE_OF_KIND) + kind_number).alias(_INFLUENCE_NUMBER),
     )
-    example = {**by, Row.EXAMPLE: rows.collect_schema()[Row.EXAMPLE]}
+    example_dtypes = {**by, Row.EXAMPLE: rows.collect_schema()[Row.EXAMPLE]}
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
-    ends = {_FIRST: pl.col(Group.NUMBER).min(), _LAST: pl.col(Group.NUMBER).max()}
-    rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
-    sides = ((A, (_AMOUNT, *unit_columns), _LAST), (B, (), _FIRST))
-    a, b = (
-        rows.filter(pl.col(Group.NUMBER) != pl.col(end)).select(
-            *example, *of_example, *(pl.col(n).alias(side + n) for n in (Group.NUMBER, _INFLUENCE))
+    end_columns = {_FIRST_GROUP: pl.col(Group.NUMBER).min(), _LAST_GROUP: pl.col(Group.NUMBER).max()}
+    rows = rows.with_columns(
+        **{name: end_group.over(*by) if by else end_group for name, end_group in end_columns.items()}
+    )
+    columns_of_sides = ((A, (_AMOUNT, *unit_columns), _LAST_GROUP), (B, (), _FIRST_GROUP))
+    rows_of_a, rows_of_b = (
+        rows.filter(pl.col(Group.NUMBER) != pl.col(end_group)).select(
+            *example_dtypes,
+            *example_columns,
+            *(pl.col(column).alias(side + column) for column in (Group.NUMBER, _INFLUENCE_NUMBER)),
         )
-        for side, of_example, end in sides
+        for side, example_columns, end_group in columns_of_sides
     )
     # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
     # clusters, a cell is of one cluster, and weights are not squared.
-    example_pairs = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
-    models, numbers = ([side + n for side in SIDES] for n in (Group.NUMBER, _INFLUENCE))
-    cells = example_pairs.group_by(*models, *numbers, *unit_columns).agg(pl.col(_AMOUNT).sum())
-    is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
-    total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
+    example_pairs = join_groups(rows_of_a, rows_of_b, example_dtypes)
+    example_pairs = example_pairs.filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
+    model_columns, influence_columns = (
+        [side + column for side in SIDES] for column in (Group.NUMBER, _INFLUENCE_NUMBER)
+    )
+    cell_keys = [*model_columns, *influence_columns, *unit_columns]
+    cells = example_pairs.group_by(*cell_keys).agg(pl.col(_AMOUNT).sum())
+    is_pos = pl.col(A + _INFLUENCE_NUMBER) % len(_SIDE_OF_KIND) == 0
+    class_total = pl.col(_AMOUNT).sum().over(*model_columns, _IS_POS)
     return cells.with_columns(is_pos.alias(_IS_POS)).select(
-        *models,
-        *numbers,
-        *unit_columns,
+        *cell_keys,
         _IS_POS,
-        (pl.col(_AMOUNT).cast(pl.Float64) / total.cast(pl.Float64)).alias(_SHARE),
+        (pl.col(_AMOUNT).cast(pl.Float64) / class_total.cast(pl.Float64)).alias(_SHARE),
     )
 
 
@@ -125,11 +132,15 @@ def add_pair_variances(
     table, n_etas = comparison.table, comparison.grid.etas_per_group
     by, joins_rows = table.group_columns, table.sample.joins_rows
     for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
-        keys = [A + influences.key, B + Group.NUMBER]
-        totals = _sum_squared_gaps(cells, influences, keys, by, joins_rows=joins_rows)
-        columns = [f"{name}_{kind}" for name in influences.names for kind in _POWERS[joins_rows]]
+        key_columns = [A + influences.key, B + Group.NUMBER]
+        pair_totals = _sum_squared_gaps(cells, influences, key_columns, by, joins_rows=joins_rows)
+        variance_names = [
+            f"{name}_{kind}" for name in influences.names for kind in _POWERS_OF_ENDING[joins_rows]
+        ]
         differences = differences.join(
-            influences.lanes.unpack(totals, columns, *keys), on=keys, how="left"
+            influences.lanes.unpack(pair_totals, variance_names, *key_columns),
+            on=key_columns,
+            how="left",
         )
     return differences
 
@@ -137,7 +148,7 @@ def add_pair_variances(
 def _sum_squared_gaps(
     cells: pl.LazyFrame,
     influences: InfluenceTable,
-    keys: Sequence[str],
+    key_columns: Sequence[str],
     by: Iterable[str],
     *,
     joins_rows: bool,
@@ -146,95 +157,119 @@ def _sum_squared_gaps(
     # Read for the sizes and for the list, and Polars would compute it anew for each.
     influences = influences._replace(score_rows=influences.score_rows.cache())
     key, names = influences.key, influences.lanes.list_names(influences.names)
-    step = [ETA_NUMBER] if key == Pair.NUMBER else []
-    listed, sizes = _list_influences(influences, [*by, *step], joins_rows=joins_rows)
+    step_columns = [ETA_NUMBER] if key == Pair.NUMBER else []
+    influence_rows, size_rows = _list_influences(influences, [*by, *step_columns], joins_rows=joins_rows)
     cell_pairs = cells
     # Model a brings a row for some prevalences; model b is joined at the same ones.
-    for side, columns, shared in ((A, [key, *names], []), (B, names, step)):
-        renamed = dict.fromkeys((Group.NUMBER, _INFLUENCE, *columns))
-        of_side = listed.select(*step, *(pl.col(name).alias(side + name) for name in renamed))
-        places = [side + name for name in (Group.NUMBER, _INFLUENCE)]
-        cell_pairs = cell_pairs.join(of_side, on=[*places, *shared])
+    for side, value_columns, shared_columns in ((A, [key, *names], []), (B, names, step_columns)):
+        side_columns = dict.fromkeys((Group.NUMBER, _INFLUENCE_NUMBER, *value_columns))
+        side_rows = influence_rows.select(
+            *step_columns, *(pl.col(name).alias(side + name) for name in side_columns)
+        )
+        place_columns = [side + name for name in (Group.NUMBER, _INFLUENCE_NUMBER)]
+        cell_pairs = cell_pairs.join(side_rows, on=[*place_columns, *shared_columns])
     gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
     if joins_rows:  # the shares of both classes add up to 2
-        terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
-        totals = add_up_clusters(cell_pairs, keys, terms)
+        terms_and_sizes = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
+        pair_totals = add_up_clusters(cell_pairs, key_columns, terms_and_sizes)
     else:
-        squares = {n: to_whole_shares(gap**2 * pl.col(_SHARE)) for n, gap in gaps.items()}
-        variances = {n: sum_shares(pl.col(n)) for n in names}
-        by_class = cell_pairs.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
-        totals = by_class.group_by(keys).agg(
-            pl.col(name).filter(members).sum().alias(f"{name}_{side}")
-            for name in names
-            for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+        square_columns = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in gaps.items()}
+        sum_columns = {name: sum_shares(pl.col(name)) for name in names}
+        class_sums = (
+            cell_pairs.select(*key_columns, _IS_POS, **square_columns)
+            .group_by(*key_columns, _IS_POS)
+            .agg(**sum_columns)
         )
-    totals = totals.join(sizes, left_on=keys[0], right_on=key)
-    return totals.select(
-        *keys,
+        pair_totals = class_sums.group_by(key_columns).agg(
+            pl.col(name).filter(is_member).sum().alias(f"{name}_{side}")
+            for name in names
+            for side, is_member in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+        )
+    pair_totals = pair_totals.join(size_rows, left_on=key_columns[0], right_on=key)
+    return pair_totals.select(
+        *key_columns,
         *(
             pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
             for name in names
-            for kind, (side, power) in _POWERS[joins_rows].items()
+            for kind, (side, power) in _POWERS_OF_ENDING[joins_rows].items()
         ),
     )
 
 
 def _list_influences(
-    influences: InfluenceTable, alike: Sequence[str], *, joins_rows: bool
+    influences: InfluenceTable, alike_columns: Sequence[str], *, joins_rows: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
-    sizes, listed, key = {}, {}, influences.key
+    size_columns, columns_of_name, key = {}, {}, influences.key
     for name in influences.lanes.list_names(influences.names):
         # The size is a power of two that no difference between models of rows `alike` exceeds.
-        of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
-        for size in of_class.values():
-            largest_size = (pl.max_horizontal(*of_class.values()) if joins_rows else pl.col(size)).max()
+        size_of_side = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
+        for size_name in size_of_side.values():
+            largest_size = (
+                pl.max_horizontal(*size_of_side.values()) if joins_rows else pl.col(size_name)
+            ).max()
             # Less their means, influences are at most twice as large, and differences four times.
-            sizes[size] = 4 * (largest_size.over(alike) if alike else largest_size)
-        listed[name] = [
-            pl.col(f"{name}_{kind}") / pl.col(of_class[side]) for kind, side in _KINDS.items()
+            size_columns[size_name] = 4 * (
+                largest_size.over(alike_columns) if alike_columns else largest_size
+            )
+        columns_of_name[name] = [
+            pl.col(f"{name}_{kind}") / pl.col(size_of_side[side]) for kind, side in _SIDE_OF_KIND.items()
         ]
-    of_key = influences.score_rows.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
-    rows = influences.score_rows.drop(*sizes).join(of_key, on=key)
-    rows = repeat_rows(rows, len(_KINDS)).select(
+    size_rows = (
+        influences.score_rows.group_by(key, *alike_columns)
+        .agg(pl.col(*size_columns).first())
+        .select(key, **size_columns)
+    )
+    influence_rows = influences.score_rows.drop(*size_columns).join(size_rows, on=key)
+    influence_rows = repeat_rows(influence_rows, len(_SIDE_OF_KIND)).select(
         *dict.fromkeys((Group.NUMBER, key)),
         *((ETA_NUMBER,) if key == Pair.NUMBER else ()),
-        (pl.col(PLACE) * len(_KINDS) + pl.col(Pair.COPY)).alias(_INFLUENCE),
-        *(pick_by_number(Pair.COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
+        (pl.col(PLACE) * len(_SIDE_OF_KIND) + pl.col(Pair.COPY)).alias(_INFLUENCE_NUMBER),
+        *(
+            pick_by_number(Pair.COPY, kind_columns, pl.lit(None)).alias(name)
+            for name, kind_columns in columns_of_name.items()
+        ),
     )
-    return rows, of_key
+    return influence_rows, size_rows
 
 
 # Of curve metrics, from replicates -------------------------------------------------------------
 
 
 def add_bootstrap_errors(
-    bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame, differences: pl.LazyFrame
+    bootstrap: Bootstrap, sweep: SweepTables, model_values: pl.LazyFrame, differences: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
 
     def subtract_models(
-        pairs: pl.DataFrame, of_models: ReplicateValues
+        pairs: pl.DataFrame, replicate_values: ReplicateValues
     ) -> tuple[dict[str, pl.Series], ReplicateValues]:
         """Return both numbers of each model pair in a block, and the differences of all values."""
-        rows = pairs.select(BASE_GROUP, ETA_NUMBER, Group.NUMBER, Pair.NUMBER).with_row_index(
+        numbered_pairs = pairs.select(BASE_GROUP, ETA_NUMBER, Group.NUMBER, Pair.NUMBER).with_row_index(
             _ROW_NUMBER
         )
-        model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
-            pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b")
+        model_pairs = numbered_pairs.join(
+            numbered_pairs, on=[BASE_GROUP, ETA_NUMBER], suffix="_b"
+        ).filter(pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b"))
+        rows_of_a, rows_of_b = (
+            model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b")
         )
-        a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
-        keys = {
+        key_columns = {
             A + Pair.NUMBER: model_pairs[Pair.NUMBER],
             B + Pair.NUMBER: model_pairs[f"{Pair.NUMBER}_b"],
         }
-        values, replicates, sizes = of_models
-        gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
-        return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])
+        model_values, replicates, size_rows = replicate_values
+        gap_arrays = {
+            "estimates": model_values[rows_of_a] - model_values[rows_of_b],
+            "replicates": replicates[:, rows_of_a] - replicates[:, rows_of_b],
+        }
+        return key_columns, replicate_values._replace(
+            **gap_arrays, smaller_class_sizes=size_rows[rows_of_a]
+        )
 
-    _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, subtract_models)
-    differences = differences.join(errors, on=[side + Pair.NUMBER for side in SIDES], how="left")
-    return differences.join(sizes, on=BASE_GROUP, how="left")
+    _, error_rows, size_rows = bootstrap.measure(sweep, model_values, BASE_GROUP, subtract_models)
+    differences = differences.join(error_rows, on=[side + Pair.NUMBER for side in SIDES], how="left")
+    return differences.join(size_rows, on=BASE_GROUP, how="left")
 
 
 # Of weighted sums of rates, from discordant examples ---------------------------------------------
@@ -250,20 +285,20 @@ def add_bootstrap_errors(
 # nearly all of both: it would mark just the samples whose difference is too large.
 
 AMOUNTS = {"pos": Row.POS, "neg": Row.NEG}  # the column of what a row adds to a class, by class
-BOTH, OF_ALL = f"{RESERVED}both_", f"{RESERVED}n_"
+BOTH_PREFIX, ALL_PREFIX = f"{RESERVED}both_", f"{RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
-_SUMS = pl.col(*AMOUNTS.values()).sum()  # of the amounts of both classes
-_SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
+_AMOUNT_SUMS = pl.col(*AMOUNTS.values()).sum()  # of the amounts of both classes
+_SQUARED_ENDING = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
 # The number of the highest threshold that flags an example, whether a row is a threshold, and the lowest
 # threshold of a model.
-_LEVEL, _IS_MARK, _LEAST = (f"{RESERVED}{name}" for name in ("level", "is_mark", "least"))
+_LEVEL_NUMBER, _IS_MARK, _LEAST_SCORE = (f"{RESERVED}{name}" for name in ("level", "is_mark", "least"))
 _SIDE_GROUPS = [side + Group.NUMBER for side in SIDES]  # the groups of both models
-_SIDE_LEVELS = [side + _LEVEL for side in SIDES]  # the levels of an example in both
+_SIDE_LEVELS = [side + _LEVEL_NUMBER for side in SIDES]  # the levels of an example in both
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]  # the least levels that thresholds flag
-_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}  # of rates
+_WEIGHT_COLUMNS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}  # of rates
 _IS_SUM = f"{RESERVED}is_sum"  # whether the metric of a row is a weighted sum of rates
-_ERROR = f"{RESERVED}error_of_sum"  # the standard error of such a difference
+_SUM_ERROR = f"{RESERVED}error_of_sum"  # the standard error of such a difference
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
 93 % of the samples that are marked, wherever these are 5 % of all (docs/is-it-better.md)."""
@@ -275,170 +310,222 @@ def is_weighted_sum(metric: PointMetric) -> bool:
 
 
 def count_discordant(
-    table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
+    table: ScoreTable, point_rows: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
     """Return how many examples one model alone flags, or both, and all, by class, pair, ETA_NUMBER."""
     # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
     # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
     # counted together, once for all steps.
-    rows, flagged, thresholds = _read_examples(table, points, by)
-    example = {**by, Row.EXAMPLE: table.all_rows.collect_schema()[Row.EXAMPLE]}
-    level_columns, amounts = [Group.NUMBER, _LEVEL], list(AMOUNTS.values())
-    of_both = join_sides(flagged, example, level_columns, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
-    steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, level_columns, [])
-    steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    count_tables = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
-    of_one = flagged.group_by(Group.NUMBER, _LEVEL).agg(_SUMS)
-    sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
-    count_tables += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
-    # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
-    squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
-    if table.has_squares:
-        squares = exact_arithmetic.square_integer(squares, is_scaled=table.float_sums)
-    totals = rows.group_by(Group.NUMBER).agg(
-        _SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED)
+    example_rows, flagged_rows, threshold_rows = _read_examples(table, point_rows, by)
+    example_dtypes = {**by, Row.EXAMPLE: table.all_rows.collect_schema()[Row.EXAMPLE]}
+    level_columns, amounts = [Group.NUMBER, _LEVEL_NUMBER], list(AMOUNTS.values())
+    joint_groups = join_sides(flagged_rows, example_dtypes, level_columns, amounts).group_by(
+        *_SIDE_GROUPS, *_SIDE_LEVELS
     )
-    pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
-    pairs = pairs.join(totals, left_on=A + Group.NUMBER, right_on=Group.NUMBER, how="left")
-    for count_table in count_tables:
-        pairs = pairs.join(count_table, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
-    counts: dict[str, pl.Expr] = {}
+    step_rows = join_sides(threshold_rows, {**by, ETA_NUMBER: pl.UInt32()}, level_columns, [])
+    step_rows = step_rows.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
+    count_frames = [
+        _count_flagged(
+            step_rows, joint_groups.agg(_AMOUNT_SUMS.name.prefix(BOTH_PREFIX)), SIDES, BOTH_PREFIX
+        )
+    ]
+    flagged_counts = flagged_rows.group_by(Group.NUMBER, _LEVEL_NUMBER).agg(_AMOUNT_SUMS)
+    counts_of_sides = {side: flagged_counts.select(pl.all().name.prefix(side)) for side in SIDES}
+    count_frames += [
+        _count_flagged(step_rows, cell_rows, (side,), side)
+        for side, cell_rows in counts_of_sides.items()
+    ]
+    # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
+    square_amounts = pl.col(*amounts)  # a row that stands for several examples is no heavy example
+    if table.has_squares:
+        square_amounts = exact_arithmetic.square_integer(square_amounts, is_scaled=table.float_sums)
+    total_rows = example_rows.group_by(Group.NUMBER).agg(
+        _AMOUNT_SUMS.name.prefix(ALL_PREFIX), square_amounts.sum().name.suffix(_SQUARED_ENDING)
+    )
+    pair_rows = step_rows.select(*_SIDE_GROUPS, ETA_NUMBER)
+    pair_rows = pair_rows.join(total_rows, left_on=A + Group.NUMBER, right_on=Group.NUMBER, how="left")
+    for count_rows in count_frames:
+        pair_rows = pair_rows.join(count_rows, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
+    return pair_rows.select(*_SIDE_GROUPS, ETA_NUMBER, **_build_counts(table))
+
+
+def _build_counts(table: ScoreTable) -> dict[str, pl.Expr]:
+    """Return the numbers of examples of each kind and class, by column, from sums of amounts."""
+    count_columns: dict[str, pl.Expr] = {}
     for name, amount in AMOUNTS.items():
-        n_both, square = pl.col(BOTH + amount), pl.col(amount + _SQUARED)
-        kinds = {side: pl.col(side + amount) - n_both for side in SIDES}
-        kinds |= {BOTH: n_both, OF_ALL: pl.col(OF_ALL + amount)}
+        n_both, square_sum = pl.col(BOTH_PREFIX + amount), pl.col(amount + _SQUARED_ENDING)
+        count_of_kind = {side: pl.col(side + amount) - n_both for side in SIDES}
+        count_of_kind |= {BOTH_PREFIX: n_both, ALL_PREFIX: pl.col(ALL_PREFIX + amount)}
         if table.float_sums:
-            kinds = {k: n.cast(pl.Float64) * exact_arithmetic.NEAR_ONE for k, n in kinds.items()}
-            square = square.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
+            count_of_kind = {
+                kind: count.cast(pl.Float64) * exact_arithmetic.NEAR_ONE
+                for kind, count in count_of_kind.items()
+            }
+            square_sum = square_sum.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
         # What a weight of 1 counts as.
-        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
-        counts |= {kind + name: n.cast(pl.Float64) * unit for kind, n in kinds.items()}
-    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
+        unit_count = pl.when(square_sum > 0).then(count_of_kind[ALL_PREFIX] / square_sum).otherwise(1.0)
+        count_columns |= {
+            kind + name: count.cast(pl.Float64) * unit_count for kind, count in count_of_kind.items()
+        }
+    return count_columns
 
 
 def _count_flagged(
-    steps: pl.LazyFrame, cells: pl.LazyFrame, sides: Sequence[str], kind: str
+    step_rows: pl.LazyFrame, cell_rows: pl.LazyFrame, sides: Sequence[str], prefix: str
 ) -> pl.LazyFrame:
     """Return one row per step and model pair, with the amounts in cells that models of `sides` flag."""
-    levels = (pl.col(side + _LEVEL) >= pl.col(f"{side}{_LEVEL}_least") for side in sides)
-    amounts = pl.col(*(kind + amount for amount in AMOUNTS.values()))
-    cells_of_steps = steps.join(cells, on=[side + Group.NUMBER for side in sides], how="left")
-    is_flagged = pl.all_horizontal(levels)
-    return cells_of_steps.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
+    is_reached = (
+        pl.col(side + _LEVEL_NUMBER) >= pl.col(f"{side}{_LEVEL_NUMBER}_least") for side in sides
+    )
+    amounts = pl.col(*(prefix + amount for amount in AMOUNTS.values()))
+    step_cells = step_rows.join(cell_rows, on=[side + Group.NUMBER for side in sides], how="left")
+    is_flagged = pl.all_horizontal(is_reached)
+    return step_cells.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
 
 
 def _read_examples(
-    table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
+    table: ScoreTable, point_rows: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
-    """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with _LEVEL."""
-    columns = [Row.LABEL] if Row.LABEL in table.columns else list(AMOUNTS.values())
-    amounts = class_amounts({name: pl.col(name) for name in columns})
-    whole = [amount_column.cast(pl.Int128).alias(name) for name, amount_column in amounts.items()]
+    """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with levels."""
+    amount_columns = [Row.LABEL] if Row.LABEL in table.columns else list(AMOUNTS.values())
+    amount_of_name = class_amounts({name: pl.col(name) for name in amount_columns})
+    whole_amounts = [
+        amount_column.cast(pl.Int128).alias(name) for name, amount_column in amount_of_name.items()
+    ]
     if table.float_sums:  # the models of a table have the same weights, and so the same scale
-        largest = (amount_column.max().over(Group.NUMBER) for amount_column in amounts.values())
-        exponents = map(exact_arithmetic.weight_exponent, largest)
-        whole = list(map(exact_arithmetic.to_integer, amounts.values(), exponents))
-    of_model: dict[str, pl.DataType] = {**by, Row.MODEL: table.by[Row.MODEL]}
-    thresholds = points.select(
-        *of_model, Group.NUMBER, ETA_NUMBER, "tp", pl.col("threshold").alias(Row.SCORE)
+        largest_amounts = (
+            amount_column.max().over(Group.NUMBER) for amount_column in amount_of_name.values()
+        )
+        exponents = map(exact_arithmetic.weight_exponent, largest_amounts)
+        whole_amounts = list(map(exact_arithmetic.to_integer, amount_of_name.values(), exponents))
+    model_dtypes: dict[str, pl.DataType] = {**by, Row.MODEL: table.by[Row.MODEL]}
+    threshold_rows = point_rows.select(
+        *model_dtypes, Group.NUMBER, ETA_NUMBER, "tp", pl.col("threshold").alias(Row.SCORE)
     )
-    groups = thresholds.select(*of_model, Group.NUMBER).unique()
-    rows = join_groups(
-        table.all_rows.select(*of_model, Row.EXAMPLE, Row.SCORE, *columns), groups, of_model
-    )
+    group_rows = threshold_rows.select(*model_dtypes, Group.NUMBER).unique()
+    example_rows = table.all_rows.select(*model_dtypes, Row.EXAMPLE, Row.SCORE, *amount_columns)
+    example_rows = join_groups(example_rows, group_rows, model_dtypes)
     # Rows are added up, and those flagged are joined: each model with others.
-    rows = rows.select(pl.exclude(Row.MODEL, *columns), *whole).cache()
-    marks = (
-        thresholds.select(Group.NUMBER, Row.SCORE).drop_nulls().unique().sort(Group.NUMBER, Row.SCORE)
-    )
-    least_scores = marks.group_by(Group.NUMBER).agg(pl.col(Row.SCORE).min().alias(_LEAST))
-    # What was never scored has no score that is as high.
-    with_least = rows.join(least_scores, on=Group.NUMBER)
-    flagged = with_least.filter(pl.col(Row.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
-    marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
-    # A score that equals a threshold comes after it.
-    ordered = pl.concat([flagged, marked], how="diagonal")
-    ordered = ordered.sort(Group.NUMBER, Row.SCORE, _IS_MARK, nulls_last=True)
-    numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
-    flagged = numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache()
+    example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_amounts).cache()
+    threshold_marks = threshold_rows.select(Group.NUMBER, Row.SCORE).drop_nulls().unique()
+    threshold_marks = threshold_marks.sort(Group.NUMBER, Row.SCORE)
+    flagged_rows = _number_levels(example_rows, threshold_marks)
     # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
-    beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
-    levels = marks.with_row_index(_LEVEL, offset=1)
-    thresholds = thresholds.drop(Row.MODEL).join(levels, on=[Group.NUMBER, Row.SCORE], how="left")
-    level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)
-    return rows, flagged, thresholds.select(pl.exclude(Row.SCORE, "tp", _LEVEL), level)
+    level_beyond_all = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
+    level_rows = threshold_marks.with_row_index(_LEVEL_NUMBER, offset=1)
+    threshold_rows = threshold_rows.drop(Row.MODEL).join(
+        level_rows, on=[Group.NUMBER, Row.SCORE], how="left"
+    )
+    level_column = pl.coalesce(_LEVEL_NUMBER, level_beyond_all).alias(_LEVEL_NUMBER)
+    threshold_rows = threshold_rows.select(pl.exclude(Row.SCORE, "tp", _LEVEL_NUMBER), level_column)
+    return example_rows, flagged_rows, threshold_rows
+
+
+def _number_levels(example_rows: pl.LazyFrame, threshold_marks: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the examples that the lowest threshold flags, with the number of the highest that does."""
+    least_scores = threshold_marks.group_by(Group.NUMBER).agg(
+        pl.col(Row.SCORE).min().alias(_LEAST_SCORE)
+    )
+    # What was never scored has no score that is as high.
+    rows_with_least = example_rows.join(least_scores, on=Group.NUMBER)
+    flagged_rows = rows_with_least.filter(pl.col(Row.SCORE) >= pl.col(_LEAST_SCORE)).drop(_LEAST_SCORE)
+    mark_rows = threshold_marks.with_columns(pl.lit(True).alias(_IS_MARK))
+    # A score that equals a threshold comes after it.
+    ordered_rows = pl.concat([flagged_rows, mark_rows], how="diagonal")
+    ordered_rows = ordered_rows.sort(Group.NUMBER, Row.SCORE, _IS_MARK, nulls_last=True)
+    numbered_rows = ordered_rows.with_columns(
+        pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL_NUMBER)
+    )
+    return numbered_rows.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache()
 
 
 def replace_weighted_sums(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number_column: str, level: Level
 ) -> pl.LazyFrame:
     """Replace errors, limits and verdicts of differences where metric number `number` is such a sum."""
-    sums = [is_weighted_sum(metric) for metric in metrics]
-    difference, is_sum = pl.col("difference"), pick_by_number(number, map(pl.lit, sums), pl.lit(False))
-    pairs, variance, enough = _measure_sums(pairs, metrics, sums, number)
-    pairs = pairs.with_columns(
-        pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
+    is_sum_of_metrics = [is_weighted_sum(metric) for metric in metrics]
+    difference, is_sum = (
+        pl.col("difference"),
+        pick_by_number(number_column, map(pl.lit, is_sum_of_metrics), pl.lit(False)),
     )
-    error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
-    is_known, reliable = error.is_not_null(), pl.all_horizontal(enough)
-    low, high = difference - half, difference + half
-    decisive = (difference.abs() >= 2 * half) & (error > 0)
+    pairs, variance, has_enough = _measure_sums(pairs, metrics, is_sum_of_metrics, number_column)
+    pairs = pairs.with_columns(
+        pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_SUM_ERROR), is_sum.alias(_IS_SUM)
+    )
+    error, half_width = pl.col(_SUM_ERROR), level.deviations * pl.col(_SUM_ERROR)
+    is_known, is_reliable = error.is_not_null(), pl.all_horizontal(has_enough)
+    low, high = difference - half_width, difference + half_width
+    is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)
     p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
-    of_sums = {
+    sum_columns = {
         "standard_error": error,
         "low": low,
         "high": high,
         "p_value": p_value,
-        "reliable": pl.when(is_known).then(reliable),
-        "why": pl.when(is_known & ~reliable).then(pl.lit("few discordant examples")),
-        "resolved": pl.when(is_known).then(is_resolved(low, high, reliable, decisive)),
+        "reliable": pl.when(is_known).then(is_reliable),
+        "why": pl.when(is_known & ~is_reliable).then(pl.lit("few discordant examples")),
+        "resolved": pl.when(is_known).then(is_resolved(low, high, is_reliable, is_decisive)),
     }
     pairs = pairs.with_columns(
-        pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
+        pl.when(_IS_SUM).then(sum_column).otherwise(name).alias(name)
+        for name, sum_column in sum_columns.items()
     )
     if level.adjust is None:
         return pairs
-    return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
+    return pairs.with_columns(
+        adjust_p_values(pl.col("p_value"), level.family_columns).alias("p_adjusted")
+    )
 
 
 def _measure_sums(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
+    pairs: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    is_sum_of_metrics: Sequence[bool],
+    number_column: str,
 ) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
     """Return the variance of the difference of weighted sums, and which classes have enough examples."""
-    weights: list[Mapping[str, pl.Expr]] = []
+    weights_of_metrics: list[Mapping[str, pl.Expr]] = []
     slopes: list[pl.Expr | None] = []
     eta, unknown = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
-    rates = {n: (pl.col(A + n) - pl.col(B + n)) / pl.col(OF_ALL + n) for n in AMOUNTS}
-    for metric, is_sum in zip(metrics, sums, strict=True):
-        weights.append(_find_weights(metric, eta) if is_sum else {})
+    rates = {name: (pl.col(A + name) - pl.col(B + name)) / pl.col(ALL_PREFIX + name) for name in AMOUNTS}
+    for metric, is_sum in zip(metrics, is_sum_of_metrics, strict=True):
+        weights_of_metrics.append(_find_weights(metric, eta) if is_sum else {})
         # A difference is linear in the prevalence, too; this is its growth with the logit.
-        ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
-        ends_of_rates = [
-            sum((rates[name] * weight[name] for name in rates), pl.lit(0.0)) for weight in ends
+        weights_at_ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
+        values_at_ends = [
+            sum((rates[name] * weight[name] for name in rates), pl.lit(0.0))
+            for weight in weights_at_ends
         ]
-        slopes.append(eta * (1 - eta) * (ends_of_rates[1] - ends_of_rates[0]) if is_sum else None)
+        slopes.append(eta * (1 - eta) * (values_at_ends[1] - values_at_ends[0]) if is_sum else None)
+    weights_of_classes = {
+        column: [weights.get(name) for weights in weights_of_metrics]
+        for name, column in _WEIGHT_COLUMNS.items()
+    }
     pairs = pairs.with_columns(
-        pick_by_number(number, (row_weights.get(name) for row_weights in weights), unknown).alias(column)
-        for name, column in _WEIGHTS.items()
+        pick_by_number(number_column, class_weights, unknown).alias(column)
+        for column, class_weights in weights_of_classes.items()
     )
-    variances, enough = [], []
-    for name, column in _WEIGHTS.items():
+    variances, has_enough = [], []
+    for name, column in _WEIGHT_COLUMNS.items():
         weight = pl.col(column)
-        a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
+        n_a_alone, n_b_alone, n_all = (pl.col(kind + name) for kind in (A, B, ALL_PREFIX))
         # See the module for why the product tells whether enough examples are discordant.
-        enough.append((weight == 0) | (a * b >= _LEAST_PRODUCT))
-        a, b, n = a + 0.5, b + 0.5, n + 1
-        of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
-        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
+        has_enough.append((weight == 0) | (n_a_alone * n_b_alone >= _LEAST_PRODUCT))
+        n_a_alone, n_b_alone, n_all = n_a_alone + 0.5, n_b_alone + 0.5, n_all + 1
+        difference = (n_a_alone - n_b_alone) / n_all
+        rate_variance = ((n_a_alone + n_b_alone) / n_all - difference**2) / n_all
+        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * rate_variance))
     eta_error = pl.col(A + EtaError.STANDARD_ERROR)
-    of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
-    variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
-    return pairs, sum(variances, pl.lit(0.0)), enough
+    eta_variance = (pick_by_number(number_column, slopes, unknown) * eta_error) ** 2
+    variances.append(pl.when(eta_error > 0).then(eta_variance).otherwise(0.0))
+    return pairs, sum(variances, pl.lit(0.0)), has_enough
 
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     """Return the weights of recall and of fpr, by class, in a metric that is a weighted sum of both."""
     zero, unit = pl.lit(0.0), pl.lit(1.0)
-    of_class = {"pos": (unit, zero), "neg": (zero, unit)}
-    none = metric.from_columns(zero, zero, eta)
-    return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}
+    rates_of_class = {"pos": (unit, zero), "neg": (zero, unit)}
+    value_at_zero = metric.from_columns(zero, zero, eta)
+    return {
+        name: metric.from_columns(*rates, eta) - value_at_zero for name, rates in rates_of_class.items()
+    }

@@ -27,7 +27,7 @@ from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 _ETA_NUMBER = f"{RESERVED}step"
 """The number of a prevalence among equal ones of a model. Its position in the list of its model would
 not do: a model without examples has no own prevalence, so its list is shorter."""
-_OTHER = f"{RESERVED}other"  # the model that a model is compared with, the best of the others
+_OTHER_MODEL = f"{RESERVED}other"  # the model that a model is compared with, the best of the others
 _A_LEADS = f"{RESERVED}a_leads"  # whether a row says how far model b is behind model a
 _ROW_NUMBER = f"{RESERVED}row"  # the place of a row in the result
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be_best")
@@ -50,34 +50,34 @@ def build_ranking_table(
     coarse: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
-    eta, *other_columns = _list_ranking_columns(lead=certainty is not None, coarse=coarse)
-    check_result_columns(table, grid, [eta, *other_columns])
+    eta_column, *other_columns = _list_ranking_columns(lead=certainty is not None, coarse=coarse)
+    check_result_columns(table, grid, [eta_column, *other_columns])
     metric, targets = ranking_metric
     table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
     depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
     if isinstance(metric, CurveMetric):
-        values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
+        model_values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
     else:
-        values = build_points_table(table, grid, targets, [metric.alias("value")])
+        model_values = build_points_table(table, grid, targets, [metric.alias("value")])
     if grid.shared is None:  # models of different prevalences are ranked, too
-        values = values.with_columns(find_shared_eta(table.group_columns))
-    keys = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
-    number = number_within([*table.group_columns, Row.MODEL, "eta"])
-    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(Row.MODEL))
-    rank = pl.col("value").rank("min", descending=sign > 0).over(keys).cast(pl.Int64)
-    last = [*[False] * len(table.group_columns), True, False, True, False]
-    ranks = values.with_columns(rank=rank).sort(*keys, "rank", Row.MODEL, nulls_last=last)
+        model_values = model_values.with_columns(find_shared_eta(table.group_columns))
+    key_columns = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
+    eta_number = number_within([*table.group_columns, Row.MODEL, "eta"])
+    model_values = model_values.with_columns(eta_number.alias(_ETA_NUMBER), model=pl.col(Row.MODEL))
+    rank = pl.col("value").rank("min", descending=sign > 0).over(key_columns).cast(pl.Int64)
+    is_null_last = [*[False] * len(table.group_columns), True, False, True, False]
+    rank_rows = model_values.with_columns(rank=rank)
+    rank_rows = rank_rows.sort(*key_columns, "rank", Row.MODEL, nulls_last=is_null_last)
     if coarse:
-        ranks = ranks.rename({"low": "value_low", "high": "value_high"})
+        rank_rows = rank_rows.rename({"low": "value_low", "high": "value_high"})
         # Of values that are better when lower, both ends change their sign and their places.
         low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
-        surely_reached = low.max().over(keys)
-        ranks = ranks.with_columns((high >= surely_reached).alias("may_be_best"))
+        surely_reached = low.max().over(key_columns)
+        rank_rows = rank_rows.with_columns((high >= surely_reached).alias("may_be_best"))
     if certainty is not None:
-        paired = Row.EXAMPLE in table.columns
-        examples: Examples = "by id" if paired else "apart"
+        examples: Examples = "by id" if Row.EXAMPLE in table.columns else "apart"
         comparison = Comparison(
             table,
             grid,
@@ -86,10 +86,10 @@ def build_ranking_table(
             certainty=certainty,
             examples=examples,
             adjust="models",
-            needs_pairs=paired,
+            needs_pairs=examples == "by id",
         )
-        ranks = _add_lead(table, ranks, build_differences(comparison), sign)
-    return ranks.select(*table.group_columns, eta, *grid.carried, *other_columns)
+        rank_rows = _add_lead(table, rank_rows, build_differences(comparison), sign)
+    return rank_rows.select(*table.group_columns, eta_column, *grid.carried, *other_columns)
 
 
 def _check_ranking(
@@ -117,10 +117,10 @@ def _check_ranking(
             grid.require_exact("a ranking without confidence=", carrier="confidence=")
         return table
     if coarse:
-        of_curve = name_curve_metric(metric, targets[0])
+        curve_hint = name_curve_metric(metric, targets[0])
         raise PrcError(
             "coarse=True gives limits of curve metrics, and a point metric at a target has none; "
-            f"{of_curve + ' it' if of_curve else 'leave it out'}"
+            f"{curve_hint + ' it' if curve_hint else 'leave it out'}"
         )
     grid.require_exact("a ranking at a target")
     return table
@@ -130,42 +130,55 @@ def _add_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
-    dtypes = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
-    keys, model = [*dtypes], table.by[Row.MODEL]
-    place = pl.int_range(pl.len()).over(keys)
-    rival, best = (
-        pl.when(place == 0).then(second).otherwise(first)
-        for first, second in (
-            [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
+    key_dtypes = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
+    key_columns, model_dtype = [*key_dtypes], table.by[Row.MODEL]
+    place = pl.int_range(pl.len()).over(key_columns)
+    other_model, best_value = (
+        pl.when(place == 0).then(of_second).otherwise(of_first)
+        for of_first, of_second in (
+            [pl.col(name).filter(place == i).first().over(key_columns) for i in (0, 1)]
             for name in (Row.MODEL, "value")
         )
     )
-    behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
-    ranks = ranks.with_columns(rival.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
-    number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
-    # Each difference twice, as how far Row.MODEL is behind the _OTHER one.
-    both_ways = differences.with_columns(number.alias(_ETA_NUMBER))
-    both_ways = both_ways.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
-    low, high = pl.col("low"), pl.col("high")
-    as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
-    other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
-    both_ways = both_ways.select(
-        pl.col(*keys, "reliable", "why"),
-        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
-        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(Row.MODEL),
-        resolved=pl.col("resolved") & other_is_better,
-        low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
-        high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
+    distance = best_value - pl.col("value") if sign > 0 else pl.col("value") - best_value
+    ranks = ranks.with_columns(other_model.alias(_OTHER_MODEL), behind=distance).with_row_index(
+        _ROW_NUMBER
     )
-    # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
-    # of the farthest: a model is as far behind as it is behind any other.
-    certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
-    farthest = pl.col("low", "high", "resolved").max().over(*keys, Row.MODEL)
-    both_ways = both_ways.with_columns(low=certain).with_columns(farthest)
-    places = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
-    ranks = join_groups(places, both_ways, {**dtypes, Row.MODEL: model, _OTHER: model}, how="left")
+    lead_rows = _list_leads(table, differences, key_columns, sign)
+    bare_ranks = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
+    ranks = join_groups(
+        bare_ranks,
+        lead_rows,
+        {**key_dtypes, Row.MODEL: model_dtype, _OTHER_MODEL: model_dtype},
+        how="left",
+    )
     ranks = ranks.sort(_ROW_NUMBER)
     # Where no error is known, no model is surely behind.
     is_ranked = pl.col("behind").is_not_null()
-    resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
-    return ranks.with_columns(resolved=resolved, may_be_best=~resolved)
+    is_certain = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
+    return ranks.with_columns(resolved=is_certain, may_be_best=~is_certain)
+
+
+def _list_leads(
+    table: InputTable, differences: pl.LazyFrame, key_columns: list[str], sign: float
+) -> pl.LazyFrame:
+    """Return each difference twice, as how far Row.MODEL is behind the other one."""
+    eta_number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
+    lead_rows = differences.with_columns(eta_number.alias(_ETA_NUMBER))
+    lead_rows = lead_rows.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
+    low, high = pl.col("low"), pl.col("high")
+    is_as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
+    is_other_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
+    lead_rows = lead_rows.select(
+        pl.col(*key_columns, "reliable", "why"),
+        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER_MODEL),
+        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(Row.MODEL),
+        resolved=pl.col("resolved") & is_other_better,
+        low=pl.when(is_as_listed).then(low).otherwise(merge_zeros(-high)),
+        high=pl.when(is_as_listed).then(high).otherwise(merge_zeros(-low)),
+    )
+    # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
+    # of the farthest: a model is as far behind as it is behind any other.
+    certain_low = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
+    farthest_columns = pl.col("low", "high", "resolved").max().over(*key_columns, Row.MODEL)
+    return lead_rows.with_columns(low=certain_low).with_columns(farthest_columns)

@@ -38,9 +38,11 @@ _MAX_PAIRS = 20_000  # the number of pairs that are scanned at once, which bound
 class Roots(NamedTuple):
     """Roots of many pairs, as columns with an item per root."""
 
-    pair: Indices  # the number of the pair
-    place: Floats
-    falling: NDArray[np.bool_]  # below the root the first function is greater, above it the second one
+    pair_numbers: Indices  # the number of the pair
+    places: Floats
+    is_falling: NDArray[
+        np.bool_
+    ]  # below the root the first function is greater, above it the second one
     # The place is where two functions part, not a root: they are equal from the low end to here. Above,
     # the second function is greater if `falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
@@ -53,141 +55,200 @@ class Roots(NamedTuple):
 class _Brackets(NamedTuple):
     """Intervals with gaps of opposite sign at their ends, as columns with an item per interval."""
 
-    pair: Indices
-    low: Floats
-    high: Floats
-    at_low: Floats
-    at_high: Floats
+    pair_numbers: Indices
+    low_places: Floats
+    high_places: Floats
+    low_gaps: Floats
+    high_gaps: Floats
 
 
 def find_sign_changes(
-    values: Evaluate, a: Indices, b: Indices, low: float, high: float, *, term_size: float = 0.0
+    compute: Evaluate,
+    first_functions: Indices,
+    second_functions: Indices,
+    low_end: float,
+    high_end: float,
+    *,
+    term_size: float = 0.0,
 ) -> Roots:
     """Return all places between low and high at which functions a[i] and b[i] change order, or part."""
 
-    def gap(pair: Indices, places: Floats) -> Floats:
-        first, second = np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2)
-        return subtract_rounded(first, second, term_size)
+    def evaluate_gaps(pair_numbers: Indices, places: Floats) -> Floats:
+        numbers = np.append(first_functions[pair_numbers], second_functions[pair_numbers])
+        first_values, second_values = np.split(compute(numbers, np.tile(places, 2)), 2)
+        return subtract_rounded(first_values, second_values, term_size)
 
     # If functions are equal over a stretch, the root is its upper end. If values are differences of
     # terms of the size `term_size`, the rounding errors of these remain when they cancel.
-    steps = max(_SCAN_STEPS, math.ceil((high - low) / _MAX_STEP))
-    step = (high - low) / steps
+    n_steps = max(_SCAN_STEPS, math.ceil((high_end - low_end) / _MAX_STEP))
+    step_width = (high_end - low_end) / n_steps
     # One step more beyond either end: a near miss at the end needs neighbours on both sides.
-    places = np.linspace(low - step, high + step, steps + 3)
-    functions = np.unique(np.append(a, b))
-    scanned = values(np.repeat(functions, len(places)), np.tile(places, len(functions)))
-    scanned = scanned.reshape(len(functions), len(places))
-    rows_a, rows_b = np.searchsorted(functions, a), np.searchsorted(functions, b)
-    nothing = np.empty(0)
-    parts = [_Brackets(np.empty(0, dtype=np.intp), nothing, nothing, nothing, nothing)]
-    for start in range(0, len(a), _MAX_PAIRS):
-        pair = np.arange(start, min(start + _MAX_PAIRS, len(a)))
-        gaps = subtract_rounded(scanned[rows_a[pair]], scanned[rows_b[pair]], term_size)
-        parts.append(_bracket_partings(pair, places, gaps))
-        parts += _find_brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps)
-    brackets = _Brackets(*map(np.concatenate, zip(*parts, strict=True)))
-    is_parting = np.abs(brackets.at_low) == _TINY
-    roots = Roots(brackets.pair, _solve_brackets(gap, brackets), brackets.at_low > 0, is_parting)
-    roots = roots.select(np.lexsort((roots.place, roots.pair)))
+    places = np.linspace(low_end - step_width, high_end + step_width, n_steps + 3)
+    function_numbers = np.unique(np.append(first_functions, second_functions))
+    scanned_values = compute(
+        np.repeat(function_numbers, len(places)), np.tile(places, len(function_numbers))
+    )
+    scanned_values = scanned_values.reshape(len(function_numbers), len(places))
+    first_rows = np.searchsorted(function_numbers, first_functions)
+    second_rows = np.searchsorted(function_numbers, second_functions)
+    no_places = np.empty(0)
+    bracket_parts = [_Brackets(np.empty(0, dtype=np.intp), no_places, no_places, no_places, no_places)]
+    for first_pair in range(0, len(first_functions), _MAX_PAIRS):
+        pair_numbers = np.arange(first_pair, min(first_pair + _MAX_PAIRS, len(first_functions)))
+        rows = first_rows[pair_numbers], second_rows[pair_numbers]
+        gaps = subtract_rounded(scanned_values[rows[0]], scanned_values[rows[1]], term_size)
+        bracket_parts.append(_bracket_partings(pair_numbers, places, gaps))
+        bracket_parts += _find_brackets(
+            evaluate_gaps, pair_numbers, np.broadcast_to(places, gaps.shape), gaps
+        )
+    brackets = _Brackets(*map(np.concatenate, zip(*bracket_parts, strict=True)))
+    is_parting = np.abs(brackets.low_gaps) == _TINY
+    places = _solve_brackets(evaluate_gaps, brackets)
+    roots = _drop_doubles(Roots(brackets.pair_numbers, places, brackets.low_gaps > 0, is_parting))
+    return roots.select((roots.places > low_end) & (roots.places < high_end))
+
+
+def _drop_doubles(roots: Roots) -> Roots:
+    """Return the roots in order, each once."""
+    roots = roots.select(np.lexsort((roots.places, roots.pair_numbers)))
     # If two neighbouring gaps are equal, both are near misses, and their finer grids overlap: each root
     # counts once. Two real roots side by side have opposite directions.
-    near = np.diff(roots.place, prepend=-np.inf) <= 2 * _TOLERANCE
-    near &= np.diff(roots.pair, prepend=-1) == 0
-    roots = roots.select(~(near & (roots.falling == np.roll(roots.falling, 1))))
-    return roots.select((roots.place > low) & (roots.place < high))
+    is_near = np.diff(roots.places, prepend=-np.inf) <= 2 * _TOLERANCE
+    is_near &= np.diff(roots.pair_numbers, prepend=-1) == 0
+    return roots.select(~(is_near & (roots.is_falling == np.roll(roots.is_falling, 1))))
 
 
-def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
+def subtract_rounded(first_values: Floats, second_values: Floats, term_size: float) -> Floats:
     """Return first less second, and 0 where they differ by no more than rounding."""
     with np.errstate(invalid="ignore"):
-        gap = np.where(first == second, 0.0, first - second)  # equal infinities have the gap 0, not NaN
-        size = np.maximum(np.maximum(np.abs(first), np.abs(second)), term_size)
-        is_equal = np.abs(gap) <= _ROUNDING * size
-    return np.where(is_equal & np.isfinite(gap), 0.0, gap)
+        gaps = np.where(
+            first_values == second_values, 0.0, first_values - second_values
+        )  # equal infinities have the gap 0, not NaN
+        sizes = np.maximum(np.maximum(np.abs(first_values), np.abs(second_values)), term_size)
+        is_equal = np.abs(gaps) <= _ROUNDING * sizes
+    return np.where(is_equal & np.isfinite(gaps), 0.0, gaps)
 
 
-def _bracket_partings(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
+def _bracket_partings(pair_numbers: Indices, places: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around the place where a row of gaps that starts with 0 parts from 0."""
-    end = (gaps != 0).argmax(axis=1)
-    at_end = np.take_along_axis(gaps, end[:, None], axis=1)[:, 0]
-    rows = np.flatnonzero((end > 0) & ~np.isnan(at_end))
-    end, at_end = end[rows], at_end[rows]
+    end_columns = (gaps != 0).argmax(axis=1)
+    end_gaps = np.take_along_axis(gaps, end_columns[:, None], axis=1)[:, 0]
+    row_numbers = np.flatnonzero((end_columns > 0) & ~np.isnan(end_gaps))
+    end_columns, end_gaps = end_columns[row_numbers], end_gaps[row_numbers]
     # A sign opposite to that of the first gap stands for the zeros, so that the solver finds their end.
-    return _Brackets(pair[rows], places[end - 1], places[end], -np.sign(at_end) * _TINY, at_end)
+    return _Brackets(
+        pair_numbers[row_numbers],
+        places[end_columns - 1],
+        places[end_columns],
+        -np.sign(end_gaps) * _TINY,
+        end_gaps,
+    )
 
 
-def _find_brackets(gap: Evaluate, pair: Indices, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
+def _find_brackets(
+    evaluate_gaps: Evaluate, pair_numbers: Indices, places: Floats, gaps: Floats
+) -> Iterator[_Brackets]:
     """Yield brackets around the sign changes of each pair, from the scan and from finer grids."""
-    yield _bracket_sign_changes(pair, places, gaps)
+    yield _bracket_sign_changes(pair_numbers, places, gaps)
     # A gap that comes near zero and turns back may have crossed zero twice between two places. So the
     # surroundings of each such near miss are scanned again, until the places are _TOLERANCE apart.
-    row, column = _find_near_misses(gaps)
-    while len(row) > 0:
-        pair, ends = pair[row], (places[row, column - 1], places[row, column + 1])
-        places = np.linspace(*ends, 2 * _REFINEMENT + 1, axis=1)
-        gaps = gap(np.repeat(pair, places.shape[1]), places.ravel()).reshape(places.shape)
-        yield _bracket_sign_changes(pair, places, gaps)
-        row, column = _find_near_misses(gaps)
+    row_numbers, column_numbers = _find_near_misses(gaps)
+    while len(row_numbers) > 0:
+        pair_numbers, outer_places = (
+            pair_numbers[row_numbers],
+            (places[row_numbers, column_numbers - 1], places[row_numbers, column_numbers + 1]),
+        )
+        places = np.linspace(*outer_places, 2 * _REFINEMENT + 1, axis=1)
+        gaps = evaluate_gaps(np.repeat(pair_numbers, places.shape[1]), places.ravel()).reshape(
+            places.shape
+        )
+        yield _bracket_sign_changes(pair_numbers, places, gaps)
+        row_numbers, column_numbers = _find_near_misses(gaps)
         # The nearest of each row: on a finer grid further ones come from rounding.
-        order = np.lexsort((np.abs(gaps[row, column]), row))
-        row, first = np.unique(row[order], return_index=True)
-        column = column[order][first]
-        wide = places[row, column + 1] - places[row, column - 1] > _TOLERANCE
-        row, column = row[wide], column[wide]
+        order = np.lexsort((np.abs(gaps[row_numbers, column_numbers]), row_numbers))
+        row_numbers, first_of_row = np.unique(row_numbers[order], return_index=True)
+        column_numbers = column_numbers[order][first_of_row]
+        is_wide = (
+            places[row_numbers, column_numbers + 1] - places[row_numbers, column_numbers - 1]
+            > _TOLERANCE
+        )
+        row_numbers, column_numbers = row_numbers[is_wide], column_numbers[is_wide]
 
 
-def _bracket_sign_changes(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
+def _bracket_sign_changes(pair_numbers: Indices, places: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around each sign change along a row, skipping zeros."""
-    nonzero = np.where(gaps != 0, np.arange(gaps.shape[1]), 0)  # NaN counts as nonzero, and has no sign
-    last_nonzero = np.maximum.accumulate(nonzero, axis=1)[:, :-1]
+    nonzero_columns = np.where(
+        gaps != 0, np.arange(gaps.shape[1]), 0
+    )  # NaN counts as nonzero, and has no sign
+    last_nonzero_columns = np.maximum.accumulate(nonzero_columns, axis=1)[:, :-1]
     signs = np.sign(gaps)  # a product of small gaps could underflow to 0
-    changed = np.take_along_axis(signs, last_nonzero, axis=1) * signs[:, 1:] < 0
-    row, column = np.nonzero(changed)
-    low, high = last_nonzero[row, column], column + 1
-    return _Brackets(pair[row], places[row, low], places[row, high], gaps[row, low], gaps[row, high])
+    has_changed = np.take_along_axis(signs, last_nonzero_columns, axis=1) * signs[:, 1:] < 0
+    row_numbers, column_numbers = np.nonzero(has_changed)
+    low_columns, high_columns = last_nonzero_columns[row_numbers, column_numbers], column_numbers + 1
+    return _Brackets(
+        pair_numbers[row_numbers],
+        places[row_numbers, low_columns],
+        places[row_numbers, high_columns],
+        gaps[row_numbers, low_columns],
+        gaps[row_numbers, high_columns],
+    )
 
 
 def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     """Return the rows and columns of gaps that come near zero without a change of sign."""
     # They are smaller than both neighbours, of one sign, and bend enough: with gaps l, m and r, a
     # parabola reaches zero only if 10 m <= l + r; 3 m leaves a margin for other functions.
-    before, middle, after = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
-    one_sign = (np.sign(before) * np.sign(after) > 0) & (np.sign(before) * np.sign(middle) >= 0)
-    before, middle, after = np.abs(before), np.abs(middle), np.abs(after)
-    is_least = (middle <= before) & (middle <= after) & np.isfinite(middle)
-    bends = 3 * middle <= before + after
-    row, column = np.nonzero(one_sign & is_least & bends)
-    return row, column + 1
+    gaps_before, middle_gaps, gaps_after = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
+    has_one_sign = (np.sign(gaps_before) * np.sign(gaps_after) > 0) & (
+        np.sign(gaps_before) * np.sign(middle_gaps) >= 0
+    )
+    gaps_before, middle_gaps, gaps_after = np.abs(gaps_before), np.abs(middle_gaps), np.abs(gaps_after)
+    is_least = (middle_gaps <= gaps_before) & (middle_gaps <= gaps_after) & np.isfinite(middle_gaps)
+    has_bend = 3 * middle_gaps <= gaps_before + gaps_after
+    row_numbers, column_numbers = np.nonzero(has_one_sign & is_least & has_bend)
+    return row_numbers, column_numbers + 1
 
 
-def _solve_brackets(gap: Evaluate, brackets: _Brackets) -> Floats:
+def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
     """Return the place of the sign change in each bracket, to within _TOLERANCE."""
     # As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the
     # end that was dropped last. All brackets advance together, and narrow ones drop out.
-    pair, (b, a, at_b, at_a) = brackets.pair, (part.copy() for part in brackets[1:])
-    c, at_c, share = b.copy(), at_b.copy(), np.full(len(b), 0.5)
-    low_sign = np.sign(at_b)
-    todo = np.arange(len(b))
-    while len(todo) > 0:
-        place = a[todo] + share[todo] * (b[todo] - a[todo])
-        value = gap(pair[todo], place)
+    pair_numbers, columns = brackets.pair_numbers, (column.copy() for column in brackets[1:])
+    other_places, latest_places, other_gaps, latest_gaps = columns
+    dropped_places, dropped_gaps, shares = (
+        other_places.copy(),
+        other_gaps.copy(),
+        np.full(len(other_places), 0.5),
+    )
+    low_signs = np.sign(other_gaps)
+    open_brackets = np.arange(len(other_places))
+    while len(open_brackets) > 0:
+        next_places = latest_places[open_brackets] + shares[open_brackets] * (
+            other_places[open_brackets] - latest_places[open_brackets]
+        )
+        next_gaps = evaluate_gaps(pair_numbers[open_brackets], next_places)
         # A zero counts to the low side, so the root of a stretch of zeros is its upper end.
-        value = np.where(value == 0, low_sign[todo] * _TINY, value)
-        is_same_sign = np.sign(value) == np.sign(at_a[todo])
-        c[todo], at_c[todo] = (
-            np.where(is_same_sign, a[todo], b[todo]),
-            np.where(is_same_sign, at_a[todo], at_b[todo]),
+        next_gaps = np.where(next_gaps == 0, low_signs[open_brackets] * _TINY, next_gaps)
+        is_same_sign = np.sign(next_gaps) == np.sign(latest_gaps[open_brackets])
+        dropped_places[open_brackets], dropped_gaps[open_brackets] = (
+            np.where(is_same_sign, latest_places[open_brackets], other_places[open_brackets]),
+            np.where(is_same_sign, latest_gaps[open_brackets], other_gaps[open_brackets]),
         )
-        b[todo] = np.where(is_same_sign, b[todo], a[todo])
-        at_b[todo] = np.where(is_same_sign, at_b[todo], at_a[todo])
-        a[todo], at_a[todo] = place, value
-        width = np.abs(b[todo] - a[todo])
-        todo = todo[width > _TOLERANCE]
-        share[todo] = _choose_next_share(
-            (a[todo], at_a[todo]), (b[todo], at_b[todo]), (c[todo], at_c[todo])
+        other_places[open_brackets] = np.where(
+            is_same_sign, other_places[open_brackets], latest_places[open_brackets]
         )
-    return np.where(np.abs(at_a) < np.abs(at_b), a, b)
+        other_gaps[open_brackets] = np.where(
+            is_same_sign, other_gaps[open_brackets], latest_gaps[open_brackets]
+        )
+        latest_places[open_brackets], latest_gaps[open_brackets] = next_places, next_gaps
+        widths = np.abs(other_places[open_brackets] - latest_places[open_brackets])
+        open_brackets = open_brackets[widths > _TOLERANCE]
+        shares[open_brackets] = _choose_next_share(
+            (latest_places[open_brackets], latest_gaps[open_brackets]),
+            (other_places[open_brackets], other_gaps[open_brackets]),
+            (dropped_places[open_brackets], dropped_gaps[open_brackets]),
+        )
+    return np.where(np.abs(latest_gaps) < np.abs(other_gaps), latest_places, other_places)
 
 
 def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
@@ -197,12 +258,14 @@ def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
         # The root of the parabola that gives place as a function of gap (inverse quadratic
         # interpolation), if by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
         xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
-        monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
-        share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
-        share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+        is_monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
+        shares = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+        shares += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
         # Far enough from either end for a step to pass a root next to it, which closes the bracket.
         least_share = np.minimum(0.4 * _TOLERANCE / np.abs(b - a), 0.5)
-    return np.clip(np.where(monotonic & np.isfinite(share), share, 0.5), least_share, 1 - least_share)
+    return np.clip(
+        np.where(is_monotonic & np.isfinite(shares), shares, 0.5), least_share, 1 - least_share
+    )
 
 
 def to_logit(share: float) -> float:
