@@ -1414,7 +1414,7 @@ def test_long_work_is_shown_on_terminals_alone(
         return slow(*args, **given)
 
     monkeypatch.setattr(FilePrc, "curve", curve)
-    monkeypatch.setattr(progress, "_DELAY", 0.1)
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.1)
     _, beside = on_a_terminal(command)
     line, *rest = re.split(r"\r(?=[^\r]*$)", beside)
     assert re.match(r"\rcurve of scores.csv: 0 s", line)

@@ -40,7 +40,7 @@ from polars_prcurve.doors.cli.terminal_table import Layout, collect_shown_rows, 
 from polars_prcurve.doors.namespace import prc
 
 # What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
-_ABOUT = """\
+_PROGRAM_HELP = """\
 Precision-recall analysis at any prevalence. Measure a classifier once, on a
 table with a row per example, its score and its label; see what it does where
 1 in 2, 1 in 250 or 1 in 10 000 is positive.
@@ -50,7 +50,7 @@ Prevalence (--eta) is the share of positives: 0.001 is 1 in 1 000, and so is
 to 5 000 negatives, and 1/5000 is 1 positive in 5 000 events.
 """
 # What `polars-prcurve --help` says last: questions, each with the command that answers it.
-_EXAMPLES = """\
+_EXAMPLES_HELP = """\
 examples:
   Which model is better where 1 in 1 000 is positive? Areas of each:
     polars-prcurve summary scores.parquet --by model --eta 0.001
@@ -88,13 +88,13 @@ simultaneous holds at all thresholds at once. A command refuses those that it
 does not have.
 """
 
-_FILE = "the file to write"  # the help of --output where the result is no table
-_LEVEL = "the level of intervals, such as 95%"  # the help of a --confidence that takes no words
-_GROUPS = {  # the heading in help of options that stand apart
+_FILE_HELP = "the file to write"  # the help of --output where the result is no table
+_LEVEL_HELP = "the level of intervals, such as 95%"  # the help of a --confidence that takes no words
+_HEADING_OF_ARGUMENT = {  # the heading in help of options that stand apart
     **dict.fromkeys(TARGET_WORDS, "targets"),
     **dict.fromkeys((*TABLE_WORDS, "unlabelled", "table"), "the table"),
 }
-_MODELS = "the column that names the models (default: model)"  # the help of --model in comparisons
+_MODELS_HELP = "the column that names the models (default: model)"  # the help of --model in comparisons
 
 
 # What commands write: a table to a file, a pipe or a terminal, or a report --------------------------
@@ -126,7 +126,7 @@ def write_table(args: argparse.Namespace) -> None:
             call.groups, answer_columns, level=call.level, is_weighted=is_weighted, preface=preface
         )
         print_rows(shown_rows, layout)
-        if call.method in _NAME_LEADS and not _TESTED_OTHERWISE & call.arguments.keys():
+        if call.method in _METHODS_WITH_A_LEAD and not _ARGUMENTS_WITH_TESTS & call.arguments.keys():
             command = "" if call.method == "ranking" else "ranking "
             hint = f"No lead was tested; {command}--confidence 95% tells which models may be best."
             print_lines(fill_lines(hint, get_terminal_size().columns))
@@ -136,20 +136,33 @@ def write_table(args: argparse.Namespace) -> None:
         command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
 
 
-_NAME_LEADS = ("ranking", "crossings")
+_METHODS_WITH_A_LEAD = ("ranking", "crossings")
 """The methods whose tables name a model as first, and do not test that unless they are asked to."""
-_TESTED_OTHERWISE = {"confidence", "coarse", "rates", "cells"}
+_ARGUMENTS_WITH_TESTS = {"confidence", "coarse", "rates", "cells"}
 """Arguments with which such a table has a test or limits, or rests on points that have no test."""
-_SAY_VERDICT = ("operating_points", "compare", "ranking")
+_METHODS_WITH_A_VERDICT = ("operating_points", "compare", "ranking")
 """The methods that ask, of the same arguments, what `decide` asks, too."""
-_OTHER_QUESTIONS = {"metrics", "metric", "other", "match", "paired", "worst", "together", "coarse"}
+_ARGUMENTS_OF_OTHER_QUESTIONS = {
+    "metrics",
+    "metric",
+    "other",
+    "match",
+    "paired",
+    "worst",
+    "together",
+    "coarse",
+}
 """Arguments of these methods with which they ask something else than `decide` does."""
 
 
 def _find_verdict(call: MethodCall) -> str:
     """Return the sentence of the decision that asks what a command asks; empty if none does."""
     arguments = call.arguments
-    if call.method not in _SAY_VERDICT or call.level is None or _OTHER_QUESTIONS & arguments.keys():
+    if (
+        call.method not in _METHODS_WITH_A_VERDICT
+        or call.level is None
+        or _ARGUMENTS_OF_OTHER_QUESTIONS & arguments.keys()
+    ):
         return ""
     argument_names = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & arguments.keys()
     decision_words = {name: arguments[name] for name in argument_names}
@@ -317,7 +330,7 @@ COMMANDS = [  # in the order of help
         "decide",
         "which model to use, and from which score: one verdict",
         changes={
-            "confidence": _LEVEL,
+            "confidence": _LEVEL_HELP,
             "guarantee": "a level such as 0.95: thresholds that keep the targets in truth",
             "threshold": "decide about this threshold",
             "output": "write the rows of all models to this file; - is CSV to standard output",
@@ -336,7 +349,7 @@ COMMANDS = [  # in the order of help
         "decision_curve",
         "net benefit at each risk at which users act",
         ("threshold_probability", "net_benefit", "treat_all"),
-        {"confidence": _LEVEL},
+        {"confidence": _LEVEL_HELP},
     ),
     Command(
         "compare",
@@ -385,7 +398,7 @@ COMMANDS = [  # in the order of help
         "the prevalence of rows without labels",
         ("eta", "n", "shift_p_value", "converged"),
         {
-            "confidence": _LEVEL,
+            "confidence": _LEVEL_HELP,
             "score": "the column of scores, or of posteriors",
             "label": "the label in --reference",
             "counts": "a column with the number of rows that a row stands for",
@@ -431,9 +444,9 @@ COMMANDS = [  # in the order of help
         "report",
         "one HTML file on what to expect in the field, to send and to print",
         changes={
-            "confidence": _LEVEL,
+            "confidence": _LEVEL_HELP,
             "per": "count alerts among this number of events (default: a round number)",
-            "output": _FILE,
+            "output": _FILE_HELP,
         },
         run=write_report,
         output="report.html",
@@ -441,7 +454,7 @@ COMMANDS = [  # in the order of help
     Command(
         "demo",
         "a report on two classifiers of handwritten digits, made here and now",
-        changes={"output": _FILE},
+        changes={"output": _FILE_HELP},
         run=write_demo,
         output="demo.html",
     ),
@@ -453,7 +466,11 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the program, with all commands; it takes 12 ms to make."""
     style = argparse.RawDescriptionHelpFormatter
     parser = RaisingParser(
-        prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES, formatter_class=style, allow_abbrev=False
+        prog=PROGRAM,
+        description=_PROGRAM_HELP,
+        epilog=_EXAMPLES_HELP,
+        formatter_class=style,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -494,7 +511,7 @@ def _add_command(commands: Any, command: Command) -> None:
     }
     for name, option in options.items():
         default = parameters[name].default if name in parameters else None
-        option_group = option_groups.get(_GROUPS.get(name, ""), parser)
+        option_group = option_groups.get(_HEADING_OF_ARGUMENT.get(name, ""), parser)
         add_option(option_group, name, option, command.output if name == "output" else default)
     parser.set_defaults(
         parser=parser, command=command, options=options, run=command.run, output=command.output
@@ -531,7 +548,9 @@ def list_options(command: Command) -> dict[str, Option]:
     if "eta" in names and not isinstance(command.changes.get("eta"), Option):
         names.insert(names.index("eta") + 1, "parts")
     change_of_option = (
-        {"model": _MODELS, **command.changes} if command.method in COMPARES_MODELS else command.changes
+        {"model": _MODELS_HELP, **command.changes}
+        if command.method in COMPARES_MODELS
+        else command.changes
     )
     extra_names = [name for name in command.extra_options if name not in names]
     takes_table = {*names} & {*TABLE_WORDS} and "table" not in extra_names

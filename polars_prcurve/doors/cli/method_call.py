@@ -79,9 +79,9 @@ class FilePrc(LazyFramePrc):
                 yield f"in --reference, {say_dropped_rows(dropped_rows)}"
 
 
-_NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
+_OPTIONS_OF_NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
 """Options that name columns of numbers; a label is none with --pos-label."""
-_PLAN_ENDS = ("score_low", "score_high")
+_PLAN_SCORE_COLUMNS = ("score_low", "score_high")
 """The columns of a sampling plan that hold scores, and so are read as scores are."""
 
 
@@ -109,7 +109,9 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     columns = {"score": "score", "label": "label", **arguments}
     if "pos_label" in arguments:
         del columns["label"]
-    number_columns = [str(column) for name in _NUMBERS for column in _list_values(columns.get(name))]
+    number_columns = [
+        str(column) for name in _OPTIONS_OF_NUMBERS for column in _list_values(columns.get(name))
+    ]
     table = table_files.scan_files(args.input, number_columns)
     method = args.command.method
     parameters = inspect.signature(getattr(FilePrc, method)).parameters
@@ -164,7 +166,7 @@ def check_output_path(args: argparse.Namespace) -> None:
     inputs = [*list_inputs(args), *filter(None, [value_of_option.get("table")])]
     input_paths = (name for path in inputs for name in (path, *glob.glob(path, recursive=True)))
     use_of_path = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, input_paths)), "an input")
-    for name in _OUTPUTS:
+    for name in _OUTPUT_OPTIONS:
         if path := value_of_option.get(name):
             target = os.path.realpath(path)
             if target in use_of_path:
@@ -173,7 +175,7 @@ def check_output_path(args: argparse.Namespace) -> None:
                 use_of_path[target] = f"--{name}"
 
 
-_OUTPUTS = ("output", "report", "page", "card")
+_OUTPUT_OPTIONS = ("output", "report", "page", "card")
 """The options that name a file to write."""
 
 
@@ -181,7 +183,10 @@ def list_inputs(args: argparse.Namespace) -> list[str]:
     """Return the files and patterns that a command reads."""
     paths = [args.input] if "input" in args else []
     for name, option in args.options.items():
-        may_be_file = option.kind.numbers or option.kind in (kinds.REFERENCE, kinds.REFERENCE_OR_RATE)
+        may_be_file = option.kind.number_columns or option.kind in (
+            kinds.REFERENCE,
+            kinds.REFERENCE_OR_RATE,
+        )
         if may_be_file and (option_words := vars(args)[name]):
             first_word = option_words if isinstance(option_words, str) else option_words[0]
             paths += [first_word] if table_files.find_format(first_word) else []
@@ -287,7 +292,7 @@ def _read_column_values(
         values = values if dtype is None else [parse(flag, word, dtype) for word in values]
         return values if isinstance(value, list) else values[0]
     is_plan = flag == "--plan"
-    score_columns = _PLAN_ENDS if is_plan else ("threshold",)
+    score_columns = _PLAN_SCORE_COLUMNS if is_plan else ("threshold",)
     value_rows = _scan_groups(value, {} if is_plan else dtype_of_group, score_columns).collect()
     if not is_plan and "threshold" not in value_rows.columns:
         raise PrcError(

@@ -33,9 +33,9 @@ class Kind(NamedTuple):
     expects: str = ""  # what the option takes, as an error says it
     read_word: Callable[[str], Any] = str
     """Return the value of a word; a `ValueError` or an `ArithmeticError` is for a word that is none."""
-    several: bool = False
+    takes_several: bool = False
     split: Callable[[Sequence[str]], list[str]] = list  # from words to those of single values
-    numbers: tuple[str, ...] = ()
+    number_columns: tuple[str, ...] = ()
     """Columns of numbers in a file that may stand in place of values; none for no such file."""
     column: str = ""  # the argument that names a column, whose dtype tells how to read the words
     choices: tuple[str, ...] = ()
@@ -45,8 +45,8 @@ class Kind(NamedTuple):
         if not self.metavar:
             return words
         words_of_option = [words] if isinstance(words, str) else words
-        if self.numbers and len(words_of_option) == 1 and find_format(words_of_option[0]):
-            return TableFile(words_of_option[0], self.numbers)
+        if self.number_columns and len(words_of_option) == 1 and find_format(words_of_option[0]):
+            return TableFile(words_of_option[0], self.number_columns)
         values, word = [], " ".join(words_of_option)
         try:
             for word in self.split(words_of_option):
@@ -153,14 +153,14 @@ def read_table_file(
 
 SWITCH = Kind("")  # --together: is there, or is not
 COLUMN = Kind("COLUMN")  # --label sick
-COLUMNS = Kind("COLUMN", several=True, split=split_words)  # --by country year
+COLUMNS = Kind("COLUMN", takes_several=True, split=split_words)  # --by country year
 # --sizes 120 4000, or the names of the columns that hold them
 SIZES = Kind(("N_POS", "N_NEG"), read_word=lambda word: int(word) if word.isdecimal() else word)
 BELOW = Kind(  # --below 12/340
     "N_POS/N_NEG",
     expects="two numbers, such as 12/340 or 12/unknown, or one file",
     read_word=read_below,
-    numbers=("n_pos", "n_neg"),
+    number_columns=("n_pos", "n_neg"),
 )
 TEXT = Kind("TEXT")  # --title "Fraud in May"
 WHOLE = Kind("N", expects="a whole number", read_word=int)  # --budget 500
@@ -170,20 +170,20 @@ SHARES = Kind(  # --recall 50% 90%
     "SHARE",
     expects="shares, such as 0.9 or 90%",
     read_word=parse_number,
-    several=True,
+    takes_several=True,
     split=split_words,
 )
 FACTORS = Kind(  # --lift 5
-    "FACTOR", expects="factors, such as 5", read_word=parse_number, several=True, split=split_words
+    "FACTOR", expects="factors, such as 5", read_word=parse_number, takes_several=True, split=split_words
 )
 ETAS = Kind(  # --eta 1% 1:5000 own, or --eta field.csv
     "SHARE",
     expects="shares such as 0.001, 0.1%, 1/1000 or, in quotes, '1 in 1000', ratios such as 1:999, own, "
     "or one file",
     read_word=parse_eta,
-    several=True,
+    takes_several=True,
     split=split_etas,
-    numbers=("eta", "k", "n"),
+    number_columns=("eta", "k", "n"),
 )
 ETA_RANGE = Kind(  # --eta-range 0.001 0.1
     ("LOW", "HIGH"), expects="two prevalences, such as 0.001 or 1/1000", read_word=parse_eta
@@ -192,7 +192,7 @@ BUDGETS = Kind(  # --alerts 500/2000000
     "ALERTS/EVENTS",
     expects="ALERTS/EVENTS, such as 500/2000000",
     read_word=read_budget,
-    several=True,
+    takes_several=True,
     split=split_words,
 )
 CONFIDENCE = Kind(  # --confidence 95%,method=bootstrap
@@ -201,9 +201,12 @@ CONFIDENCE = Kind(  # --confidence 95%,method=bootstrap
     read_word=read_confidence,
 )
 METRICS = Kind(  # --metrics precision "f_beta(2)"
-    "METRIC", expects="metrics, such as f1, f_beta(2) or best(f1)", several=True, split=split_metrics
+    "METRIC",
+    expects="metrics, such as f1, f_beta(2) or best(f1)",
+    takes_several=True,
+    split=split_metrics,
 )
-METRIC = METRICS._replace(several=False)  # --metric pr_auc
+METRIC = METRICS._replace(takes_several=False)  # --metric pr_auc
 ROW_CHOICE = Kind(  # --thresholds 100, or --thresholds corners
     "N",
     expects="a number of steps of recall, or corners",
@@ -213,12 +216,12 @@ THRESHOLDS = Kind(  # --threshold 0.5 0.7, or --threshold points.csv
     "SCORE",
     expects="numbers, or one file",
     read_word=refuse_file,
-    several=True,
+    takes_several=True,
     split=split_words,
-    numbers=("eta", "threshold"),
+    number_columns=("eta", "threshold"),
     column="score",
 )
-THRESHOLD = THRESHOLDS._replace(several=False)  # --start 0.5
+THRESHOLD = THRESHOLDS._replace(takes_several=False)  # --start 0.5
 # --threshold of a sampling plan, which has one for all groups
 SCORE = Kind("SCORE", expects="one number here, and no file", read_word=refuse_file, column="score")
 VALUE = Kind("VALUE", column="label")  # --pos-label spam
@@ -226,23 +229,23 @@ PLAN = Kind(  # --plan plan.csv
     "FILE",
     expects="a file",
     read_word=TableFile,
-    numbers=("score_low", "score_high", "n"),
+    number_columns=("score_low", "score_high", "n"),
     column="score",
 )
 REFERENCE = Kind(  # --reference test.csv counts=n_pos,n_neg
     "FILE",
     expects="a file",
     read_word=read_table_file("--reference", "score", "label", "counts"),
-    several=True,
+    takes_several=True,
 )
 REFERENCE_OR_RATE = Kind(  # --reference 80%
     "FILE",
     expects="a file, or a rate such as 0.8 or 80%",
     read_word=read_table_file("--reference", "score", "label", "counts", "cells", or_rate=True),
-    several=True,
+    takes_several=True,
 )
 OTHER = Kind(  # --other reader.csv cells=a,b,c,d
-    "FILE", expects="a file", read_word=read_table_file("--other", "cells"), several=True
+    "FILE", expects="a file", read_word=read_table_file("--other", "cells"), takes_several=True
 )
 
 
@@ -504,7 +507,7 @@ def add_option(group: Any, name: str, option: Option, default: Any = None) -> No
         settings |= {"metavar": kind.metavar, "nargs": len(kind.metavar)}
     else:
         settings["metavar"] = kind.metavar
-        settings |= {"nargs": "+", "action": "extend"} if kind.several else {}
+        settings |= {"nargs": "+", "action": "extend"} if kind.takes_several else {}
     default_values = default if isinstance(default, tuple) else (default,)
     if (
         all(type(value) in (str, int, float) for value in default_values)

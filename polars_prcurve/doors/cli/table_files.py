@@ -72,7 +72,7 @@ class TableFile(NamedTuple):
     """A table in files that an option names, beside the input."""
 
     path: str
-    numbers: tuple[str, ...] = ()  # columns of numbers, as `scan_files` takes them
+    number_columns: tuple[str, ...] = ()  # columns of numbers, as `scan_files` takes them
 
     @property
     def is_text(self) -> bool:
@@ -81,7 +81,7 @@ class TableFile(NamedTuple):
 
     def scan(self, text_columns: Collection[str] = ()) -> pl.LazyFrame:
         """Return the table, as `scan_files` does."""
-        return scan_files(self.path, self.numbers, text_columns)
+        return scan_files(self.path, self.number_columns, text_columns)
 
 
 def scan_files(

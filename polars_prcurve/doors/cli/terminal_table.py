@@ -30,10 +30,10 @@ from polars_prcurve.core.prevalence.sampled_eta import IS_REFUTED
 from polars_prcurve.doors.cli.command_errors import print_sentence
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_eta, say_sizes
 
-_ROWS_SHOWN = 50  # more would scroll away what stands above the table
-_ROWS_ORDERED = 5_000  # results of at most this many rows are put in order before they are cut
-_MODELS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
-_LAST = (  # columns that come after all others: counts and details behind the answers
+_MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
+_MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
+_MODEL_COLUMNS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
+_LAST_COLUMNS = (  # columns that come after all others: counts and details behind the answers
     "standard_error",
     "tp",
     "fp",
@@ -90,9 +90,9 @@ class TextColumn(NamedTuple):
 
 def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
     """Return the first rows of a query, those that belong together side by side."""
-    result = run_query(query.head(_ROWS_ORDERED + 1))  # one row more tells whether any are left out
-    if result.height > _ROWS_ORDERED:
-        return ShownRows(result.head(_ROWS_SHOWN), run_query(query.select(pl.len())).item())
+    result = run_query(query.head(_MOST_SORTED_ROWS + 1))  # one row more tells whether any are left out
+    if result.height > _MOST_SORTED_ROWS:
+        return ShownRows(result.head(_MOST_SHOWN_ROWS), run_query(query.select(pl.len())).item())
     subject_columns = [name for name in ("metric", "criterion", "target") if name in result.columns]
     if "eta" in result.columns and (subject_columns or "rank" in result.columns):
         # By prevalence, then by metric or target as they come, then as they are.
@@ -102,7 +102,7 @@ def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
         )
         result = result.with_row_index(row_number)
         result = result.sort("eta", *first_row_of_subject, row_number, nulls_last=True).drop(row_number)
-    return ShownRows(result.head(_ROWS_SHOWN), result.height)
+    return ShownRows(result.head(_MOST_SHOWN_ROWS), result.height)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -216,7 +216,7 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
         phrases.append(f"with a guarantee of {result['guarantee'][0]:g}")
     # Columns without a value tell nothing, except group columns and the first answer.
     first_answer = [name for name in layout.answers if name in result.columns][:1]
-    exempt_columns = {*layout.by, *_MODELS, *first_answer}
+    exempt_columns = {*layout.by, *_MODEL_COLUMNS, *first_answer}
     empty_columns = {column.name for column in result if column.null_count() == len(column) > 0}
     return "; ".join(phrases), covered_columns | (empty_columns - exempt_columns)
 
@@ -250,7 +250,7 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
             for number, cell_and_eta in enumerate(cells_and_etas)
         ]
         columns[0] = columns[0]._replace(cells=cells)
-    key_columns = [name for name in (*layout.by, *_MODELS) if name in result.columns]
+    key_columns = [name for name in (*layout.by, *_MODEL_COLUMNS) if name in result.columns]
     columns += [
         TextColumn(make_harmless(name), list(map(show_name, result[name])), False, {name})
         for name in dict.fromkeys(key_columns)
@@ -261,8 +261,8 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
     # What was asked for is no news, and comes last.
     answer_columns = sorted(layout.answers, key=lambda name: name in target_columns)
     answer_columns = answer_columns if "eta" in answer_columns else ["eta", *answer_columns]
-    other_columns = [name for name in result.columns if name not in (*answer_columns, *_LAST)]
-    for name in (*answer_columns, *other_columns, *_LAST):
+    other_columns = [name for name in result.columns if name not in (*answer_columns, *_LAST_COLUMNS)]
+    for name in (*answer_columns, *other_columns, *_LAST_COLUMNS):
         if name in result.columns and name not in covered_columns:
             columns.append(_build_column(result, name, layout))
             covered_columns |= columns[-1].covers
@@ -322,7 +322,9 @@ def _choose_format(
     if name in ("eta", "eta_low", "eta_high"):
         return show_eta
     if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
-        return lambda x: make_harmless(f"{x + 0.0:.6g}" if isinstance(x, float) else str(x))
+        return lambda cell_value: make_harmless(
+            f"{cell_value + 0.0:.6g}" if isinstance(cell_value, float) else str(cell_value)
+        )
     if name in ("p_value", "p_adjusted", "shift_p_value"):
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
@@ -401,7 +403,9 @@ def _explain(columns: Sequence[TextColumn], result: pl.DataFrame, layout: Layout
         "above_chance" in text_column.covers for text_column in columns
     ):
         return sentences
-    key_columns = list(dict.fromkeys(name for name in (*layout.by, *_MODELS) if name in result.columns))
+    key_columns = list(
+        dict.fromkeys(name for name in (*layout.by, *_MODEL_COLUMNS) if name in result.columns)
+    )
     chance_rows = result.filter(pl.col("above_chance").not_())
     groups = chance_rows.select(key_columns).unique(maintain_order=True).iter_rows()
     names = (
@@ -434,16 +438,18 @@ def show_eta(eta: float) -> str:
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
     """Return how many decimals the numbers of a column have, all alike."""
     # The greatest has three digits, and the least two. No share near 1, and no end, is rounded to 1.
-    finite_values = [abs(value) for value in values if math.isfinite(value)]
-    magnitudes = [value for value in finite_values if value > 0]
-    if not magnitudes or all(value == round(value) for value in finite_values):
+    finite_values = [abs(number) for number in values if math.isfinite(number)]
+    magnitudes = [number for number in finite_values if number > 0]
+    if not magnitudes or all(number == round(number) for number in finite_values):
         return 0
-    decimals_below_one = [-_exponent(1 - value) for value in [*finite_values, *ends] if 0.9 < value < 1]
+    decimals_below_one = [
+        -_exponent(1 - number) for number in [*finite_values, *ends] if 0.9 < number < 1
+    ]
     decimals = max(
         2 - _exponent(max(magnitudes)), 1 - _exponent(min(magnitudes)), *decimals_below_one, 0
     )
     shown_digits = (
-        f"{value:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2] for value in [*finite_values, *ends]
+        f"{number:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2] for number in [*finite_values, *ends]
     )
     return min(decimals, max(map(len, shown_digits)), _MAX_DECIMALS)
 

@@ -125,8 +125,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
         targets = read_targets(table, at_eta=False, **question.targets)
         if solve_for == "eta":
             band_options = BandOptions(certainty.level, certainty.rate, "mover")
-            rows = build_resolution_table(table.require_example_counts(), targets, delta, band_options)
-            return self._finish(rows)
+            sizes_query = build_resolution_table(
+                table.require_example_counts(), targets, delta, band_options
+            )
+            return self._finish(sizes_query)
         grid = None if eta is None else question.build_exact_grid(table)
         at_eta = eta is not None
         size_options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
@@ -335,10 +337,12 @@ class PlanningMethods(BoundTable[F], path="prc"):
         score = reader.read_column("score", columns.score)
         label = reader.read_column("label", columns.label)
         SCORE_DTYPES.require(score.what, score.dtype)
-        strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
+        strata_of_plan = read_strata(
+            plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype
+        )
         drops_incomplete = reader.drops_incomplete
         query = build_weighed_sample(
-            reader.input_rows, score, label, strata, name=name, drop=drops_incomplete
+            reader.input_rows, score, label, strata_of_plan, name=name, drop=drops_incomplete
         )
         return self._finish(query)
 
@@ -385,7 +389,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         [(1, 0.85, 150, 32), (2, 0.8, 50, 42), (3, 0.6, 200, 26), (4, 0.0, 600, 0)]
         """
         columns = self._ask("sampling_plan", words).columns
-        table, labelled = read_part_labelled(self._frame, columns)
+        table, labelled_table = read_part_labelled(self._frame, columns)
         return run_query(
-            build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
+            build_sampling_plan(table, labelled_table, threshold=threshold, budget=budget, strata=strata)
         )
