@@ -75,9 +75,9 @@ class Rule(NamedTuple):
         return self.sentence.replace("{method}", method).replace("{fact}", self.facts[-1])
 
 
-def _pair(one: str, others: Iterable[str], sentence: str, *methods: str) -> tuple[Rule, ...]:
-    """Return a rule for one fact beside each of the `others`."""
-    return tuple(Rule((one, other), sentence, methods) for other in others)
+def _pair(fact: str, other_facts: Iterable[str], sentence: str, *methods: str) -> tuple[Rule, ...]:
+    """Return a rule for one fact beside each of the `other_facts`."""
+    return tuple(Rule((fact, other_fact), sentence, methods) for other_fact in other_facts)
 
 
 def _to_facts(words: Iterable[str]) -> tuple[str, ...]:
@@ -87,8 +87,8 @@ def _to_facts(words: Iterable[str]) -> tuple[str, ...]:
 
 def _join_facts(words: Iterable[str]) -> str:
     """Return words as a sentence names them: `fdr= and lift=`."""
-    *first, last = _to_facts(words)
-    return f"{', '.join(first)} and {last}"
+    *first_facts, last_fact = _to_facts(words)
+    return f"{', '.join(first_facts)} and {last_fact}"
 
 
 _FIELDS = ("curve", "operating_points", "summary", "decision_curve")
@@ -261,9 +261,9 @@ RULES = (
 def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     """Raise for words on examples that were never scored, if a chart has no place for them."""
     facts = list_facts(words, {}, None, None)
-    words_below = {"below=", _NULL_BELOW} & facts
-    if chart in ("reliability", "normal_quantiles") and words_below:
-        raise PrcError(f"plot.{chart}() draws scores; leave out {words_below.pop().rstrip('=')}")
+    facts_below = {"below=", _NULL_BELOW} & facts
+    if chart in ("reliability", "normal_quantiles") and facts_below:
+        raise PrcError(f"plot.{chart}() draws scores; leave out {facts_below.pop().rstrip('=')}")
     if (
         chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve", "live")
         and _UNKNOWN in facts
@@ -277,21 +277,21 @@ _CHOICES = {"missing": "below", "of": "roc", "solve_for": "eta"}
 
 def list_facts(
     words: Mapping[str, Any],
-    own: Mapping[str, Any],
+    options: Mapping[str, Any],
     eta: EtaArgument | None,
     certainty: Intervals | None,
 ) -> set[str]:
     """Return what a call says, as rules write it, in words about the table and its own arguments."""
     # None says nothing, and neither does a flag that is False, but for `label=None` and `paired=False`.
-    arguments = {name: value for name, value in {**words, **own}.items() if value is not None}
-    facts = {f"{name}=" for name, value in arguments.items() if value is not False}
+    arguments = {word: value for word, value in {**words, **options}.items() if value is not None}
+    facts = {f"{word}=" for word, value in arguments.items() if value is not False}
     if words.get("label", "") is None:
         facts.add("label=None")
     if "below" in arguments and not tells_negatives(arguments["below"]):
         facts.add(_UNKNOWN)
-    for name, choice in _CHOICES.items():
-        if isinstance(arguments.get(name), str) and arguments[name] == choice:
-            facts.add(f'{name}="{choice}"')
+    for word, choice in _CHOICES.items():
+        if isinstance(arguments.get(word), str) and arguments[word] == choice:
+            facts.add(f'{word}="{choice}"')
     if eta is not None:
         facts |= eta.facts
         facts |= {"eta="} if 'solve_for="eta"' in facts and eta.value is not None else set()
@@ -311,21 +311,23 @@ def list_facts(
 
 def refuse_word(method: str, word: str) -> PrcError:
     """Return the error for a word about the table that a method does not read."""
-    words = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method])
-    return PrcError(f"{method}() takes no {word}=; leave out {word}=; of the table it takes {words}")
+    words_text = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method])
+    return PrcError(
+        f"{method}() takes no {word}=; leave out {word}=; of the table it takes {words_text}"
+    )
 
 
-def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> set[str]:
-    """Return the words to pass over, of those `bound`; raise for facts that do not go together."""
+def check_rules(method: str, facts: set[str], bound_words: Collection[str] = ()) -> set[str]:
+    """Return the words to pass over, of `bound_words`; raise for facts that do not go together."""
     ignored_words: set[str] = set()
     if "below" in USES.get(method, ()):
         facts = facts | {_READS_BELOW}
     for rule in RULES:
-        holds = facts.issuperset(rule.facts) and facts.isdisjoint(rule.unless)
-        if not holds or (rule.methods and method not in rule.methods):
+        applies = facts.issuperset(rule.facts) and facts.isdisjoint(rule.unless)
+        if not applies or (rule.methods and method not in rule.methods):
             continue
         word = rule.facts[0].removesuffix("=")
-        if not (rule.passes_over and word in bound):
+        if not (rule.passes_over and word in bound_words):
             raise PrcError(rule.write(method))
         ignored_words.add(word)
         facts = facts - {rule.facts[0]}

@@ -190,28 +190,31 @@ def _set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[
 
     `call_words` are those that the call itself says.
     """
-    columns, names = replace(question.columns, parts=list(parts)), {name_column(part) for part in parts}
+    columns = replace(question.columns, parts=list(parts))
+    part_names = {name_column(part) for part in parts}
     if columns.by is not None:
-        groups = _leave_parts_out("by", columns.by, names, call_words)
+        groups = _leave_parts_out("by", columns.by, part_names, call_words)
         columns = replace(columns, by=groups or None)
-    if columns.model is not None and not _leave_parts_out("model", columns.model, names, call_words):
+    if columns.model is not None and not _leave_parts_out(
+        "model", columns.model, part_names, call_words
+    ):
         columns = replace(columns, model=None)
     return replace(question, columns=columns)
 
 
 def _leave_parts_out(
-    word: str, columns: Any, parts: Collection[str], call_words: Mapping[str, Any]
+    word: str, group_columns: Any, part_names: Collection[str], call_words: Mapping[str, Any]
 ) -> list[Column]:
     """Return the columns of `by` or `model` that tell no parts apart; raise for one that was said."""
-    groups: list[Column] = list_columns(f"{word}=", columns)
-    names = [name_column(group) for group in groups]
-    doubles = [name for name in names if name in parts]
-    if doubles and call_words.get(word) is not None:
+    groups: list[Column] = list_columns(f"{word}=", group_columns)
+    group_names = [name_column(group) for group in groups]
+    doubled_names = [name for name in group_names if name in part_names]
+    if doubled_names and call_words.get(word) is not None:
         raise PrcError(
-            f"{word}= and parts= both hold the column {doubles[0]!r}; leave {word}= out "
+            f"{word}= and parts= both hold the column {doubled_names[0]!r}; leave {word}= out "
             "for the answer of the whole field, or pass eta= without field() for one of each part"
         )
-    return [group for group, name in zip(groups, names, strict=True) if name not in parts]
+    return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
 
 
 def _set_groups(question: Question) -> Question:
@@ -236,18 +239,20 @@ def _set_groups(question: Question) -> Question:
 def _make_long(question: Question, *, paired: bool) -> Question:
     """Return the question of a table with a row for each example and model, or class."""
     columns, method = question.columns, question.method
-    scores = columns.score
-    group = "class" if isinstance(scores, Mapping) else "model"
+    score_columns = columns.score
+    group_word = "class" if isinstance(score_columns, Mapping) else "model"
     if "by" not in vocabulary.USES[method]:
-        raise PrcError(f"{method}() takes one column as score=; call it once for each {group}")
-    rivals: tuple[str, ...] = ("pos_label", "id") if group == "class" else ("model", "id")
-    for name in (*rivals, "counts", "rates", "cells"):
-        if getattr(columns, name) is not None:
-            raise PrcError(f"score= names a column for each {group}; leave out {name}=")
+        raise PrcError(f"{method}() takes one column as score=; call it once for each {group_word}")
+    rival_words: tuple[str, ...] = ("pos_label", "id") if group_word == "class" else ("model", "id")
+    for word in (*rival_words, "counts", "rates", "cells"):
+        if getattr(columns, word) is not None:
+            raise PrcError(f"score= names a column for each {group_word}; leave out {word}=")
     groups: list[Column] = list_columns("by=", columns.by)
-    if group in map(name_column, groups):
-        raise PrcError(f"by= holds a column {group!r}; leave it out: the {group}s of score= are a group")
-    if group == "class":
+    if group_word in map(name_column, groups):
+        raise PrcError(
+            f"by= holds a column {group_word!r}; leave it out: the {group_word}s of score= are a group"
+        )
+    if group_word == "class":
         return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
     if method == "compare" and not paired:
         raise PrcError(
@@ -255,31 +260,41 @@ def _make_long(question: Question, *, paired: bool) -> Question:
             "share its rows; leave paired= out"
         )
     missing = read_choice("missing=", columns.missing, MISSING)
-    long = stack_models(question.frame.lazy(), scores, drop=paired and missing == "drop")
-    if paired and len(scores) < 2:
-        raise PrcError(f"compare() takes two models or more; got score={list(scores)}")
-    columns = replace(columns, score=long.score)
-    model = pl.col(long.name).cast(pl.String).alias("model")
+    stacked_table = stack_models(question.frame.lazy(), score_columns, drop=paired and missing == "drop")
+    if paired and len(score_columns) < 2:
+        raise PrcError(f"compare() takes two models or more; got score={list(score_columns)}")
+    columns = replace(columns, score=stacked_table.score_name)
+    model = pl.col(stacked_table.group_name).cast(pl.String).alias("model")
     if paired:
-        columns = replace(columns, model=long.name, id=long.example, is_matched=True)
+        columns = replace(
+            columns, model=stacked_table.group_name, id=stacked_table.example_name, is_matched=True
+        )
     elif method in vocabulary.COMPARES_MODELS:
-        columns = replace(columns, model=model, id=long.example)
+        columns = replace(columns, model=model, id=stacked_table.example_name)
     else:
         columns = replace(columns, by=[*groups, model])
-    return replace(question, frame=long.frame, columns=columns, wide_scores=scores)
+    return replace(question, frame=stacked_table.long_rows, columns=columns, wide_scores=score_columns)
 
 
 def _stack_classes(question: Question, groups: list[Column]) -> Question:
     """Return the question of a table with a row for each example and class; classes are a group."""
-    frame, label, scores = question.frame.lazy(), question.columns.label, question.columns.score
-    long = stack_classes(frame, label, scores)
-    columns = replace(question.columns, score=long.score, label=long.label, by=groups)
-    question = replace(question, wide_scores=list(scores.items()))
+    wide_rows, label_name, column_of_class = (
+        question.frame.lazy(),
+        question.columns.label,
+        question.columns.score,
+    )
+    stacked_table = stack_classes(wide_rows, label_name, column_of_class)
+    columns = replace(
+        question.columns, score=stacked_table.score_name, label=stacked_table.label_name, by=groups
+    )
+    question = replace(question, wide_scores=list(column_of_class.items()))
     if question.eta.is_of_classes:
-        assert isinstance(label, str)  # `stack_classes` takes no other
-        field, part = question.eta.build_field(label, frame.collect_schema()[label], scores)
-        question, columns = replace(question, eta=field), replace(columns, parts=[part])
-    return _set_groups(replace(question, frame=long.frame, columns=columns))
+        assert isinstance(label_name, str)  # `stack_classes` takes no other
+        field_argument, part_column = question.eta.build_field(
+            label_name, wide_rows.collect_schema()[label_name], column_of_class
+        )
+        question, columns = replace(question, eta=field_argument), replace(columns, parts=[part_column])
+    return _set_groups(replace(question, frame=stacked_table.long_rows, columns=columns))
 
 
 def leave_out(column: Column, groups: list[Column]) -> list[Column]:
@@ -321,43 +336,47 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
     Where its docstring describes `targets` together, it names those of the signature. A word about the
     table that is not in its group is refused where the words of a call are merged.
     """
-    signature, words = inspect.signature(function), _list_shared_words(function)
-    parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    signature, type_of_word = inspect.signature(function), _list_shared_words(function)
+    parameters = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
     parameters += [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=vocabulary.DEFAULTS.get(name),
-            annotation=getattr(kind, "__forward_arg__", kind),
+            annotation=getattr(word_type, "__forward_arg__", word_type),
         )
-        for name, kind in words.items()
+        for name, word_type in type_of_word.items()
     ]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    targets = ", ".join(name for name in words if name in word_groups.TARGET_WORDS)
-    if targets and function.__doc__:
+    target_text = ", ".join(name for name in type_of_word if name in word_groups.TARGET_WORDS)
+    if target_text and function.__doc__:
         function.__doc__ = re.sub(
-            r"^( *)targets$", rf"\1{targets}", function.__doc__, flags=re.MULTILINE
+            r"^( *)targets$", rf"\1{target_text}", function.__doc__, flags=re.MULTILINE
         )
-    refused = TABLE_WORDS if "score" in words else ()
-    return hint_at_arguments(function, refused, word_groups.TARGET_WORDS)
+    refused_words = TABLE_WORDS if "score" in type_of_word else ()
+    return hint_at_arguments(function, refused_words, word_groups.TARGET_WORDS)
 
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the words of the group that a function takes as `**words`, and what each may be."""
-    name = inspect.getargs(function.__code__).varkw
-    if name is None:
+    words_name = inspect.getargs(function.__code__).varkw
+    if words_name is None:
         return {}
-    return _find_group(function.__annotations__[name], function.__module__).__annotations__
+    return _find_group(function.__annotations__[words_name], function.__module__).__annotations__
 
 
 @cache
 def _find_group(annotation: str, module: str) -> type:
     """Return the TypedDict that `Unpack[...]` is of, as the names of a module say."""
     # Only this annotation is looked up: other types are imported for type checkers alone.
-    words = SimpleNamespace(__annotations__={"words": annotation})
-    names = vars(sys.modules[module])
-    group: type = get_type_hints(words, names, {"Unpack": _Unpacked})["words"]
-    return group
+    annotated_words = SimpleNamespace(__annotations__={"words": annotation})
+    module_names = vars(sys.modules[module])
+    word_group: type = get_type_hints(annotated_words, module_names, {"Unpack": _Unpacked})["words"]
+    return word_group
 
 
 class _Unpacked:
@@ -411,9 +430,9 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
 
     def __repr__(self) -> str:
         n_rows = f"{self._frame.height} rows" if isinstance(self._frame, pl.DataFrame) else "a LazyFrame"
-        words = (f"{name}={_show_word(value)}" for name, value in self._words.items())
-        says = ", ".join(words) or "say what it holds by .prc(score=..., label=..., by=...)"
-        return f"<prc of {n_rows}: {says}>"
+        word_texts = (f"{name}={_show_word(value)}" for name, value in self._words.items())
+        words_text = ", ".join(word_texts) or "say what it holds by .prc(score=..., label=..., by=...)"
+        return f"<prc of {n_rows}: {words_text}>"
 
     def _finish(
         self,
@@ -430,16 +449,16 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """Raise for a bound word that does not fit the table; nothing is collected."""
         missing = self._words.get("missing")
         reader = ColumnReader(self._frame, "raise" if missing is None else missing, may_collect=False)
-        for name, value in self._words.items():
-            if name == "by":
+        for word, value in self._words.items():
+            if word == "by":
                 reader.read_by(value)
-            elif value is not None and name == "below":
+            elif value is not None and word == "below":
                 tells_negatives(value)
-            elif value is not None and name not in ("missing", "pos_label"):
-                for column in _list_named(name, value):
-                    resolved = reader.read_column(name, column)
-                    if name == "score":
-                        SCORE_DTYPES.require(resolved.what, resolved.dtype)
+            elif value is not None and word not in ("missing", "pos_label"):
+                for column in _list_named(word, value):
+                    typed_column = reader.read_column(word, column)
+                    if word == "score":
+                        SCORE_DTYPES.require(typed_column.what, typed_column.dtype)
 
     def _merge_words(self, call_words: Mapping[str, Any]) -> dict[str, Any]:
         return merge_words(self._words, call_words)
@@ -460,9 +479,9 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """
         certainty = None
         if confidence is not None:
-            kinds = vocabulary.INTERVALS.get(method, ("analytic",))
+            interval_kinds = vocabulary.INTERVALS.get(method, ("analytic",))
             takes_rate = method in vocabulary.TAKES_RATES
-            certainty = read_certainty(confidence, f"{method}()", kinds, takes_rate=takes_rate)
+            certainty = read_certainty(confidence, f"{method}()", interval_kinds, takes_rate=takes_rate)
         targets = {name: value for name, value in words.items() if name in word_groups.TARGET_WORDS}
         table_words = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
@@ -470,23 +489,25 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             if name not in word_groups.TARGET_WORDS
         }
         words = merge_words(self._words, table_words)
-        is_table = isinstance(eta, BoundTable)
-        argument = EtaOfScores(eta, eta._read_unlabelled(words)) if is_table else read_eta_argument(eta)
-        facts = list_facts(words, {**options, **targets}, argument, certainty)
+        is_bound_table = isinstance(eta, BoundTable)
+        eta_reading = (
+            EtaOfScores(eta, eta._read_unlabelled(words)) if is_bound_table else read_eta_argument(eta)
+        )
+        facts = list_facts(words, {**options, **targets}, eta_reading, certainty)
         keeps_tables = bool(self._words) and isinstance(self._frame, pl.DataFrame)
         question = Question(
             method,
             self._frame,
             InputColumns.read_words(_choose_words(method, words, table_words, facts)),
-            argument,
+            eta_reading,
             certainty,
             targets,
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if keeps_tables else None,
         )
-        if argument.parts:
-            question = _set_parts(question, argument.parts, table_words)
+        if eta_reading.parts:
+            question = _set_parts(question, eta_reading.parts, table_words)
         if isinstance(question.columns.score, list | tuple | Mapping):
             return _make_long(question, paired=options.get("paired", False))
         return _set_groups(question)
@@ -498,15 +519,15 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
                 "eta= takes a table without labels, whose prevalence is estimated: "
                 'prc(month, score="p", label=None); of a table with labels pass the prevalence itself'
             )
-        shared = {
-            name: words[name]
-            for name in ("by", "model", "score", "missing")
-            if words.get(name) is not None and name not in self._words
+        shared_words = {
+            word: words[word]
+            for word in ("by", "model", "score", "missing")
+            if words.get(word) is not None and word not in self._words
         }
-        if shared.get("missing") == "below":  # what has neither a label nor a score is no example
-            del shared["missing"]
+        if shared_words.get("missing") == "below":  # what has neither a label nor a score is no example
+            del shared_words["missing"]
         try:
-            question = self._ask("estimate_prevalence", shared, collects=True)
+            question = self._ask("estimate_prevalence", shared_words, collects=True)
             table = question.read_unlabelled()
             check_group_names(table.by, ("eta", *UNCERTAIN_ETA_COLUMNS))
         except PrcError as error:
@@ -518,7 +539,7 @@ def read_reference_columns(
     reference: Any, columns: InputColumns
 ) -> tuple[pl.DataFrame | pl.LazyFrame, InputColumns]:
     """Return the frame of a labelled table beside an unlabelled one, and what its columns hold."""
-    shared = InputColumns(
+    shared_columns = InputColumns(
         by=columns.by,
         score=columns.score,
         label="label" if columns.label is None else columns.label,
@@ -526,50 +547,64 @@ def read_reference_columns(
         missing=columns.missing,
     )
     if not isinstance(reference, BoundTable):
-        return reference, shared
+        return reference, shared_columns
     try:
-        facts = list_facts(reference._words, {}, None, None)
-        words = _choose_words("estimate_prevalence", reference._words, {}, facts)
+        bound_facts = list_facts(reference._words, {}, None, None)
+        bound_words = _choose_words("estimate_prevalence", reference._words, {}, bound_facts)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
-    if (model := words.pop("model", None)) is not None:
-        groups: list[Column] = list_columns("by=", words.get("by"))
-        words["by"] = [*leave_out(model, groups), model]
-    stated: Any = {name: value for name, value in words.items() if value is not None}
-    return reference._frame, replace(shared, **stated)
+    if (model := bound_words.pop("model", None)) is not None:
+        groups: list[Column] = list_columns("by=", bound_words.get("by"))
+        bound_words["by"] = [*leave_out(model, groups), model]
+    stated_words: Any = {name: value for name, value in bound_words.items() if value is not None}
+    return reference._frame, replace(shared_columns, **stated_words)
 
 
-def merge_words(bound: Mapping[str, Any], call_words: Mapping[str, Any]) -> dict[str, Any]:
+def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that hold: those said, and of those bound all that they leave in place."""
-    ways = [
+    rival_groups = [
         rivals
         for rivals in vocabulary.RIVALS
-        if any(call_words.get(name) is not None for name in rivals)
+        if any(call_words.get(word) is not None for word in rivals)
     ]
-    if len(ways) > 1:
-        names = [next(n for n in rivals if call_words.get(n) is not None) for rivals in ways]
+    if len(rival_groups) > 1:
+        rival_words = [
+            next(word for word in rivals if call_words.get(word) is not None) for rivals in rival_groups
+        ]
         raise PrcError(
-            f"{names[0]}= and {names[1]}= both tell which examples there are; pass one of them"
+            f"{rival_words[0]}= and {rival_words[1]}= both tell which examples there are; pass one of "
+            "them"
         )
-    aside = {name for rivals in vocabulary.RIVALS if ways and rivals not in ways for name in rivals}
-    return {**{name: value for name, value in bound.items() if name not in aside}, **call_words}
+    replaced_words = {
+        word
+        for rivals in vocabulary.RIVALS
+        if rival_groups and rivals not in rival_groups
+        for word in rivals
+    }
+    return {
+        **{word: value for word, value in bound_words.items() if word not in replaced_words},
+        **call_words,
+    }
 
 
 def _choose_words(
     method: str, words: Mapping[str, Any], call_words: Mapping[str, Any], facts: set[str]
 ) -> dict[str, Any]:
     """Return the words of a call that its answer goes by; raise for one that it has no use for."""
-    words = dict(words)
+    chosen_words = dict(words)
     # A bound word that was not said is passed over if it cannot change the answer.
-    uses, only_bound = vocabulary.USES[method], {name for name in words if call_words.get(name) is None}
-    for name in [name for name, value in words.items() if value is not None and name not in uses]:
-        if name not in only_bound or name not in vocabulary.PASSED_OVER:
-            raise refuse_word(method, name)
-        del words[name]
-        facts = facts - {f"{name}="}
-    for name in check_rules(method, facts, only_bound):
-        del words[name]
-    return words
+    used_words = vocabulary.USES[method]
+    unsaid_words = {word for word in chosen_words if call_words.get(word) is None}
+    for word in [
+        word for word, value in chosen_words.items() if value is not None and word not in used_words
+    ]:
+        if word not in unsaid_words or word not in vocabulary.PASSED_OVER:
+            raise refuse_word(method, word)
+        del chosen_words[word]
+        facts = facts - {f"{word}="}
+    for word in check_rules(method, facts, unsaid_words):
+        del chosen_words[word]
+    return chosen_words
 
 
 def _list_named(word: str, value: Any) -> list[Any]:
@@ -578,14 +613,14 @@ def _list_named(word: str, value: Any) -> list[Any]:
         return list(value.values())
     if word in ("score", "id"):
         return list_columns(f"{word}=", value)
-    one_count = word == "counts" and isinstance(value, str | pl.Expr)  # of rows without labels
-    if word not in ("counts", "rates", "sizes", "cells") or one_count:
+    is_one_count = word == "counts" and isinstance(value, str | pl.Expr)  # of rows without labels
+    if word not in ("counts", "rates", "sizes", "cells") or is_one_count:
         return [value]
-    number = 4 if word == "cells" or gives_squares(None, value) else 2
+    n_columns = 4 if word == "cells" or gives_squares(None, value) else 2
     if word != "sizes":
-        return list_parts(word, value, number, "columns")
-    several = list_parts(word, value, number, "columns or whole numbers")
-    return [column for column in several if isinstance(column, str | pl.Expr)]
+        return list_parts(word, value, n_columns, "columns")
+    size_values = list_parts(word, value, n_columns, "columns or whole numbers")
+    return [column for column in size_values if isinstance(column, str | pl.Expr)]
 
 
 def _show_word(value: Any) -> str:

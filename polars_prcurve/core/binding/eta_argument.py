@@ -160,11 +160,11 @@ class EtaField(EtaArgument):
 
     def find_etas(self, confidence: float | None) -> pl.DataFrame | pl.LazyFrame:
         """Return the frame of the parts with their prevalences; k of n become eta."""
-        frame = self.field.frame
-        if "eta" in frame.lazy().collect_schema():
-            return frame
+        part_rows = self.field.frame
+        if "eta" in part_rows.lazy().collect_schema():
+            return part_rows
         level = _LEVEL if confidence is None else confidence
-        sample: Any = frame
+        sample: Any = part_rows
         etas: pl.DataFrame | pl.LazyFrame = eta_from_sample(sample, k="k", n="n", confidence=level)
         return etas
 
@@ -188,14 +188,14 @@ class EtaClassMix(EtaArgument):
     ) -> tuple[EtaArgument, pl.Expr]:
         """Return the field for classes of a label, one against the rest, and the column of its parts."""
         # True classes are the parts of a field: all of the class itself is positive, and no other.
-        shares = self.value.shares
-        true_classes = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
-        parts = pl.DataFrame([true_classes, pl.Series("share", list(shares.values()))])
-        classes = read_classes(label, dtype, list(scores)).alias("class").to_frame()
+        share_of_class = self.value.shares
+        true_classes = read_classes(label, dtype, list(share_of_class)).alias(_TRUE_CLASS)
+        class_shares = pl.DataFrame([true_classes, pl.Series("share", list(share_of_class.values()))])
+        class_rows = read_classes(label, dtype, list(scores)).alias("class").to_frame()
         is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
-        etas = classes.join(parts, how="cross").with_columns(is_positive.alias("eta"))
-        part = select_column(label).alias(_TRUE_CLASS)
-        return EtaField(self.value, Field(etas, (_TRUE_CLASS,))), part
+        part_rows = class_rows.join(class_shares, how="cross").with_columns(is_positive.alias("eta"))
+        true_class_column = select_column(label).alias(_TRUE_CLASS)
+        return EtaField(self.value, Field(part_rows, (_TRUE_CLASS,))), true_class_column
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,8 +39,8 @@ class ReadTables:
         arguments = _list_arguments(columns, options)
         for entry in self._tables:
             if _is_same(entry.arguments, arguments):
-                others = [other for other in self._tables if other is not entry]
-                self._tables = [*others, entry]
+                other_entries = [other_entry for other_entry in self._tables if other_entry is not entry]
+                self._tables = [*other_entries, entry]
                 return entry.table
         return None
 
@@ -65,16 +65,17 @@ def _copy(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _is_same(a: Any, b: Any) -> bool:
+def _is_same(value: Any, other_value: Any) -> bool:
     """Return whether two arguments say the same, by their values."""
-    if type(a) is not type(b) or isinstance(a, pl.LazyFrame):  # which may read other values now
+    # A LazyFrame may read other values now.
+    if type(value) is not type(other_value) or isinstance(value, pl.LazyFrame):
         return False
-    if isinstance(a, pl.Expr):
-        return a is b or a.meta.eq(b)
-    if isinstance(a, pl.DataFrame):
-        return a.schema == b.schema and a.equals(b)
-    if isinstance(a, Mapping):
-        a, b = list(a.items()), list(b.items())
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(_is_same, a, b))
-    return a is b or bool(a == b)
+    if isinstance(value, pl.Expr):
+        return value is other_value or value.meta.eq(other_value)
+    if isinstance(value, pl.DataFrame):
+        return value.schema == other_value.schema and value.equals(other_value)
+    if isinstance(value, Mapping):
+        value, other_value = list(value.items()), list(other_value.items())
+    if isinstance(value, list | tuple):
+        return len(value) == len(other_value) and all(map(_is_same, value, other_value))
+    return value is other_value or bool(value == other_value)

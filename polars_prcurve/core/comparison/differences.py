@@ -120,7 +120,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
-    key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried)
+    key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
     return subtract(comparison).select(*key_columns, *other_columns)
 
 
@@ -240,7 +240,7 @@ def _build_models(comparison: Comparison) -> _Models:
     moved_metrics = {
         name: metric
         for name, metric in metrics_by_name.items()
-        if comparison.grid.uncertain and metric.depends_on_eta and metric.recipe.influence is not None
+        if comparison.grid.is_uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
     return _Models(comparison, table, sweep, curves, pairs, metrics_by_name, moved_metrics, has_freedom)
 
@@ -254,10 +254,10 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
         )
     else:
         model_values = curves.compute_values(pairs, metrics_by_name)
-    if comparison.grid.uncertain:
+    if comparison.grid.is_uncertain:
         model_values = add_values_at_ends(model_values, pairs, moved_metrics, [""], curves)
     model_values = model_pairs.check_models(comparison, sweep, pairs, model_values)
-    if comparison.grid.shared is not None:
+    if comparison.grid.sharing_groups is not None:
         return model_values
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))
 
@@ -418,7 +418,13 @@ def _join_values(
         ]
     )
     key_dtypes = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
-    shared_columns = [BASE_GROUP, "eta", Segment.ODDS, *models.comparison.grid.carried, *group_columns]
+    shared_columns = [
+        BASE_GROUP,
+        "eta",
+        Segment.ODDS,
+        *models.comparison.grid.carried_columns,
+        *group_columns,
+    ]
     differences = model_pairs.join_sides(model_values, key_dtypes, list(model_columns), shared_columns)
     return differences.with_columns(
         *model_pairs.name_models(wide=models.comparison.examples == "wide"),
@@ -546,7 +552,7 @@ def _join_points(
     model_columns += [EtaError.STANDARD_ERROR, *move_columns]
     # A model without examples may lack a prevalence.
     key_dtypes = {**comparison.table.group_columns, **step_dtypes, "eta": pl.Float64()}
-    shared_columns = [BASE_GROUP, *comparison.grid.carried, "metric"]
+    shared_columns = [BASE_GROUP, *comparison.grid.carried_columns, "metric"]
     point_pairs = model_pairs.join_sides(point_rows, key_dtypes, model_columns, shared_columns)
     difference = pl.col(A + "value") - pl.col(B + "value")
     return point_pairs.with_columns(difference.alias("difference"))
@@ -577,7 +583,7 @@ def _number_points(
         first_number.over(*by, Row.MODEL),
         (first_number.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
-    if comparison.grid.shared is None:  # models of different prevalences are compared, too
+    if comparison.grid.sharing_groups is None:  # models of different prevalences are compared, too
         numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
         numbered_points = stop_if_broken(numbered_points, [model_pairs.two_models_check()])

@@ -61,7 +61,7 @@ def build_ranking_table(
         model_values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
     else:
         model_values = build_points_table(table, grid, targets, [metric.alias("value")])
-    if grid.shared is None:  # models of different prevalences are ranked, too
+    if grid.sharing_groups is None:  # models of different prevalences are ranked, too
         model_values = model_values.with_columns(find_shared_eta(table.group_columns))
     key_columns = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
     eta_number = number_within([*table.group_columns, Row.MODEL, "eta"])
@@ -89,7 +89,7 @@ def build_ranking_table(
             needs_pairs=examples == "by id",
         )
         rank_rows = _add_lead(table, rank_rows, build_differences(comparison), sign)
-    return rank_rows.select(*table.group_columns, eta_column, *grid.carried, *other_columns)
+    return rank_rows.select(*table.group_columns, eta_column, *grid.carried_columns, *other_columns)
 
 
 def _check_ranking(

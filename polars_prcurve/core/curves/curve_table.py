@@ -94,14 +94,14 @@ def build_curve_table(
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
-        grid = replace(grid, copies=len(metrics))
+        grid = replace(grid, n_copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
     points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
     if smooth and isinstance(table, ScoreTable):
         points = replace_by_binormal_rates(points, table)
     points = add_metrics(points, metrics, table, bands, from_counts=not smooth, long=long)
-    return points.select(*table.by, eta_column, *grid.carried, *other_columns)
+    return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
 
 
 def fit_bands(
@@ -109,7 +109,7 @@ def fit_bands(
 ) -> BandOptions:
     """Return the options of bands of a table, at the prevalences of a grid: estimates, or counted."""
     bands = replace(bands, sample=table.sample)
-    bands = bands.mark_uncertain_eta() if grid.uncertain else bands
+    bands = bands.mark_uncertain_eta() if grid.is_uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands
     has_own_alone, is_known = not grid.holds_others, grid.holds_own is not None

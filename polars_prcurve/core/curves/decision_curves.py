@@ -98,7 +98,7 @@ def build_decision_table(
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     points = points.with_columns(treat_all.alias("treat_all"))
     eta_column, *other_columns = columns
-    return points.select(*table.by, eta_column, *grid.carried, *other_columns)
+    return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
 
 
 def _read_risks(probabilities: Sequence[float]) -> list[float]:

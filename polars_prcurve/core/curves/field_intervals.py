@@ -73,7 +73,7 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     assert field.parts is not None
     own_etas = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried_columns = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
-    return EtaTable(own_etas, field.by, carried_columns, etas_per_group=1, own_eta=Part.FIELD_ETA)
+    return EtaTable(own_etas, field.by, carried_columns, etas_per_group=1, own_eta_column=Part.FIELD_ETA)
 
 
 def read_field(

@@ -180,7 +180,7 @@ def promise_and_join(
             level,
             start=start_score,
             starts=starts,
-            uncertain_eta=grid.uncertain,
+            uncertain_eta=grid.is_uncertain,
             n_shared=len(targets) if together else 1,
             in_field=table.parts is not None,
             has_sizes=table.sample.has_alert_sizes,
@@ -240,7 +240,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     assert promise is not None
     if promise.starts is not None:
         checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
-    if not grid.uncertain or not any(target.depends_on_eta for target in targets):
+    if not grid.is_uncertain or not any(target.depends_on_eta for target in targets):
         return checks
     has_interval, eta_level = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
     unknown_level = (

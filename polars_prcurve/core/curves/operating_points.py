@@ -225,7 +225,7 @@ def build_points_table(
         points = _add_chance(points, search, table, bands.confidence)
     points = curve_table.add_metrics(points, shown_metrics, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown_metrics)
-    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *columns[1:])
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried_columns, *columns[1:])
 
 
 def _choose_search(
@@ -285,9 +285,9 @@ def _build_search(
     if promise is not None:
         if of_table.is_field(table):
             sweep_rows = add_field_tests(sweep_rows, sweep.groups, promise.alpha, table)
-        elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
+        elif (rate := find_greatest_rate(targets)) is not None and not grid.is_uncertain:
             sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, rate, table)
-        pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
+        pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.is_uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
         sweep_rows = row_search.add_row_limits(sweep_rows, _ROW_SIZES if design.varies else {}, bands)
@@ -371,7 +371,7 @@ def build_sample_size_table(
     table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
-    eta_columns = [] if grid is None else ["eta", *grid.carried]
+    eta_columns = [] if grid is None else ["eta", *grid.carried_columns]
     check_result_columns(table, grid or _ANY_ETA, [*eta_columns[:1], *SAMPLE_SIZE_COLUMNS])
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
     if options.method in BETA_METHODS or table.is_in_memory:

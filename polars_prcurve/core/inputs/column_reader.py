@@ -126,8 +126,10 @@ class ColumnReader:
         else:
             dtypes = self.read_dtypes(argument, [expr])
             if len(dtypes) != 1:
-                names = ", ".join(map(repr, list(dtypes)[:5])) + (", ..." if len(dtypes) > 5 else "")
-                raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
+                names_text = ", ".join(map(repr, list(dtypes)[:5])) + (
+                    ", ..." if len(dtypes) > 5 else ""
+                )
+                raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names_text}")
             [(name, dtype)] = dtypes.items()
         if dtype == pl.Object:
             arguments.refuse_objects(f"{argument}=", {name: dtype})
@@ -297,11 +299,11 @@ def read_group_keys(
 
 
 def check_forgotten_groups(
-    argument: str, others: Iterable[str], table_schema: Mapping[str, pl.DataType]
+    argument: str, other_names: Iterable[str], table_schema: Mapping[str, pl.DataType]
 ) -> None:
-    """Raise if one of the `others`, which are no groups, is a column of the table: surely a group."""
+    """Raise if one of `other_names`, which are no groups, is a column of the table: surely a group."""
     # Without it in by=, the values of all groups would be taken for those of each group.
-    for name in others:
+    for name in other_names:
         if name in table_schema:
             raise PrcError(
                 f"the {argument}= frame and the table both have a column {name!r}, and it is not a "
@@ -333,10 +335,10 @@ def missing_row_check(
 
 def show_first(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str | pl.Expr]:
     """Return the parts of a sentence that tell the keys of the first row by its keys that `is_wrong`."""
-    parts: list[str | pl.Expr] = []
+    sentence_parts: list[str | pl.Expr] = []
     wrong_key_exprs = {name: key.filter(is_wrong) for name, key in key_exprs.items()}
     for name, key in wrong_key_exprs.items():
         # Rows of groups may come in any order, but one mistake has one message.
         value = show_value(key.sort_by([*wrong_key_exprs.values()]).first()).fill_null("null")
-        parts += [", " if parts else "", f"{name} = ", value]
-    return parts
+        sentence_parts += [", " if sentence_parts else "", f"{name} = ", value]
+    return sentence_parts

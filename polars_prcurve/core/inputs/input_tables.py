@@ -64,7 +64,8 @@ class NeverScored:
 
     n_pos: int = 0
     n_neg: int = 0  # numbers that each group of the table has
-    frame: pl.LazyFrame | None = None  # one row per group that has some: the `by` columns and TOTALS
+    group_numbers: pl.LazyFrame | None = None
+    """One row per group that has some: the `by` columns and TOTALS."""
     in_rows: bool = False  # whether rows of the table without a score are among them
 
 
@@ -176,9 +177,9 @@ class InputTable:
         else:  # a select makes one row of an empty table, which has no group
             total_row = self.frame.select(*aggregates, *test_sums, pl.len().alias(_LEN))
             groups = total_row.filter(pl.col(_LEN) > 0).drop(_LEN)
-        if self.unscored is None or self.unscored.frame is None:
+        if self.unscored is None or self.unscored.group_numbers is None:
             return groups
-        unscored_numbers = self.unscored.frame.select(
+        unscored_numbers = self.unscored.group_numbers.select(
             *self.by, *(name for name in TOTALS if name in groups.collect_schema())
         )
         all_groups = pl.concat([groups, unscored_numbers], how="diagonal_relaxed")
@@ -279,7 +280,7 @@ class FieldParts:
     """The parts of a field, such as countries: their examples, and where they stand in the field."""
 
     table: ScoreTable  # the examples; its groups are the parts
-    frame: pl.LazyFrame
+    part_rows: pl.LazyFrame
     """One row per part: its group columns, Part.ETA, Part.SHARE, LIMITS, and N_POS and N_NEG, its
     examples."""
     etas: pl.LazyFrame

@@ -85,8 +85,8 @@ def tells_negatives(below: Any) -> bool:
 
 def hide_unknown(result: pl.LazyFrame, table: InputTable) -> pl.LazyFrame:
     """Return a result in which all that follows from a number of negatives that is not known is null."""
-    names = [name for name in _NEGATIVE_COLUMNS if name not in table.by]
-    return result.with_columns(pl.when(False).then(cs.by_name(*names, require_all=False)))
+    unknown_names = [name for name in _NEGATIVE_COLUMNS if name not in table.by]
+    return result.with_columns(pl.when(False).then(cs.by_name(*unknown_names, require_all=False)))
 
 
 def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTable:
@@ -101,16 +101,19 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
         return replace(table, unscored=unscored)
     table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        unscored = replace(unscored, frame=_read_frame(below, table))
+        unscored = replace(unscored, group_numbers=_read_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
         unscored = replace(unscored, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
             number_of_name = {"n_pos": unscored.n_pos, "n_neg": unscored.n_neg}
             unscored = replace(
-                unscored, frame=pl.LazyFrame(number_of_name).select(_TOTAL_EXPRS), n_pos=0, n_neg=0
+                unscored,
+                group_numbers=pl.LazyFrame(number_of_name).select(_TOTAL_EXPRS),
+                n_pos=0,
+                n_neg=0,
             )
-    if unscored.frame is not None:  # it may have groups beyond those of the table
+    if unscored.group_numbers is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
     if Row.EXAMPLE in table.columns:
         return _complete_examples(table, unscored)
@@ -234,8 +237,8 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     plain_columns = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
     tallies = Tallies({name: pl.col(name) for name in score_tests}, list(table.tallies.checks))
     tallies.checks += [
-        count_check(tallies.count(pl.col(name)), text, _REMEDY)
-        for name, text in _TROUBLE_OF_TALLY.items()
+        count_check(tallies.count(pl.col(name)), trouble, _REMEDY)
+        for name, trouble in _TROUBLE_OF_TALLY.items()
     ]
     return replace(
         table,
@@ -252,12 +255,12 @@ def _list_models(
 ) -> pl.LazyFrame:
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
     model_keys = rows.select(*by).unique()
-    if unscored.frame is None:
+    if unscored.group_numbers is None:
         number_of_column = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
         return model_keys.with_columns(
             pl.lit(number, dtype=pl.Int64).alias(name) for name, number in number_of_column.items()
         )
-    below_numbers = unscored.frame.select(*by, *_BELOW_OF_AMOUNT.values())
+    below_numbers = unscored.group_numbers.select(*by, *_BELOW_OF_AMOUNT.values())
     all_models = pl.concat([model_keys, below_numbers.select(*by)]).unique()
     return join_groups(all_models, below_numbers, by, how="left").with_columns(
         pl.col(*_BELOW_OF_AMOUNT.values()).fill_null(0)

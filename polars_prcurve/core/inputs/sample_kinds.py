@@ -22,8 +22,8 @@ ChanceTest: TypeAlias = Literal["ranks", "area"] | None
 
 def name_moment(cell: str, other_cell: str) -> str:
     """Return the name of the column with the moment of two cells; see `cohort_intervals`."""
-    first, second = sorted((cell, other_cell), key=CELLS.index)
-    return f"{RESERVED}moment_{first}_{second}"
+    first_cell, second_cell = sorted((cell, other_cell), key=CELLS.index)
+    return f"{RESERVED}moment_{first_cell}_{second_cell}"
 
 
 def name_unit(cell: str) -> str:

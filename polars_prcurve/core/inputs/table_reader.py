@@ -382,10 +382,10 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
     # The multiples of 2**32 and the rest: sums of both fit into an Int64.
     count_parts = (count // 2**32, count % 2**32)
-    high, low = (reader.tallies.count(part, per_group=True) for part in count_parts)
-    total = high.cast(pl.Int128) * 2**32 + low
-    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    reader.tallies.checks.append(Check(total.max() >= 2**63, (text,)))
+    high_sum, low_sum = (reader.tallies.count(part, per_group=True) for part in count_parts)
+    total_sum = high_sum.cast(pl.Int128) * 2**32 + low_sum
+    message = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    reader.tallies.checks.append(Check(total_sum.max() >= 2**63, (message,)))
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
@@ -432,10 +432,10 @@ def _read_points(
 def list_parts(argument: str, value: Any, n_parts: int, columns_text: str) -> list[Any]:
     """Return the columns that an argument lists; raise if there are not as many as it takes."""
     expected = f"{('two', 'four')[n_parts == 4]} {columns_text}"
-    parts = read_list(f"{argument}=", value, expected)
-    if len(parts) != n_parts:
+    listed_columns = read_list(f"{argument}=", value, expected)
+    if len(listed_columns) != n_parts:
         raise refuse_kind(f"{argument}=", expected, value)
-    return parts
+    return listed_columns
 
 
 def _read_cells(

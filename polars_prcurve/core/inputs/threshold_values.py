@@ -30,10 +30,12 @@ def read_threshold_list(
     return [_read_number(argument, threshold, dtype) for threshold in thresholds]
 
 
-def to_least_scores(numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
+def to_least_scores(real_numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
     """Return for each number the least value of the dtype not below it; null if all are below."""
-    values = [None if number is None else _find_least_score(number, dtype) for number in numbers]
-    return pl.Series(values, dtype=dtype)
+    least_scores = [
+        None if number is None else _find_least_score(number, dtype) for number in real_numbers
+    ]
+    return pl.Series(least_scores, dtype=dtype)
 
 
 _FARTHEST = 400
@@ -78,20 +80,20 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
         if float(score) < nearest_float:  # as Python floats: NumPy would round the longer one first
             score = np.nextafter(score, float_type(math.inf))
         return float(score) + 0.0  # 0.0 in place of -0.0
-    low, high, scale = 0, 1, 0  # of Booleans
+    lowest, highest, n_decimals = 0, 1, 0  # of Booleans
     if isinstance(dtype, pl.Decimal):
-        high, scale = 10 ** (dtype.precision or 38) - 1, dtype.scale
-        low = -high
+        highest, n_decimals = 10 ** (dtype.precision or 38) - 1, dtype.scale
+        lowest = -highest
     elif dtype.is_integer():
         n_bits = int(str(dtype).strip("UInt"))
-        low = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
-        high = low + 2**n_bits - 1
-    scaled_number = number * 10**scale
-    if scaled_number > high:
+        lowest = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
+        highest = lowest + 2**n_bits - 1
+    scaled_number = number * 10**n_decimals
+    if scaled_number > highest:
         return None
-    least_integer = low if scaled_number <= low else math.ceil(scaled_number)
+    least_integer = lowest if scaled_number <= lowest else math.ceil(scaled_number)
     if dtype == pl.Boolean:
         return bool(least_integer)
     if isinstance(dtype, pl.Decimal):  # by its digits: division would round
-        return Decimal((int(least_integer < 0), tuple(map(int, str(abs(least_integer)))), -scale))
+        return Decimal((int(least_integer < 0), tuple(map(int, str(abs(least_integer)))), -n_decimals))
     return least_integer

@@ -45,27 +45,27 @@ def unpivot_scores(
 class StackedTable(NamedTuple):
     """A long table that was made from a wide one, and the names of its columns."""
 
-    frame: pl.LazyFrame
-    score: str
-    name: str  # the column that names the model, an Enum in the order given, or the class
-    example: str = Row.EXAMPLE  # the column with the row number of the wide table
-    label: str = ""  # of classes: the column that tells whether the row is of the class
+    long_rows: pl.LazyFrame
+    score_name: str
+    group_name: str  # the column that names the model, an Enum in the order given, or the class
+    example_name: str = Row.EXAMPLE  # the column with the row number of the wide table
+    label_name: str = ""  # of classes: the column that tells whether the row is of the class
 
 
-def stack_models(wide_rows: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
+def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
-    scores = arguments.read_list("score=", scores, _SCORE_COLUMNS, single_type=str)
+    score_columns = arguments.read_list("score=", score_columns, _SCORE_COLUMNS, single_type=str)
     schema = wide_rows.collect_schema()
-    _check_known(schema, "score", scores)
-    score_name = " or ".join(scores)
+    _check_known(schema, "score", score_columns)
+    score_name = " or ".join(score_columns)
     if drop:
-        missing_tests = (is_missing(select_column(column), schema[column]) for column in scores)
+        missing_tests = (is_missing(select_column(column), schema[column]) for column in score_columns)
         wide_rows = wide_rows.filter(~pl.any_horizontal(missing_tests))
     # One model keeps the name of its column.
     new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
-    other_columns = _find_other_columns(schema, "score", scores, new_names)
+    other_columns = _find_other_columns(schema, "score", score_columns, new_names)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
-    numbered_rows, name_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(scores)
+    numbered_rows, name_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(score_columns)
     shared_columns = [pl.col(Row.EXAMPLE), *map(select_column, other_columns)]
     model_frames = (
         numbered_rows.select(
@@ -73,7 +73,7 @@ def stack_models(wide_rows: pl.LazyFrame, scores: Any, *, drop: bool) -> Stacked
             pl.lit(name, dtype=name_dtype).alias(Row.MODEL),
             select_column(name).alias(score_name),
         )
-        for name in scores
+        for name in score_columns
     )
     return StackedTable(pl.concat(model_frames), score_name, Row.MODEL)
 
@@ -102,7 +102,7 @@ def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]
         wide_rows, score_name, score_columns, classes, other_columns=other_columns, row=Row.EXAMPLE
     )
     long_rows = long_rows.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(label_name))
-    return StackedTable(long_rows, score_name, Row.CLASS, label=label_name)
+    return StackedTable(long_rows, score_name, Row.CLASS, label_name=label_name)
 
 
 def one_vs_rest(
@@ -149,39 +149,39 @@ def one_vs_rest(
 
 
 def _join_class_weights(
-    wide_rows: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
+    wide_rows: pl.LazyFrame, label_name: str, dtype: pl.DataType, mix: object, classes: pl.Series
 ) -> pl.LazyFrame:
     """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
     shares_by_class = arguments.read_shares("mix=", mix)
-    shared_classes = read_classes(label, dtype, list(shares_by_class))
+    shared_classes = read_classes(label_name, dtype, list(shares_by_class))
     if lacking_classes := [
         value for value in classes.to_list() if value not in shared_classes.to_list()
     ]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking_classes[0]!r}")
     shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
-    field_shares = pl.LazyFrame([shared_classes.alias(label), shares / math.fsum(shares)])
+    field_shares = pl.LazyFrame([shared_classes.alias(label_name), shares / math.fsum(shares)])
     n_rows, weight = pl.col(_ROWS), pl.col(_WEIGHT)
-    labelled_rows = wide_rows.filter(select_column(label).is_not_null())
-    rows_per_class = labelled_rows.group_by(label).agg(pl.len().alias(_ROWS))
+    labelled_rows = wide_rows.filter(select_column(label_name).is_not_null())
+    rows_per_class = labelled_rows.group_by(label_name).agg(pl.len().alias(_ROWS))
     lacks_rows = n_rows.is_null() & (weight > 0) & (n_rows.sum() > 0)
     checks = [
-        _class_check(n_rows.is_not_null() & weight.is_null(), label, "mix= has no share for"),
-        _class_check(lacks_rows, label, "no row of the table is of"),
+        _class_check(n_rows.is_not_null() & weight.is_null(), label_name, "mix= has no share for"),
+        _class_check(lacks_rows, label_name, "no row of the table is of"),
     ]
     counts_and_shares = stop_if_broken(
-        rows_per_class.join(field_shares, on=label, how="full", coalesce=True), checks
+        rows_per_class.join(field_shares, on=label_name, how="full", coalesce=True), checks
     )
     weights_by_class = counts_and_shares.filter(n_rows.is_not_null()).select(
-        label, (weight * (n_rows.sum() / n_rows)).alias(_WEIGHT)
+        label_name, (weight * (n_rows.sum() / n_rows)).alias(_WEIGHT)
     )
-    wide_rows = wide_rows.join(weights_by_class, on=label, how="left", maintain_order="left")
+    wide_rows = wide_rows.join(weights_by_class, on=label_name, how="left", maintain_order="left")
     return wide_rows.with_columns(weight.fill_null(1.0))
 
 
-def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
+def _class_check(test: pl.Expr, label_name: str, trouble: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
-    class_text = show_value(select_column(label).filter(test).sort().first())
-    remedy = f", a class of label column {label!r}; mix= names each of its classes once"
+    class_text = show_value(select_column(label_name).filter(test).sort().first())
+    remedy = f", a class of label column {label_name!r}; mix= names each of its classes once"
     return Check(test.any(), (f"{trouble} ", class_text, remedy))
 
 
@@ -273,18 +273,20 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
 
 
 def _check_all_occur(
-    wide_rows: pl.LazyFrame, label: str, classes: pl.Series, argument: str
+    wide_rows: pl.LazyFrame, label_name: str, classes: pl.Series, argument: str
 ) -> pl.LazyFrame:
     """Return the table with a guard: the query stops if it has labels, and none of a class."""
     labels_column = f"{RESERVED}labels"
     class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
-    sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of_column.items())
-    label_counts = wide_rows.select(select_column(label).count().alias(labels_column), *sums)
+    sums = (
+        (select_column(label_name) == value).sum().alias(name) for name, value in class_of_column.items()
+    )
+    label_counts = wide_rows.select(select_column(label_name).count().alias(labels_column), *sums)
     n_labels, checks = pl.col(labels_column).sum(), []
-    beginning = f"label column {label!r} holds ", n_labels
+    beginning = f"label column {label_name!r} holds ", n_labels
     for name, value in class_of_column.items():
-        text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
+        ending = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
         is_absent = (n_labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(is_absent, (*beginning, f"{text}{argument}=")))
+        checks.append(Check(is_absent, (*beginning, f"{ending}{argument}=")))
     checked_count = stop_if_broken(label_counts, checks).select(labels_column)
     return wide_rows.join(checked_count, how="cross", maintain_order="left")

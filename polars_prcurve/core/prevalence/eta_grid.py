@@ -62,16 +62,16 @@ class EtaTable:
     frame: pl.LazyFrame
     keys: Mapping[str, pl.DataType] = field(default_factory=dict)
     """The `by` columns that `frame` is joined on; without any, each group gets all prevalences."""
-    carried: tuple[str, ...] = ()  # other columns of a user's frame, which the result gets, too
+    carried_columns: tuple[str, ...] = ()  # other columns of a user's frame, which the result gets, too
     etas_per_group: int | None = None
     """The number of prevalences of each group; None if groups may differ in it."""
-    shared: tuple[str, ...] | None = None
+    sharing_groups: tuple[str, ...] | None = None
     """The columns of groups within which own prevalences have to be equal, because models are compared
     at them; None if they may differ."""
-    uncertain: bool = False
+    is_uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
-    copies: int = 1  # the number of rows per prevalence, which are numbered in Pair.COPY
-    own_eta: str | None = None
+    n_copies: int = 1  # the number of rows per prevalence, which are numbered in Pair.COPY
+    own_eta_column: str | None = None
     """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
     """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
@@ -86,20 +86,26 @@ class EtaTable:
         """Return the grid, in which own prevalences may differ if nothing asked depends on them."""
         if depends_on_eta or self.etas_per_group != 1:
             return self
-        return replace(self, shared=None)
+        return replace(self, sharing_groups=None)
 
     def require_exact(self, what: str, *, carrier: str = "") -> EtaTable:
         """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry.
 
         `carrier` is the argument with which it would.
         """
-        if self.uncertain or ETA_LOW in self.carried:  # fields carry what is known of their parts
-            ends = "eta_low and eta_high"
-            todo = f"pass its ends as two eta (the eta= frame has {ends}, whose error it does not carry)"
+        # Fields carry what is known of their parts.
+        if self.is_uncertain or ETA_LOW in self.carried_columns:
+            end_names = "eta_low and eta_high"
+            remedy = (
+                f"pass its ends as two eta (the eta= frame has {end_names}, whose error it does not "
+            )
+            remedy += "carry)"
             if carrier:
-                todo = f"pass {carrier}, which carries the error of {ends} in the eta= frame, or pass "
-                todo += "these ends as two eta"
-            raise PrcError(f"{what} works at an eta; {todo}")
+                remedy = (
+                    f"pass {carrier}, which carries the error of {end_names} in the eta= frame, or pass "
+                )
+                remedy += "these ends as two eta"
+            raise PrcError(f"{what} works at an eta; {remedy}")
         return self
 
 
@@ -112,7 +118,7 @@ def build_number_grid(
     return EtaTable(
         pl.LazyFrame({"eta": etas}, schema={"eta": pl.Float64}),
         etas_per_group=len(etas),
-        shared=_list_sharing_groups(table) if compares_models else None,
+        sharing_groups=_list_sharing_groups(table) if compares_models else None,
         holds_own=None in etas,
         holds_others=any(eta is not None for eta in etas),
     )
@@ -125,7 +131,7 @@ def _list_sharing_groups(table: InputTable) -> tuple[str, ...] | None:
 
 
 def read_eta_frame(
-    frame: pl.DataFrame | pl.LazyFrame,
+    eta_frame: pl.DataFrame | pl.LazyFrame,
     table: InputTable,
     confidence: float | None,
     *,
@@ -135,17 +141,17 @@ def read_eta_frame(
 
     Intervals of prevalences must have the level `confidence`, too.
     """
-    if table.model_name in frame.lazy().collect_schema():
+    if table.model_name in eta_frame.lazy().collect_schema():
         raise PrcError(
             f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
             "names them, out of the eta= frame"
         )
-    grid = _build_frame_grid(frame, table, confidence)
+    grid = _build_frame_grid(eta_frame, table, confidence)
     # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
-    is_estimate = "shift_p_value" in grid.carried
-    others = (name for name in grid.carried if not (is_estimate and name == "n"))
-    check_forgotten_groups("eta", others, table.schema)
-    return replace(grid, shared=_list_sharing_groups(table) if compares_models else None)
+    is_estimate = "shift_p_value" in grid.carried_columns
+    other_names = (name for name in grid.carried_columns if not (is_estimate and name == "n"))
+    check_forgotten_groups("eta", other_names, table.schema)
+    return replace(grid, sharing_groups=_list_sharing_groups(table) if compares_models else None)
 
 
 _ROUNDING = 1e-12
@@ -155,45 +161,47 @@ _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
 def _build_frame_grid(
-    frame: pl.DataFrame | pl.LazyFrame, table: InputTable, confidence: float | None
+    eta_frame: pl.DataFrame | pl.LazyFrame, table: InputTable, confidence: float | None
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
-    schema, by = frame.lazy().collect_schema(), table.group_columns
+    schema, by = eta_frame.lazy().collect_schema(), table.group_columns
     arguments.refuse_objects("the eta= frame", schema)
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
-        described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        schema_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(
-            f"an eta= frame needs a numeric column 'eta'; it has {described}; a table of scores without "
-            "labels is bound with label=None first"
+            f"an eta= frame needs a numeric column 'eta'; it has {schema_text}; a table of scores "
+            "without labels is bound with label=None first"
         )
-    keys = read_group_keys("eta", schema, by)
-    uncertain = has_uncertain_eta(schema, keys)
-    carried = _list_carried_columns(schema, by, uncertain=uncertain)
-    value, columns = pl.col("eta"), (*keys, "eta", *carried)
-    outside = "holds an eta outside [0, 1] (expected shares, not percent)"
-    troubles = [(value.is_nan() | ~value.is_between(0, 1), outside)]
-    checked = frame.lazy().with_columns(value.cast(pl.Float64))
-    if uncertain:
-        checked, others = add_uncertain_eta(checked, schema, confidence)
-        troubles += others
-    troubles.append((pl.struct(columns).is_duplicated(), "repeats a group and eta"))
+    key_names = read_group_keys("eta", schema, by)
+    is_uncertain = has_uncertain_eta(schema, key_names)
+    carried_names = _list_carried_columns(schema, by, uncertain=is_uncertain)
+    eta, row_names = pl.col("eta"), (*key_names, "eta", *carried_names)
+    outside_text = "holds an eta outside [0, 1] (expected shares, not percent)"
+    troubles = [(eta.is_nan() | ~eta.is_between(0, 1), outside_text)]
+    rows = eta_frame.lazy().with_columns(eta.cast(pl.Float64))
+    if is_uncertain:
+        rows, more_troubles = add_uncertain_eta(rows, schema, confidence)
+        troubles += more_troubles
+    troubles.append((pl.struct(row_names).is_duplicated(), "repeats a group and eta"))
     if not table.has_counts:
-        troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
-    checks = [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
-    checked = stop_if_broken(checked, checks)
+        troubles.append((eta.is_null(), f"holds a null ({_NO_OWN})"))
+    checks = [
+        count_check(test.sum(), f"the eta= frame {text} in ", " row(s)") for test, text in troubles
+    ]
+    rows = stop_if_broken(rows, checks)
     etas_per_group, holds_own = None, None
-    if isinstance(frame, pl.DataFrame):
-        checked = run_query(checked).lazy()
-        if "shift_p_value" in carried:
-            warn_of_refuted_estimates(frame, list(keys))
-        etas_per_group = None if keys else frame.height
-        holds_own = frame["eta"].null_count() > 0
+    if isinstance(eta_frame, pl.DataFrame):
+        rows = run_query(rows).lazy()
+        if "shift_p_value" in carried_names:
+            warn_of_refuted_estimates(eta_frame, list(key_names))
+        etas_per_group = None if key_names else eta_frame.height
+        holds_own = eta_frame["eta"].null_count() > 0
     return EtaTable(
-        checked,
-        {name: by[name] for name in keys},
-        carried,
+        rows,
+        {name: by[name] for name in key_names},
+        carried_names,
         etas_per_group,
-        uncertain=uncertain,
+        is_uncertain=is_uncertain,
         holds_own=holds_own,
     )
 
@@ -203,23 +211,23 @@ def _list_carried_columns(
 ) -> tuple[str, ...]:
     """Return what an eta frame has beside groups and eta, intervals first; raise for other names."""
     eta_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
-    carried = (*eta_names[1:], *(name for name in schema if name not in (*by, *eta_names)))
-    for name in carried:
-        what = f"the eta= frame carries a column {name!r}"
+    carried_names = (*eta_names[1:], *(name for name in schema if name not in (*by, *eta_names)))
+    for name in carried_names:
+        beginning = f"the eta= frame carries a column {name!r}"
         if is_pattern(name):
-            raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
+            raise PrcError(f"{beginning}, which Polars reads as a pattern; rename it")
         if name in by or name.startswith(RESERVED):
-            raise PrcError(f"{what}, and the result has a column of that name; rename it")
-    return carried
+            raise PrcError(f"{beginning}, and the result has a column of that name; rename it")
+    return carried_names
 
 
 def check_result_columns(table: InputTable, grid: EtaTable, columns: Sequence[str]) -> None:
     """Raise if a group, or what an eta frame carries, has the name of another column of the result."""
     check_group_names(table.by, columns)
-    if names := [name for name in grid.carried if name in columns]:
+    if clashing_names := [name for name in grid.carried_columns if name in columns]:
         raise PrcError(
-            f"the eta= frame carries a column {names[0]!r}, and the result has a column of that name; "
-            "rename it"
+            f"the eta= frame carries a column {clashing_names[0]!r}, and the result has a column of "
+            "that name; rename it"
         )
 
 
@@ -228,23 +236,23 @@ def check_result_columns(table: InputTable, grid: EtaTable, columns: Sequence[st
 _SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was computed in two ways
 
 
-def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
+def has_uncertain_eta(schema: Mapping[str, pl.DataType], key_names: Iterable[str]) -> bool:
     """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
-    names = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
+    names = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in key_names]
     for name in names:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
-    lacking = [name for name in (ETA_LOW, ETA_HIGH) if name not in names]
-    if names and lacking:
+    lacking_names = [name for name in (ETA_LOW, ETA_HIGH) if name not in names]
+    if names and lacking_names:
         raise PrcError(
-            f"the eta= frame has a column {names[0]!r} and no {lacking[0]!r}; an eta that is an "
+            f"the eta= frame has a column {names[0]!r} and no {lacking_names[0]!r}; an eta that is an "
             f"estimate needs both ends, {ETA_LOW!r} and {ETA_HIGH!r}"
         )
     return bool(names)
 
 
 def add_uncertain_eta(
-    frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
+    eta_rows: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
 ) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
     """Return the frame with the three columns, null where eta is exact, and tests with what they say."""
     low, high = (pl.col(name).cast(pl.Float64) for name in (ETA_LOW, ETA_HIGH))
@@ -252,24 +260,30 @@ def add_uncertain_eta(
     if ETA_CONFIDENCE in schema:
         level = pl.col(ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     has_end = low.is_not_null() | high.is_not_null()
-    added = dict(zip(UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True))
+    added_columns = dict(
+        zip(UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True)
+    )
     eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
     has_end = low.is_not_null() | high.is_not_null()
-    outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
-    ends = f"{ETA_LOW} and {ETA_HIGH}"
-    alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
-    own_prevalence = f"holds {ends} beside a null eta (a group's own prevalence has none)"
-    no_level = f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
+    is_outside = (
+        low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
+    )
+    end_names = f"{ETA_LOW} and {ETA_HIGH}"
+    alone_text = f"holds one of {end_names} and not the other (null in both: eta is exact)"
+    own_text = f"holds {end_names} beside a null eta (a group's own prevalence has none)"
+    level_text = f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
-        (low.is_null() != high.is_null(), alone),
-        (has_end & eta.is_null(), own_prevalence),
-        (outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
-        (level.is_nan() | (level <= 0) | (level >= 1), no_level),
+        (low.is_null() != high.is_null(), alone_text),
+        (has_end & eta.is_null(), own_text),
+        (is_outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
+        (level.is_nan() | (level <= 0) | (level >= 1), level_text),
     ]
     if confidence is not None:
-        other = f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
-        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
-    return frame.with_columns(**added), troubles
+        other_level_text = (
+            f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        )
+        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other_level_text))
+    return eta_rows.with_columns(**added_columns), troubles
 
 
 # Groups at prevalences --------------------------------------------------------------------------
@@ -280,26 +294,26 @@ def join_etas(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, by rising eta: the group, eta and both factors."""
     # If not `checked`, a caller has to make the `eta_row_checks`.
-    etas = grid.frame.with_row_index(Pair.ETA_ROW)
+    eta_rows = grid.frame.with_row_index(Pair.ETA_ROW)
     if grid.keys:
-        etas = etas.with_columns(pl.lit(True).alias(Pair.HAS_ETA_ROW))
-        pairs = join_groups(groups, etas, grid.keys, how="left")
+        eta_rows = eta_rows.with_columns(pl.lit(True).alias(Pair.HAS_ETA_ROW))
+        pairs = join_groups(groups, eta_rows, grid.keys, how="left")
         if checked:
             pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
     else:
-        pairs = groups.join(etas, how="cross")
+        pairs = groups.join(eta_rows, how="cross")
     eta, is_own = pl.col("eta"), pl.col("eta").is_null()
-    own_eta = n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)
-    if grid.shared is not None:
-        least = own_eta.min().over(grid.shared) if grid.shared else own_eta.min()
-        own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
+    own_eta = n_pos / (n_pos + n_neg) if grid.own_eta_column is None else pl.col(grid.own_eta_column)
+    if grid.sharing_groups is not None:
+        least_eta = own_eta.min().over(grid.sharing_groups) if grid.sharing_groups else own_eta.min()
+        own_eta = pl.when(own_eta <= least_eta * (1 + _ROUNDING)).then(least_eta).otherwise(own_eta)
     pairs = pairs.with_columns(
         eta.fill_null(own_eta), *class_factors(eta, is_own, n_pos, n_neg), is_own.alias(EtaError.IS_OWN)
     )
-    order = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
-    if grid.copies > 1:
-        return repeat_rows(pairs, grid.copies).sort(*order, Pair.COPY)
-    return pairs.sort(order)
+    sort_names = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
+    if grid.n_copies > 1:
+        return repeat_rows(pairs, grid.n_copies).sort(*sort_names, Pair.COPY)
+    return pairs.sort(sort_names)
 
 
 def repeat_rows(rows: pl.LazyFrame, n_copies: int) -> pl.LazyFrame:
@@ -307,48 +321,50 @@ def repeat_rows(rows: pl.LazyFrame, n_copies: int) -> pl.LazyFrame:
     return rows.join(pl.LazyFrame({Pair.COPY: range(n_copies)}), how="cross")
 
 
-def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
-    """Return the check that a user's frame has a row for each group, read where `first` is true."""
+def eta_row_checks(grid: EtaTable, is_first: pl.Expr) -> list[Check]:
+    """Return the check that a user's frame has a row for each group, read where `is_first` is true."""
     if not grid.keys:
         return []
-    missing = pl.col(Pair.HAS_ETA_ROW).is_null() & first
-    keys = {name: pl.col(name) for name in grid.keys}
-    return [missing_row_check("eta", keys, missing, missing.sum())]
+    lacks_row = pl.col(Pair.HAS_ETA_ROW).is_null() & is_first
+    key_exprs = {name: pl.col(name) for name in grid.keys}
+    return [missing_row_check("eta", key_exprs, lacks_row, lacks_row.sum())]
 
 
-def same_eta_check(keys: Sequence[str]) -> Check:
-    """Return the check that models have one own prevalence within each group of `keys`."""
+def same_eta_check(key_names: Sequence[str]) -> Check:
+    """Return the check that models have one own prevalence within each group of `key_names`."""
     eta = pl.when(EtaError.IS_OWN).then("eta")
-    low, high = (end.over(keys) if keys else end for end in (eta.min(), eta.max()))
-    least, most = (end.filter(low < high).first() for end in (low, high))
-    text = (
+    lowest, highest = (
+        extreme.over(key_names) if key_names else extreme for extreme in (eta.min(), eta.max())
+    )
+    first_low, first_high = (extreme.filter(lowest < highest).first() for extreme in (lowest, highest))
+    message_parts = (
         "eta=None compares models at their own prevalence, and those differ, from ",
-        least,
+        first_low,
         " to ",
-        most,
+        first_high,
         "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
     )
-    return Check((low < high).any(), text)
+    return Check((lowest < highest).any(), message_parts)
 
 
-def find_shared_eta(keys: Iterable[str]) -> pl.Expr:
-    """Return the prevalence that all rows of equal `keys` share, or null if they have different ones."""
-    least, most, names = pl.col("eta").min(), pl.col("eta").max(), list(keys)
-    if names:
-        least, most = least.over(names), most.over(names)
-    return pl.when(most <= least * (1 + _ROUNDING)).then(least).alias("eta")
+def find_shared_eta(key_names: Iterable[str]) -> pl.Expr:
+    """Return the prevalence that all rows of equal `key_names` share, or null if these differ."""
+    least_eta, greatest_eta, name_list = pl.col("eta").min(), pl.col("eta").max(), list(key_names)
+    if name_list:
+        least_eta, greatest_eta = least_eta.over(name_list), greatest_eta.over(name_list)
+    return pl.when(greatest_eta <= least_eta * (1 + _ROUNDING)).then(least_eta).alias("eta")
 
 
-def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Check]:
-    """Return the check that no group of unknown size, of the `first` rows, is asked for its own eta."""
+def own_eta_checks(table: InputTable, grid: EtaTable, is_first: pl.Expr) -> list[Check]:
+    """Return the check that no group of unknown size is asked for its own eta, in first rows."""
     if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
         return []
-    unknown = (pl.col(EtaError.IS_OWN) & pl.col("eta").is_null() & first).sum()
-    text = (
+    n_unknown = (pl.col(EtaError.IS_OWN) & pl.col("eta").is_null() & is_first).sum()
+    ending = (
         " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
         "prevalence per group"
     )
-    return [count_check(unknown, "sizes= are null in ", text)]
+    return [count_check(n_unknown, "sizes= are null in ", ending)]
 
 
 def class_factors(
@@ -358,10 +374,10 @@ def class_factors(
     # Which factor is 1 depends on eta, so that neither overflows. A class without rows makes 0/0, hence
     # null, unless eta rules it out.
     odds = eta * n_neg / ((1 - eta) * n_pos)
-    positive = pl.when(is_own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
-    inverse = (1 - eta) * n_pos / (eta * n_neg)
-    negative = pl.when(is_own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
-    return positive.alias(Pair.POS_FACTOR), negative.alias(Pair.NEG_FACTOR)
+    pos_factor = pl.when(is_own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
+    inverse_odds = (1 - eta) * n_pos / (eta * n_neg)
+    neg_factor = pl.when(is_own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse_odds)
+    return pos_factor.alias(Pair.POS_FACTOR), neg_factor.alias(Pair.NEG_FACTOR)
 
 
 # Prevalences as users write them: numbers, ratios, and grids ------------------------------------
@@ -407,26 +423,30 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
         raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
     if n < 2:
         raise PrcError(f"eta_grid needs n >= 2; got {n}")
-    step = math.log(high / low) / (n - 1)
-    inner = [low * math.exp(step * k) for k in range(1, n - 1)]
-    tens = [float(f"1e{k}") for k in range(math.ceil(math.log10(low)) - 1, 1)]
-    powers = [ten for ten in tens if low < ten < high]
+    log_step = math.log(high / low) / (n - 1)
+    inner_etas = [low * math.exp(log_step * i) for i in range(1, n - 1)]
+    powers_of_ten = [float(f"1e{exponent}") for exponent in range(math.ceil(math.log10(low)) - 1, 1)]
+    inner_powers = [ten for ten in powers_of_ten if low < ten < high]
     # A power of ten replaces a log-spaced value that differs from it by rounding only.
-    spaced = [x for x in inner if not any(math.isclose(x, ten, rel_tol=1e-12) for ten in powers)]
-    return sorted({float(low), *spaced, *powers, float(high)})
+    spaced_etas = [
+        eta
+        for eta in inner_etas
+        if not any(math.isclose(eta, ten, rel_tol=1e-12) for ten in inner_powers)
+    ]
+    return sorted({float(low), *spaced_etas, *inner_powers, float(high)})
 
 
-def end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
+def end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
 
     Among fewer negatives than one positive has beside it, false alerts are hardly seen.
     """
-    sizes = table["n_neg"] if "n_neg" in table.columns else table["fp"] + table["tn"]
-    most = sizes.drop_nulls().max()
-    if not isinstance(most, int | float) or most < 1:
-        return table
-    least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
-    return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))
+    n_negatives = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
+    greatest_n = n_negatives.drop_nulls().max()
+    if not isinstance(greatest_n, int | float) or greatest_n < 1:
+        return points
+    least_eta = 10.0 ** math.floor(-math.log10(greatest_n) + 1e-9)
+    return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
 
 
 @hint_at_arguments
@@ -469,12 +489,12 @@ def read_share_text(text: str) -> float:
     """Return the prevalence in a text, such as 1/1000 or 1:999; raise a `ValueError` if it is none."""
     try:
         if ":" in text:
-            pos, neg = map(_read_plain, text.split(":", 1))
-            if pos < 0 or neg < 0:
+            n_pos, n_neg = map(_read_plain, text.split(":", 1))
+            if n_pos < 0 or n_neg < 0:
                 raise ValueError(f"a number is negative: {text}")
-            return float(pos / (pos + neg))
-        part, separator, whole = _SHARE.sub("/", text).partition("/")
-        return float(_read_plain(part) / (_read_plain(whole) if separator else 1))
+            return float(n_pos / (n_pos + n_neg))
+        part_text, separator, whole_text = _SHARE.sub("/", text).partition("/")
+        return float(_read_plain(part_text) / (_read_plain(whole_text) if separator else 1))
     except (ZeroDivisionError, OverflowError):
         raise ValueError(f"no share: {text}") from None
 
@@ -531,15 +551,15 @@ def ratio_from_eta(eta: float) -> float:
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
     expected = "a number, a sequence, a frame with a column eta, or None"
-    items = (
+    eta_values = (
         [None] if eta is None else arguments.read_list("eta=", eta, expected, single_type=(Real, str))
     )
-    values = [None if value is None else check_eta(value) for value in items]
-    if not values:
+    etas = [None if value is None else check_eta(value) for value in eta_values]
+    if not etas:
         raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
-    if repeats := find_repeats(values):
-        raise PrcError(f"eta= holds {repeats[0]} more than once; leave the repeats out")
-    return values
+    if repeated_etas := find_repeats(etas):
+        raise PrcError(f"eta= holds {repeated_etas[0]} more than once; leave the repeats out")
+    return etas
 
 
 def check_eta(value: object) -> float:

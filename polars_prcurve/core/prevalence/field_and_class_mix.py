@@ -76,13 +76,13 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     │ 0.2 ┆ 1         ┆ 0.2       │
     └─────┴───────────┴───────────┘
     """
-    table = arguments.take_frame(frame)
-    if not isinstance(table, pl.DataFrame | pl.LazyFrame):
+    part_rows = arguments.take_frame(frame)
+    if not isinstance(part_rows, pl.DataFrame | pl.LazyFrame):
         raise arguments.refuse_kind("field()", "a frame with a row per part", frame)
     columns = list_columns("parts=", parts)
     if not columns:
         raise PrcError("parts= needs at least one column; got none")
-    schema = table.lazy().collect_schema()
+    schema = part_rows.lazy().collect_schema()
     arguments.refuse_objects("the frame of a field", schema)
     for name in (column for column in columns if isinstance(column, str)):
         if name not in schema:
@@ -97,7 +97,7 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
             "the frame of a field needs a column 'share', how much of the field each part is; how many "
             "rows the table has of a part does not tell it"
         )
-    return Field(table, tuple(columns))
+    return Field(part_rows, tuple(columns))
 
 
 @hint_at_arguments
@@ -118,6 +118,6 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     >>> class_mix({"cat": 0.2, "dog": 0.8})
     class_mix({'cat': 0.2, 'dog': 0.8})
     """
-    numbers = arguments.read_shares("class_mix()", shares)
-    total = math.fsum(numbers.values())
-    return ClassMix({value: number / total for value, number in numbers.items()})
+    number_of_class = arguments.read_shares("class_mix()", shares)
+    total = math.fsum(number_of_class.values())
+    return ClassMix({class_value: number / total for class_value, number in number_of_class.items()})

@@ -54,51 +54,53 @@ from polars_prcurve.core.prevalence.group_eta_columns import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
-_OF_FRAME = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)  # what the eta frame says of a part
+_FRAME_COLUMNS = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)  # what the eta frame says of a part
 # Of each class what a row adds to it, its total in a part, and the exponent of whole numbers of weights.
-_CLASSES = (
+_CLASS_COLUMNS = (
     (Row.POS, Group.N_POS, Group.POS_EXPONENT),
     (Row.NEG, Group.N_NEG, Group.NEG_EXPONENT),
 )
-_ROWS = f"{RESERVED}rows"  # the examples of a part
-_GROUP_ROWS = f"{RESERVED}group_rows"  # those of its group
-_LARGEST = f"{RESERVED}largest_share"  # the largest share of a part of the group
+_N_ROWS = f"{RESERVED}rows"  # the examples of a part
+_N_GROUP_ROWS = f"{RESERVED}group_rows"  # those of its group
+_LARGEST_SHARE = f"{RESERVED}largest_share"  # the largest share of a part of the group
 _IN_FRAME = f"{RESERVED}in_frame"  # how many rows of the eta frame are of the part
 
 
 class PartKeys(NamedTuple):
     """The names of the group columns as users know them, with internal names and dtypes."""
 
-    names: dict[str, str]  # all of them
-    by: dict[str, str]
-    within: dict[str, str]
+    column_of_key: dict[str, str]  # all of them
+    column_of_group: dict[str, str]
+    column_of_part: dict[str, str]
     dtypes: dict[str, pl.DataType]  # by internal name
 
 
 def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `within` among them."""
-    numbered = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
+    column_of_key = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
-        numbered,
-        by={key: column for key, column in numbered.items() if key not in within},
-        within={key: numbered[key] for key in within},
-        dtypes={numbered[key]: dtype for key, dtype in table.by.items()},
+        column_of_key,
+        column_of_group={key: column for key, column in column_of_key.items() if key not in within},
+        column_of_part={key: column_of_key[key] for key in within},
+        dtypes={column_of_key[key]: dtype for key, dtype in table.by.items()},
     )
 
 
 def join_factors(
-    table: InputTable, factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
+    table: InputTable, part_factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
-    """Return the user's table with the keys by internal names, and the columns of `factors`."""
-    named = (e.alias(keys.names[key]) for key, e in zip(table.by, table.by_exprs, strict=True))
-    rows = table.frame.with_columns(named)
-    return join_groups(rows, factors, keys.dtypes, keep_order=keep_order)
+    """Return the user's table with the keys by internal names, and the columns of `part_factors`."""
+    key_columns = (
+        expr.alias(keys.column_of_key[key]) for key, expr in zip(table.by, table.by_exprs, strict=True)
+    )
+    keyed_rows = table.frame.with_columns(key_columns)
+    return join_groups(keyed_rows, part_factors, keys.dtypes, keep_order=keep_order)
 
 
 def build_factors(
     table: InputTable,
     keys: PartKeys,
-    eta: pl.DataFrame | pl.LazyFrame,
+    eta_frame: pl.DataFrame | pl.LazyFrame,
     *,
     confidence: float | None = None,
     may_be_uncertain: bool = False,
@@ -108,56 +110,56 @@ def build_factors(
     Part.ETA is the part's own prevalence where none is given, and the shares of a group sum to 1. Return
     also whether a prevalence is an estimate.
     """
-    asked_parts, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
+    asked_parts, is_uncertain = _read_frame(eta_frame, keys, table.schema, confidence, may_be_uncertain)
     parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
-    by = [*keys.by.values()]
+    by = [*keys.column_of_group.values()]
     if by:  # of each group every part of the frame
         group_dtypes = {
             column: keys.dtypes[column] for column in asked_parts.collect_schema() if column in by
         }
         asked_parts = join_groups(parts.select(by).unique(), asked_parts, group_dtypes)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
-    stacked = pl.concat([parts, asked_parts], how="diagonal").group_by(*keys.names.values())
+    stacked = pl.concat([parts, asked_parts], how="diagonal").group_by(*keys.column_of_key.values())
     all_parts = stacked.agg(
-        pl.col(Group.N_POS, Group.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum()
+        pl.col(Group.N_POS, Group.N_NEG, _N_ROWS, *_FRAME_COLUMNS).max(), pl.col(_IN_FRAME).sum()
     )
     share = pl.col(Part.SHARE)
-    totals = {_GROUP_ROWS: pl.col(_ROWS).sum(), _LARGEST: share.max()}
+    total_of_name = {_N_GROUP_ROWS: pl.col(_N_ROWS).sum(), _LARGEST_SHARE: share.max()}
     all_parts = all_parts.with_columns(
-        (total.over(by) if by else total).alias(name) for name, total in totals.items()
+        (total.over(by) if by else total).alias(name) for name, total in total_of_name.items()
     )
     all_parts = stop_if_broken(all_parts, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
-    exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
+    exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST_SHARE))
     share_sum = exact_arithmetic.to_integer(share, exponent).sum()
     share_sum = exact_arithmetic.from_integer(share_sum.over(by) if by else share_sum, exponent)
     all_parts = all_parts.with_columns(share / repeat_in_rows(share_sum, share))
-    rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(Part.ETA)
+    n_rows, eta = pl.col(_N_GROUP_ROWS) * share, pl.col(Part.ETA)
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
-    factors = {}
-    for name, n, of_class in ((Pair.POS_FACTOR, n_pos, eta_of), (Pair.NEG_FACTOR, n_neg, 1 - eta_of)):
-        factor = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
-        factors[name] = pl.when(n > 0).then(factor).otherwise(0.0)
+    factor_of_name = {}
+    for name, n, class_eta in ((Pair.POS_FACTOR, n_pos, eta), (Pair.NEG_FACTOR, n_neg, 1 - eta)):
+        factor = pl.when(eta.is_null()).then(n_rows / (n_pos + n_neg)).otherwise(n_rows * class_eta / n)
+        factor_of_name[name] = pl.when(n > 0).then(factor).otherwise(0.0)
     return all_parts.select(
-        *keys.names.values(),
-        *(factor.alias(name) for name, factor in factors.items()),
-        eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
+        *keys.column_of_key.values(),
+        *(factor.alias(name) for name, factor in factor_of_name.items()),
+        eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share,
         *UNCERTAIN_ETA_COLUMNS,
         pl.col(Group.N_POS, Group.N_NEG).fill_null(0.0),
-    ), uncertain
+    ), is_uncertain
 
 
 def build_field(
-    table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
+    table: ScoreTable, eta_frame: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
 ) -> ScoreTable:
     """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
     keys = number_keys(table, table.within)
-    factors_and_etas, uncertain = build_factors(
-        table, keys, frame, confidence=confidence, may_be_uncertain=True
+    factors_and_etas, is_uncertain = build_factors(
+        table, keys, eta_frame, confidence=confidence, may_be_uncertain=True
     )
-    names = {column: key for key, column in keys.names.items()}
-    if table.is_in_memory and table.may_collect and isinstance(frame, pl.DataFrame):
+    names = {column: key for key, column in keys.column_of_key.items()}
+    if table.is_in_memory and table.may_collect and isinstance(eta_frame, pl.DataFrame):
         factors_and_etas = table.collect(factors_and_etas, "field()").lazy()
     else:  # several parts of the plan read these few rows
         factors_and_etas = factors_and_etas.cache()
@@ -166,169 +168,188 @@ def build_field(
         *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     )
     factors = factors_and_etas.select(*names, Pair.POS_FACTOR, Pair.NEG_FACTOR)
-    etas = _combine_etas(factors_and_etas, keys, uncertain=uncertain).rename(names, strict=False)
-    by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
+    field_etas = _combine_etas(factors_and_etas, keys, uncertain=is_uncertain).rename(
+        names, strict=False
+    )
+    dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amounts = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
-    pairs = (Row.POS_SQUARES, Row.POS, Pair.POS_FACTOR), (Row.NEG_SQUARES, Row.NEG, Pair.NEG_FACTOR)
-    squares = {square: amounts[amount] * pl.col(factor) for square, amount, factor in pairs}
+    terms = (Row.POS_SQUARES, Row.POS, Pair.POS_FACTOR), (Row.NEG_SQUARES, Row.NEG, Pair.NEG_FACTOR)
+    squares = {square: amounts[amount] * pl.col(factor) for square, amount, factor in terms}
     return replace(
         table,
         frame=join_factors(table, factors, keys, keep_order=False),
-        by=by,
-        by_exprs=[pl.col(keys.names[name]).alias(name) for name in by],
+        by=dtypes,
+        by_exprs=[pl.col(keys.column_of_key[name]).alias(name) for name in dtypes],
         columns={Row.SCORE: table.columns[Row.SCORE], **amounts, **squares},
         tallies=Tallies(),  # they were checked when the parts were counted
-        group_expr=group_number(by),
+        group_expr=group_number(dtypes),
         float_sums=True,
         count_dtype=pl.Float64(),
         weighted=False,
         within=(),
-        parts=FieldParts(table, parts, etas, uncertain),
+        parts=FieldParts(table, parts, field_etas, is_uncertain),
     )
 
 
-def _combine_etas(parts: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl.LazyFrame:
+def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl.LazyFrame:
     """Return one row per field with FIELD_ETA, and UNCERTAIN_ETA_COLUMNS if an eta is an estimate."""
     # FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
     # weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
     # which leaves the sum between those of the ends.
     share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
-    steps = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
-    terms = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
-    terms |= {f"{name}_sum": (share * step) ** 2 for name, step in steps.items()}
-    whole_terms = parts.filter(share > 0).with_columns(
-        to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in terms.items()
+    step_of_limit = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
+    term_columns = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
+    term_columns |= {f"{name}_sum": (share * step) ** 2 for name, step in step_of_limit.items()}
+    parts_with_terms = part_factors.filter(share > 0).with_columns(
+        to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in term_columns.items()
     )
-    sums = [sum_shares(pl.col(name)).alias(name) for name in terms]
+    sum_exprs = [sum_shares(pl.col(name)).alias(name) for name in term_columns]
     # The interval is null where each eta is exact, and where levels differ: then they make no level.
     level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
-    one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
-    aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
-    by = [*keys.by.values()]
+    has_one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
+    aggregates = [*sum_exprs, pl.when(has_one_level).then(level.max()), has_one_level.alias(ETA_LOW)]
+    group_names = [*keys.column_of_group.values()]
     field_eta = pl.col(Part.FIELD_ETA) / repeat_in_rows(share, pl.col(Part.FIELD_ETA))
-    fields = aggregate_by(whole_terms, by, aggregates).with_columns(field_eta)
-    ends = {
+    field_rows = aggregate_by(parts_with_terms, group_names, aggregates).with_columns(field_eta)
+    limit_columns = {
         ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
     }
-    limits = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
-    interval = (*limits, pl.col(ETA_CONFIDENCE)) if uncertain else ()
-    return fields.select(*by, Part.FIELD_ETA, *interval)
+    limit_exprs = [
+        pl.when(ETA_LOW).then(limit.clip(0.0, 1.0)).alias(name) for name, limit in limit_columns.items()
+    ]
+    interval_exprs = (*limit_exprs, pl.col(ETA_CONFIDENCE)) if uncertain else ()
+    return field_rows.select(*group_names, Part.FIELD_ETA, *interval_exprs)
 
 
 def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
     """Return Row.POS and Row.NEG, what a row adds to either class, times the factors of its part."""
-    factors = {Row.POS: pl.col(Pair.POS_FACTOR), Row.NEG: pl.col(Pair.NEG_FACTOR)}
-    amounts = class_amounts(table.columns)
-    return {name: amount.cast(pl.Float64) * factors[name] for name, amount in amounts.items()}
+    factor_of_class = {Row.POS: pl.col(Pair.POS_FACTOR), Row.NEG: pl.col(Pair.NEG_FACTOR)}
+    amount_columns = class_amounts(table.columns)
+    return {
+        name: amount.cast(pl.Float64) * factor_of_class[name] for name, amount in amount_columns.items()
+    }
 
 
 def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
-    """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _ROWS."""
-    amounts, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_ROWS)
+    """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _N_ROWS."""
+    amount_columns, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_N_ROWS)
     if Row.LABEL in table.columns:
-        sums = (amounts[of_class].sum().alias(total) for of_class, total, _ in _CLASSES)
-        groups = table.aggregate_groups([*sums, n_rows])
+        sums = (
+            amount_columns[amount_name].sum().alias(total_name)
+            for amount_name, total_name, _ in _CLASS_COLUMNS
+        )
+        part_totals = table.aggregate_groups([*sums, n_rows])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
-        largest = (
-            exact_arithmetic.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
-            for of_class, _, exponent in _CLASSES
+        exponent_exprs = (
+            exact_arithmetic.weight_exponent(amount_columns[amount_name].cast(pl.Float64).max()).alias(
+                exponent_name
+            )
+            for amount_name, _, exponent_name in _CLASS_COLUMNS
         )
-        groups = table.aggregate_groups([*largest, n_rows]).cache()
-        exponents = groups.select(*table.by, *(exponent for *_, exponent in _CLASSES))
+        part_totals = table.aggregate_groups([*exponent_exprs, n_rows]).cache()
+        part_exponents = part_totals.select(
+            *table.by, *(exponent_name for *_, exponent_name in _CLASS_COLUMNS)
+        )
         sums = (
-            exact_arithmetic.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent))
+            exact_arithmetic.to_integer(pl.col(amount_name).cast(pl.Float64), pl.col(exponent_name))
             .sum()
-            .alias(total)
-            for of_class, total, exponent in _CLASSES
+            .alias(total_name)
+            for amount_name, total_name, exponent_name in _CLASS_COLUMNS
         )
-        totals = join_groups(table.rows, exponents, table.by).group_by(*table.by).agg(sums)
-        groups = join_groups(groups, totals, table.by, how="left").with_columns(
-            exact_arithmetic.from_integer(pl.col(total), pl.col(exponent))
-            for _, total, exponent in _CLASSES
+        weight_sums = join_groups(table.rows, part_exponents, table.by).group_by(*table.by).agg(sums)
+        part_totals = join_groups(part_totals, weight_sums, table.by, how="left").with_columns(
+            exact_arithmetic.from_integer(pl.col(total_name), pl.col(exponent_name))
+            for _, total_name, exponent_name in _CLASS_COLUMNS
         )
-    checked = stop_if_broken(groups, table.tallies.checks)
-    names = [pl.col(key).alias(column) for key, column in keys.names.items()]
-    parts = checked.select(*names, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _ROWS)
+    checked_parts = stop_if_broken(part_totals, table.tallies.checks)
+    key_columns = [pl.col(key).alias(column) for key, column in keys.column_of_key.items()]
+    parts = checked_parts.select(
+        *key_columns, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _N_ROWS
+    )
     if not isinstance(table, ScoreTable):
         return parts
-    return parts.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_ROWS))
+    return parts.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_N_ROWS))
 
 
 def _read_frame(
-    eta: pl.DataFrame | pl.LazyFrame,
+    eta_frame: pl.DataFrame | pl.LazyFrame,
     keys: PartKeys,
     table_schema: Mapping[str, pl.DataType],
     confidence: float | None,
     may_be_uncertain: bool,
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the frame with internal names, Part.ETA, Part.SHARE and ends of eta; it may raise."""
-    schema = eta.lazy().collect_schema()
+    schema = eta_frame.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
             "a weight cannot carry the error of eta: pass eta=field(...) to curve, operating_points or "
             "summary in place of weights, or drop eta_low and eta_high from the frame"
         )
-    dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
+    dtypes = {key: keys.dtypes[column] for key, column in keys.column_of_key.items()}
     key_names = read_group_keys("eta", schema, dtypes)
-    for column in (*keys.within, "eta", "share"):
+    for column in (*keys.column_of_part, "eta", "share"):
         if column not in schema:
             raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    uncertain = may_be_uncertain and eta_grid.has_uncertain_eta(schema, key_names)
-    known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    is_uncertain = may_be_uncertain and eta_grid.has_uncertain_eta(schema, key_names)
+    known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ())}
     check_forgotten_groups(
         "eta", (column for column in schema if column not in known_names), table_schema
     )
-    frame = eta.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
+    part_rows = eta_frame.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
     troubles: list[tuple[pl.Expr, str]] = []
-    if uncertain:
-        frame, troubles = eta_grid.add_uncertain_eta(frame, schema, confidence)
-    value, part, nothing = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
-    outside = value.is_nan() | ~value.is_between(0, 1)
-    no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
+    if is_uncertain:
+        part_rows, troubles = eta_grid.add_uncertain_eta(part_rows, schema, confidence)
+    part_eta, share, no_value = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
+    is_outside = part_eta.is_nan() | ~part_eta.is_between(0, 1)
+    lacks_share = share.is_null() | ~(share.is_finite() & (share >= 0))
     troubles += [
-        (outside, "holds an eta outside [0, 1] (a share, not percent)"),
-        (no_share, "holds a 'share' that is no finite number >= 0"),
+        (is_outside, "holds an eta outside [0, 1] (a share, not percent)"),
+        (lacks_share, "holds a 'share' that is no finite number >= 0"),
     ]
-    checks = [count_check(n.sum(), f"the eta= frame {what}, in ", " row(s)") for n, what in troubles]
-    return stop_if_broken(frame, checks).select(
-        *(pl.col(key).alias(keys.names[key]) for key in key_names),
-        value.alias(Part.ETA),
-        part.alias(Part.SHARE),
-        *((pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS),
-    ), uncertain
+    checks = [
+        count_check(is_wrong.sum(), f"the eta= frame {trouble}, in ", " row(s)")
+        for is_wrong, trouble in troubles
+    ]
+    return stop_if_broken(part_rows, checks).select(
+        *(pl.col(key).alias(keys.column_of_key[key]) for key in key_names),
+        part_eta.alias(Part.ETA),
+        share.alias(Part.SHARE),
+        *((pl.col(name) if is_uncertain else no_value).alias(name) for name in UNCERTAIN_ETA_COLUMNS),
+    ), is_uncertain
 
 
 def _part_checks(keys: PartKeys) -> list[Check]:
     """Return the checks that table and frame have the same parts, with the classes that they need."""
     n_pos, n_neg = pl.col(Group.N_POS).fill_null(0), pl.col(Group.N_NEG).fill_null(0)
     eta, share, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
-    values = {key: pl.col(column) for key, column in keys.names.items()}
-    missing = n_in_frame == 0
-    absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_GROUP_ROWS) > 0)
+    key_exprs = {key: pl.col(column) for key, column in keys.column_of_key.items()}
+    lacks_row = n_in_frame == 0
+    is_absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_N_GROUP_ROWS) > 0)
     remedy = "; it takes both classes to be brought to an eta between 0 and 1"
     has_rows = (share > 0) & (n_pos + n_neg > 0)
-    most, least = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
-    no_pos, no_neg = has_rows & (most > 0) & (n_pos == 0), has_rows & (least < 1) & (n_neg == 0)
+    greatest_eta, least_eta = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
+    lacks_pos = has_rows & (greatest_eta > 0) & (n_pos == 0)
+    lacks_neg = has_rows & (least_eta < 1) & (n_neg == 0)
     troubles = [
         (n_in_frame > 1, "the eta= frame holds a part more than once, ", ""),
-        (absent, "the eta= frame gives a share to a part without rows, ", ""),
-        (no_pos, "a part has no positives and an eta above 0, ", remedy),
-        (no_neg, "a part has no negatives and an eta below 1, ", remedy),
+        (is_absent, "the eta= frame gives a share to a part without rows, ", ""),
+        (lacks_pos, "a part has no positives and an eta above 0, ", remedy),
+        (lacks_neg, "a part has no negatives and an eta below 1, ", remedy),
     ]
-    all_0 = ("the shares of the eta= frame are all 0 in a group",)
+    zero_message = ("the shares of the eta= frame are all 0 in a group",)
     return [
-        missing_row_check("eta", values, missing, missing.sum()),
+        missing_row_check("eta", key_exprs, lacks_row, lacks_row.sum()),
         *(
-            Check(wrong.any(), (trouble, *show_first(values, wrong), what_to_do))
-            for wrong, trouble, what_to_do in troubles
+            Check(is_wrong.any(), (trouble, *show_first(key_exprs, is_wrong), advice))
+            for is_wrong, trouble, advice in troubles
         ),
-        Check((pl.col(_LARGEST) == 0).any(), all_0),
+        Check((pl.col(_LARGEST_SHARE) == 0).any(), zero_message),
     ]
 
 
@@ -337,21 +358,22 @@ def _part_checks(keys: PartKeys) -> list[Check]:
 
 def check_weight_name(name: object, columns: Collection[str]) -> None:
     """Raise unless a table with these columns can have one more of this name, of weights."""
-    text = arguments.read_name("name=", name)
-    if arguments.is_pattern(text) or text in columns or text.startswith(RESERVED):
+    weight_name = arguments.read_name("name=", name)
+    if arguments.is_pattern(weight_name) or weight_name in columns or weight_name.startswith(RESERVED):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
 
 
 def build_reweighted_table(
-    table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
+    table: InputTable, part_names: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
     check_weight_name(name, table.schema)
-    keys = number_keys(table, within)
-    factors, _ = build_factors(table, keys, eta)
-    factors = factors.select(*keys.names.values(), Pair.POS_FACTOR, Pair.NEG_FACTOR)
-    joined = join_factors(table, factors, keys, keep_order=True)
-    amounts = weigh_amounts(table)  # one of both is 0
-    return joined.select(
-        *map(select_column, table.schema), (amounts[Row.POS] + amounts[Row.NEG]).alias(name)
+    keys = number_keys(table, part_names)
+    part_factors, _ = build_factors(table, keys, eta)
+    part_factors = part_factors.select(*keys.column_of_key.values(), Pair.POS_FACTOR, Pair.NEG_FACTOR)
+    weighted_rows = join_factors(table, part_factors, keys, keep_order=True)
+    amount_columns = weigh_amounts(table)  # one of both is 0
+    return weighted_rows.select(
+        *map(select_column, table.schema),
+        (amount_columns[Row.POS] + amount_columns[Row.NEG]).alias(name),
     )

@@ -73,33 +73,35 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)
     0.083333
     """
-    priors = {"eta_train": eta_train, "eta": eta}
-    if not any(isinstance(value, pl.Expr) for value in (p, *priors.values())):
-        priors = {name: _check_priors(name, value) for name, value in priors.items()}
-        return evaluate("shift_prior", _shift_posterior, {"p": p, **priors})
+    prior_of_name = {"eta_train": eta_train, "eta": eta}
+    if not any(isinstance(value, pl.Expr) for value in (p, *prior_of_name.values())):
+        prior_of_name = {name: _check_priors(name, value) for name, value in prior_of_name.items()}
+        return evaluate("shift_prior", _shift_posterior, {"p": p, **prior_of_name})
     if not isinstance(p, pl.Expr):
         p = pl.lit(read_number("p", p, "a number or an expression"))
-    column = read_expression(".prc", p)
+    posterior = read_expression(".prc", p)
     checks: list[Check] = []
-    for name, prior in priors.items():
+    for name, prior in prior_of_name.items():
         if isinstance(prior, pl.Expr):
-            named = read_expression(f"{name}=", prior)
-            priors[name] = value_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
-            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", priors[name])
+            prior_expr = read_expression(f"{name}=", prior)
+            prior_of_name[name] = value_checks.ETA_DTYPES.restrict(f"{name}=", prior_expr).cast(
+                pl.Float64
+            )
+            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", prior_of_name[name])
         else:
-            priors[name] = check_prior(name, prior)
-    what = describe_expression("score", column)
-    value = value_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
-    checks = value_checks.posterior_checks(_count_rows, what, value) + checks
-    shifted: pl.Expr = _shift_posterior(value, **priors) + guard(checks)
-    return shifted.alias(column.meta.output_name())
+            prior_of_name[name] = check_prior(name, prior)
+    subject = describe_expression("score", posterior)
+    posterior_value = value_checks.POSTERIOR_DTYPES.restrict(subject, posterior).cast(pl.Float64)
+    checks = value_checks.posterior_checks(_count_rows, subject, posterior_value) + checks
+    shifted: pl.Expr = _shift_posterior(posterior_value, **prior_of_name) + guard(checks)
+    return shifted.alias(posterior.meta.output_name())
 
 
 def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
     """Return the posterior at `eta`, without checks."""
     # Each operation rises or falls with p, so that rounding may merge posteriors, but never swap them.
-    positive, negative = _ODDS_SCALE * eta * (1 - eta_train), _ODDS_SCALE * eta_train * (1 - eta)
-    return 1 / (1 + (1 - p) * negative / (p * positive))
+    pos_odds, neg_odds = _ODDS_SCALE * eta * (1 - eta_train), _ODDS_SCALE * eta_train * (1 - eta)
+    return 1 / (1 + (1 - p) * neg_odds / (p * pos_odds))
 
 
 def _count_rows(test: pl.Expr) -> pl.Expr:
@@ -115,11 +117,11 @@ def check_prior(argument: str, value: Any) -> float:
 def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
     """Return prevalences as an array; raise unless all are numbers between 0 and 1."""
     numbers = read_numbers(f"{argument}=", value, "numbers between 0 and 1")
-    wrong = numbers[~((numbers > 0) & (numbers < 1))]
-    if wrong.size > 0:
+    wrong_numbers = numbers[~((numbers > 0) & (numbers < 1))]
+    if wrong_numbers.size > 0:
         raise PrcError(
             f"{argument}= must lie between 0 and 1, both excluded, a share and not a percentage; "
-            f"got {wrong.flat[0]}"
+            f"got {wrong_numbers.flat[0]}"
         )
     return numbers
 
@@ -149,16 +151,16 @@ def list_estimate_columns(confidence: float | None) -> list[str]:
 
 
 def join_estimates(
-    groups: pl.DataFrame, confidence: float | None, estimates: Mapping[str, Any]
+    groups: pl.DataFrame, confidence: float | None, estimate_of_name: Mapping[str, Any]
 ) -> pl.LazyFrame:
     """Return the groups with the columns of the result, from a value or one value per group for each."""
-    values = {**estimates, "eta_confidence": confidence}
+    value_of_name = {**estimate_of_name, "eta_confidence": confidence}
     dtypes: dict[str, Any] = {"n": pl.Int64, "iterations": pl.Int64, "converged": pl.Boolean}
     columns = []
     for name in list_estimate_columns(confidence):
-        value, dtype = values[name], dtypes.get(name, pl.Float64)
+        value, dtype = value_of_name[name], dtypes.get(name, pl.Float64)
         if value is None or isinstance(value, bool | float):
-            value = [value] * len(estimates["eta"])
+            value = [value] * len(estimate_of_name["eta"])
         columns.append(pl.Series(name, value, dtype=dtype))
     return groups.lazy().select(*groups.columns, *columns)
 
@@ -170,101 +172,115 @@ def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float
     if Row.LABEL in table.columns:
         sorted_runs = score.sort().rle()
     else:
-        n = table.columns[Row.NEG].cast(pl.Int64)
-        runs_of = pl.struct(n.alias("len"), score.alias("value"))
-        sorted_runs = runs_of.filter(n > 0).sort_by(score.filter(n > 0))
-    counts = table.aggregate_groups([sorted_runs.implode().alias(_COUNT)])
-    query = stop_if_broken(counts, table.tallies.checks)
-    groups = table.collect(query.select(*table.by, _COUNT), "estimate_prevalence")
+        count_expr = table.columns[Row.NEG].cast(pl.Int64)
+        run_structs = pl.struct(count_expr.alias("len"), score.alias("value"))
+        sorted_runs = run_structs.filter(count_expr > 0).sort_by(score.filter(count_expr > 0))
+    groups_with_runs = table.aggregate_groups([sorted_runs.implode().alias(_COUNT)])
+    checked_groups = stop_if_broken(groups_with_runs, table.tallies.checks)
+    groups = table.collect(checked_groups.select(*table.by, _COUNT), "estimate_prevalence")
     groups = groups.filter(pl.col(_COUNT).list.len() > 0)
-    runs = groups[_COUNT].list.explode(empty_as_null=False).struct.unnest()
-    p, n_rows = runs["value"].to_numpy(), runs["len"].cast(pl.Float64).to_numpy()
+    run_rows = groups[_COUNT].list.explode(empty_as_null=False).struct.unnest()
+    run_values, run_lengths = run_rows["value"].to_numpy(), run_rows["len"].cast(pl.Float64).to_numpy()
     n_runs = groups[_COUNT].list.len().cast(pl.Int64)  # UInt64, which NumPy refuses, on the 64-bit index
-    group = np.repeat(np.arange(groups.height), n_runs.to_numpy())
+    group_of_run = np.repeat(np.arange(groups.height), n_runs.to_numpy())
     # Rows of counts may share a posterior.
-    is_new = np.ones(len(p), dtype=np.bool_)
-    is_new[1:] = (p[1:] != p[:-1]) | (group[1:] != group[:-1])
-    places = np.flatnonzero(is_new)
-    merged = np.add.reduceat(n_rows, places) if places.size > 0 else n_rows
-    sizes = np.bincount(group[places], minlength=groups.height).astype(np.int64)
-    posteriors = _Posteriors(p[places], merged, sizes)
-    eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
-    estimates: dict[str, Any] = {"eta": eta, "n": posteriors.sum_per_group(posteriors.n).astype("int64")}
-    estimates |= {"shift_p_value": None, "iterations": iterations, "converged": converged}
+    is_new = np.ones(len(run_values), dtype=np.bool_)
+    is_new[1:] = (run_values[1:] != run_values[:-1]) | (group_of_run[1:] != group_of_run[:-1])
+    first_runs = np.flatnonzero(is_new)
+    merged_lengths = np.add.reduceat(run_lengths, first_runs) if first_runs.size > 0 else run_lengths
+    n_distinct = np.bincount(group_of_run[first_runs], minlength=groups.height).astype(np.int64)
+    posteriors = _Posteriors(run_values[first_runs], merged_lengths, n_distinct)
+    etas, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
+    estimate_of_name: dict[str, Any] = {
+        "eta": etas,
+        "n": posteriors.sum_per_group(posteriors.counts).astype("int64"),
+    }
+    estimate_of_name |= {"shift_p_value": None, "iterations": iterations, "converged": converged}
     if confidence is not None:
-        limits = _find_limits(posteriors, eta_train, eta, confidence)
-        estimates |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
-    return join_estimates(groups.select(*table.by), confidence, estimates)
+        limits = _find_limits(posteriors, eta_train, etas, confidence)
+        estimate_of_name |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
+    return join_estimates(groups.select(*table.by), confidence, estimate_of_name)
 
 
 class _Posteriors(NamedTuple):
     """Distinct posteriors and how often each occurs, one group after the other."""
 
-    p: NDArray[np.float64]
-    n: NDArray[np.float64]
-    sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
+    probabilities: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    group_sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
 
     def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums of values, of which there is one for each posterior."""
-        starts = self.sizes.cumsum() - self.sizes
+        starts = self.group_sizes.cumsum() - self.group_sizes
         return np.add.reduceat(values, starts) if starts.size > 0 else values
 
     def keep(self, is_kept: NDArray[np.bool_]) -> _Posteriors:
         """Return the posteriors of some groups."""
-        rows = np.repeat(is_kept, self.sizes)
-        return _Posteriors(self.p[rows], self.n[rows], self.sizes[is_kept])
+        is_row_kept = np.repeat(is_kept, self.group_sizes)
+        return _Posteriors(
+            self.probabilities[is_row_kept], self.counts[is_row_kept], self.group_sizes[is_kept]
+        )
 
 
 def _estimate_by_em(
     posteriors: _Posteriors, *, start: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the estimate, the iterations and whether it converged, of all groups at once."""
-    active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
-    eta, iterations = np.full(len(active), start), np.zeros(len(active), dtype=np.int64)
-    converged = np.zeros(len(active), dtype=np.bool_)
-    remaining, rows = posteriors, posteriors.sum_per_group(posteriors.n)
+    active_groups = np.arange(len(posteriors.group_sizes))  # groups that have not converged yet
+    etas, iterations = np.full(len(active_groups), start), np.zeros(len(active_groups), dtype=np.int64)
+    converged = np.zeros(len(active_groups), dtype=np.bool_)
+    remaining, rows_per_group = posteriors, posteriors.sum_per_group(posteriors.counts)
     with np.errstate(divide="ignore", over="ignore"):
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.
-        ratio = (1 - remaining.p) / remaining.p * (start / (1 - start))
+        likelihood_ratios = (
+            (1 - remaining.probabilities) / remaining.probabilities * (start / (1 - start))
+        )
     for step in range(1, _MAX_ITERATIONS + 1):
-        if active.size == 0:
+        if active_groups.size == 0:
             break
         with np.errstate(divide="ignore", over="ignore"):
             # The next eta is the mean posterior at this one, 1 / (1 + ratio (1 - eta) / eta).
-            odds = np.repeat((1 - eta[active]) / eta[active], remaining.sizes)
-            new = remaining.sum_per_group(remaining.n / (1 + ratio * odds)) / rows
-        has_converged = np.abs(new - eta[active]) < _TOLERANCE
-        eta[active], iterations[active], converged[active] = new, step, has_converged
+            odds = np.repeat((1 - etas[active_groups]) / etas[active_groups], remaining.group_sizes)
+            new_etas = (
+                remaining.sum_per_group(remaining.counts / (1 + likelihood_ratios * odds))
+                / rows_per_group
+            )
+        has_converged = np.abs(new_etas - etas[active_groups]) < _TOLERANCE
+        etas[active_groups], iterations[active_groups] = new_etas, step
+        converged[active_groups] = has_converged
         if has_converged.any():
-            ratio, rows = ratio[np.repeat(~has_converged, remaining.sizes)], rows[~has_converged]
-            active, remaining = active[~has_converged], remaining.keep(~has_converged)
-    return eta, iterations, converged
+            likelihood_ratios = likelihood_ratios[np.repeat(~has_converged, remaining.group_sizes)]
+            rows_per_group = rows_per_group[~has_converged]
+            active_groups, remaining = active_groups[~has_converged], remaining.keep(~has_converged)
+    return etas, iterations, converged
 
 
 def _find_limits(
-    posteriors: _Posteriors, eta_train: float, eta: NDArray[np.float64], confidence: float
+    posteriors: _Posteriors, eta_train: float, estimates: NDArray[np.float64], confidence: float
 ) -> list[NDArray[np.float64]]:
     """Return the least and the greatest prevalence whose likelihood is near that of the estimate."""
     # The likelihood rises up to its maximum and falls from there. Where EM stopped before the maximum,
     # the interval is of all that is nearly as likely as the estimate, and so it is too wide.
-    positive, negative = posteriors.p / eta_train, (1 - posteriors.p) / (1 - eta_train)
+    pos_densities = posteriors.probabilities / eta_train
+    neg_densities = (1 - posteriors.probabilities) / (1 - eta_train)
 
-    def likelihood(etas: NDArray[np.float64]) -> NDArray[np.float64]:
-        share = np.repeat(etas, posteriors.sizes)
+    def sum_logs(etas: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = np.repeat(etas, posteriors.group_sizes)
         with np.errstate(divide="ignore"):
-            logs = np.log(share * positive + (1 - share) * negative)
-        return posteriors.sum_per_group(posteriors.n * logs)
+            logs = np.log(shares * pos_densities + (1 - shares) * neg_densities)
+        return posteriors.sum_per_group(posteriors.counts * logs)
 
     # Twice the loss of log-likelihood is at most z^2, a quantile of chi-squared.
-    limit = likelihood(eta) - z_value(confidence) ** 2 / 2
+    least_likelihoods = sum_logs(estimates) - z_value(confidence) ** 2 / 2
     limits = []
-    for end in (0.0, 1.0):
-        outside, inside = np.full(len(eta), end), eta
-        reaches_end = likelihood(outside) >= limit
+    for axis_end in (0.0, 1.0):
+        outside_etas, inside_etas = np.full(len(estimates), axis_end), estimates
+        reaches_end = sum_logs(outside_etas) >= least_likelihoods
         for _ in range(_BISECTIONS):
-            middle = (outside + inside) / 2
-            reaches = likelihood(middle) >= limit
-            outside, inside = np.where(reaches, outside, middle), np.where(reaches, middle, inside)
-        limits.append(np.where(reaches_end, end, inside))
+            middle_etas = (outside_etas + inside_etas) / 2
+            is_reached = sum_logs(middle_etas) >= least_likelihoods
+            outside_etas = np.where(is_reached, outside_etas, middle_etas)
+            inside_etas = np.where(is_reached, middle_etas, inside_etas)
+        limits.append(np.where(reaches_end, axis_end, inside_etas))
     return limits

@@ -95,41 +95,44 @@ def eta_from_sample(
             "eta_from_sample takes k and n, or a frame and the names of its columns k= and n="
         )
     positives = k if sample is None else sample
-    numbers = [read_numbers(name, values) for name, values in (("k", positives), ("n", n))]
-    if any(array.ndim > 1 for array in numbers):
+    arrays = [read_numbers(name, values) for name, values in (("k", positives), ("n", n))]
+    if any(array.ndim > 1 for array in arrays):
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
-    if len({array.size for array in numbers if array.ndim == 1}) > 1:
-        sizes = " and ".join(str(array.size) for array in numbers)
+    if len({array.size for array in arrays if array.ndim == 1}) > 1:
+        sizes = " and ".join(str(array.size) for array in arrays)
         raise PrcError(f"k and n of eta_from_sample differ in length: {sizes}; pass one n for each k")
-    k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, numbers))
+    k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, arrays))
     return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
 
 
-def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
+def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, level: float) -> pl.LazyFrame:
     """Return the frame with the four columns in place of k and n; the query stops at wrong counts."""
-    check_texts(k=k, n=n)
-    schema = frame.collect_schema()
-    for name, column in (("k", k), ("n", n)):
+    check_texts(k=k_column, n=n_column)
+    schema = sample_rows.collect_schema()
+    for argument, column in (("k", k_column), ("n", n_column)):
         if column not in schema or not schema[column].is_numeric():
-            described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+            schema_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
             raise PrcError(
-                f"eta_from_sample needs numeric columns {k!r} and {n!r}; the frame has {described} "
-                f"(name the column of {name} with {name}=)"
+                f"eta_from_sample needs numeric columns {k_column!r} and {n_column!r}; the frame has "
+                f"{schema_text} "
+                f"(name the column of {argument} with {argument}=)"
             )
-    others = [name for name in schema if name not in (k, n)]
+    other_names = [name for name in schema if name not in (k_column, n_column)]
     for name in ("eta", *UNCERTAIN_ETA_COLUMNS):
-        if name in others:
+        if name in other_names:
             raise PrcError(
                 f"the frame has a column {name!r} already, which eta_from_sample adds; rename it"
             )
-    positives, examples = pl.col(k).cast(pl.Float64), pl.col(n).cast(pl.Float64)
-    possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
-    needs = f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; "
-    wrong = (~possible).fill_null(True).sum()
-    checked = stop_if_broken(frame, [count_check(wrong, needs, " row(s) do not satisfy this")])
+    positives, examples = pl.col(k_column).cast(pl.Float64), pl.col(n_column).cast(pl.Float64)
+    is_possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
+    beginning = f"eta_from_sample needs 0 <= {k_column} <= {n_column} and {n_column} > 0, and no nulls; "
+    n_wrong = (~is_possible).fill_null(True).sum()
+    checked_rows = stop_if_broken(
+        sample_rows, [count_check(n_wrong, beginning, " row(s) do not satisfy this")]
+    )
     low, high = compute_limits(positives, examples, level, "wilson")
-    return checked.select(
-        *others,
+    return checked_rows.select(
+        *other_names,
         (positives / examples).alias("eta"),
         low.alias(ETA_LOW),
         high.alias(ETA_HIGH),
@@ -147,16 +150,16 @@ IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
 
 def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for the first estimates that are worthless, and a count."""
-    refuted = estimates.filter(IS_REFUTED)
-    for row in refuted.head(_SHOWN).to_dicts():
-        where = ", ".join(f"{name} = {row[name]}" for name in by)
+    refuted_estimates = estimates.filter(IS_REFUTED)
+    for row in refuted_estimates.head(_SHOWN).to_dicts():
+        group_text = ", ".join(f"{name} = {row[name]}" for name in by)
         yield (
-            f"{where}{': ' if where else ''}the estimate is worthless, because no prevalence fits these "
-            f"scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has changed since "
-            "the reference"
+            f"{group_text}{': ' if group_text else ''}the estimate is worthless, because no prevalence "
+            f"fits these scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has "
+            "changed since the reference"
         )
-    if refuted.height > _SHOWN:
-        yield f"{refuted.height - _SHOWN} more estimates are worthless, too"
+    if refuted_estimates.height > _SHOWN:
+        yield f"{refuted_estimates.height - _SHOWN} more estimates are worthless, too"
 
 
 def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:

@@ -48,8 +48,8 @@ def eta_for_precision(recall: Any, fpr: Any, precision: Any) -> Any:
     """
 
     def solve(recall: Any, fpr: Any, precision: Any) -> Any:
-        above = precision * fpr
-        return above / (above + (1 - precision) * recall)
+        numerator = precision * fpr
+        return numerator / (numerator + (1 - precision) * recall)
 
     return evaluate("eta_for_precision", solve, {"recall": recall, "fpr": fpr, "precision": precision})
 
@@ -81,14 +81,14 @@ def eta_for_f_beta(recall: Any, fpr: Any, value: Any, beta: float = 1) -> Any:
     0.001248
     """
     f_beta(beta)  # raises if beta is not positive
-    b = float(beta) ** 2
+    beta_squared = float(beta) ** 2
 
-    # F-beta in shares is (1 + b) eta recall / (eta (recall + b) + (1 - eta) fpr). Solved for the odds
-    # eta / (1 - eta), it is above / below.
+    # F-beta in shares is (1 + b) eta recall / (eta (recall + b) + (1 - eta) fpr), with b the square of
+    # beta. Solved for the odds eta / (1 - eta), it is numerator / denominator.
     def solve(recall: Any, fpr: Any, value: Any) -> Any:
-        above = value * fpr
-        below = (1 + b) * recall - value * (recall + b)
-        return choose_where(below > 0, above / (above + below), math.nan)
+        numerator = value * fpr
+        denominator = (1 + beta_squared) * recall - value * (recall + beta_squared)
+        return choose_where(denominator > 0, numerator / (numerator + denominator), math.nan)
 
     return evaluate("eta_for_f_beta", solve, {"recall": recall, "fpr": fpr, "value": value})
 
@@ -110,16 +110,21 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     True
     """
     point_metric = find_point_metric(metric)
-    a, b = (read_pair("a point", point, "(recall, fpr), both in [0, 1]") for point in (a, b))
-    for rate in (*a, *b):
+    first_point, second_point = (
+        read_pair("a point", point, "(recall, fpr), both in [0, 1]") for point in (a, b)
+    )
+    for rate in (*first_point, *second_point):
         if not 0 <= rate <= 1:
-            raise PrcError(f"a point is (recall, fpr), both in [0, 1]; got {a} and {b}")
+            raise PrcError(
+                f"a point is (recall, fpr), both in [0, 1]; got {first_point} and {second_point}"
+            )
     if point_metric.ties is None:
         raise PrcError(
             f"crossing() has no closed form for your metric {point_metric.name!r}; "
             "df.prc.crossings(metric=...) searches for it"
         )
-    etas = sorted({r / (1 + r) for r in point_metric.ties(Point(*a), Point(*b)) if 0 < r < math.inf})
+    all_odds = point_metric.ties(Point(*first_point), Point(*second_point))
+    etas = sorted({odds / (1 + odds) for odds in all_odds if 0 < odds < math.inf})
     if len(etas) > 1:
         values = " and ".join(f"{eta:.6g}" for eta in etas)
         raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")

@@ -65,7 +65,7 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 4)
     0.0149
     """
-    positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
+    is_positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (n_missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {n_missing} row(s); leave those rows out")
     weights = None
@@ -74,29 +74,31 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
         is_valid = (weights >= 0) & (weights < np.inf)
         if not is_valid.all():
             raise PrcError(f"weight takes finite numbers >= 0; got {weights[~is_valid][0]}")
-    check_lengths(label=positive, score=scores, weight=weights)
+    check_lengths(label=is_positive, score=scores, weight=weights)
     if weights is not None and not (weights > 0).all():
         has_weight = weights > 0
-        positive, scores, weights = positive[has_weight], scores[has_weight], weights[has_weight]
-    order = np.argsort(scores)[::-1]
-    scores, positive = scores[order], positive[order]
-    ends_score = scores[1:] != scores[:-1]
-    ends = np.append(np.flatnonzero(ends_score), np.arange(len(scores))[-1:])
-    threshold = scores[ends]
+        is_positive, scores, weights = is_positive[has_weight], scores[has_weight], weights[has_weight]
+    sort_order = np.argsort(scores)[::-1]
+    scores, is_positive = scores[sort_order], is_positive[sort_order]
+    is_last = scores[1:] != scores[:-1]
+    last_rows = np.append(np.flatnonzero(is_last), np.arange(len(scores))[-1:])
+    threshold = scores[last_rows]
     if threshold.dtype.kind == "f":
         threshold += 0.0  # -0.0 and 0.0 are one threshold
     if weights is None:
-        tp = np.cumsum(positive, dtype=np.int64)[ends]
-        fp = ends + 1 - tp
+        tp = np.cumsum(is_positive, dtype=np.int64)[last_rows]
+        fp = last_rows + 1 - tp
         return RocPoints(threshold, recall=_divide(tp), fpr=_divide(fp), tp=tp, fp=fp)
-    class_weights = (np.where(is_class, weights[order], 0.0) for is_class in (positive, ~positive))
-    (pos, pos_exponent), (neg, neg_exponent) = map(sum_along, class_weights)
+    class_weights = (
+        np.where(is_class, weights[sort_order], 0.0) for is_class in (is_positive, ~is_positive)
+    )
+    (pos_sums, pos_exponent), (neg_sums, neg_exponent) = map(sum_along, class_weights)
     return RocPoints(
         threshold,
-        recall=_divide(pos[ends]),
-        fpr=_divide(neg[ends]),
-        tp=np.ldexp(pos[ends], -pos_exponent),
-        fp=np.ldexp(neg[ends], -neg_exponent),
+        recall=_divide(pos_sums[last_rows]),
+        fpr=_divide(neg_sums[last_rows]),
+        tp=np.ldexp(pos_sums[last_rows], -pos_exponent),
+        fp=np.ldexp(neg_sums[last_rows], -neg_exponent),
     )
 
 
@@ -105,13 +107,13 @@ def sum_along(weights: Floats) -> tuple[Floats, int]:
     # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
     # weights above it matters.
     exponent = WEIGHT_BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
-    rest = np.trunc(np.ldexp(weights, exponent))
-    digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
-    for place in (60, 30, 0):
-        digit = np.floor(np.ldexp(rest, -place))
-        rest = rest - np.ldexp(digit, place)
-        digits.append(np.cumsum(digit.astype(np.int64)))
-    high, middle, low = digits
+    rest_numbers = np.trunc(np.ldexp(weights, exponent))
+    digit_sums = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
+    for n_bits in (60, 30, 0):
+        digit = np.floor(np.ldexp(rest_numbers, -n_bits))
+        rest_numbers = rest_numbers - np.ldexp(digit, n_bits)
+        digit_sums.append(np.cumsum(digit.astype(np.int64)))
+    high, middle, low = digit_sums
     middle += low >> 30
     high += middle >> 30
     lower = (middle % 2**30 << 30) + low % 2**30
@@ -145,29 +147,29 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
         return _read_classes(label, ", or any labels with pos_label=")
     labels = read_array("label", label, "biufcSUOMm", "labels")
     # NaN does not equal itself, and whether pandas' NA does is NA again.
-    equal = [str(value == value) for value in labels.tolist() if value is not None]  # noqa: PLR0124
-    if n_missing := len(labels) - equal.count("True"):
+    equality_texts = [str(value == value) for value in labels.tolist() if value is not None]  # noqa: PLR0124
+    if n_missing := len(labels) - equality_texts.count("True"):
         raise PrcError(f"label is missing in {n_missing} row(s); leave those rows out")
     # NumPy answers with one False where dtypes cannot be compared.
-    positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
-    if not positive.any() and len(others := sorted(set(map(str, labels.tolist())))) > 1:
+    is_positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
+    if not is_positive.any() and len(other_labels := sorted(set(map(str, labels.tolist())))) > 1:
         raise PrcError(
-            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), others)}"
+            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), other_labels)}"
         )
-    return positive
+    return is_positive
 
 
-def _read_classes(label: ArrayLike, others: str = "") -> Booleans:
-    """Return which labels are 1 or True; an error tells of `others` that the caller takes."""
-    expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{others}'
+def _read_classes(label: ArrayLike, other_kinds: str = "") -> Booleans:
+    """Return which labels are 1 or True; an error tells of `other_kinds` that the caller takes."""
+    expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{other_kinds}'
     labels = read_array("label", label, "biuf", expected)
     if labels.dtype.kind == "b":
         return labels
-    positive: Booleans = labels == 1
-    if not any((positive | (labels == negative)).all() for negative in (0, -1)):
-        wrong_labels = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
+    is_positive: Booleans = labels == 1
+    if not any((is_positive | (labels == negative)).all() for negative in (0, -1)):
+        wrong_labels = labels[~(is_positive | (labels == (-1 if (labels == -1).any() else 0)))]
         raise PrcError(f"label takes {expected}; got {wrong_labels[0]}")
-    return positive
+    return is_positive
 
 
 def check_lengths(**arrays: NDArray[Any] | None) -> None:

@@ -70,9 +70,9 @@ class Sums:
         """The weight of a row, or of its cluster, on average; null without rows."""
         return pl.when(self.weight > 0).then(self.squares / self.weight)
 
-    def measure_size(self, *least: pl.Expr) -> pl.Expr:
+    def measure_size(self, *least_weights: pl.Expr) -> pl.Expr:
         """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
-        return (self.weight / pl.max_horizontal(self.mean, *least)).fill_null(0.0)
+        return (self.weight / pl.max_horizontal(self.mean, *least_weights)).fill_null(0.0)
 
     def add_unseen(self, weight: pl.Expr) -> pl.Expr:
         """Return the mean weight with one more row, or cluster, of this weight."""
@@ -80,59 +80,70 @@ class Sums:
 
 
 def add_alert_sizes(
-    frame: pl.LazyFrame, add: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
+    points: pl.LazyFrame, add_cells: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
 ) -> pl.LazyFrame:
     """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
     # What is used more than once is bound to a column first.
-    unseen = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
-    columns, sums = dict(unseen), []
-    unseen_alert, unseen_miss = map(pl.col, unseen)
-    sides = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
-    for cells in (*((cell,) for cell in CELLS), *sides, CELLS):
-        weight, squares = (f"{RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares"))
-        columns |= {weight: add(*cells).weight, squares: add(*cells).squares}
-        sums.append(Sums(pl.col(weight), pl.col(squares)))
-    tp, fp, fn, tn, flagged, silent, pos, neg, all_rows = sums
+    unseen_columns = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
+    columns, sums_of_groups = dict(unseen_columns), []
+    unseen_alert, unseen_miss = map(pl.col, unseen_columns)
+    cell_pairs = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
+    for cells in (*((cell,) for cell in CELLS), *cell_pairs, CELLS):
+        weight_column, squares_column = (
+            f"{RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares")
+        )
+        columns |= {weight_column: add_cells(*cells).weight, squares_column: add_cells(*cells).squares}
+        sums_of_groups.append(Sums(pl.col(weight_column), pl.col(squares_column)))
+    tp_sums, fp_sums, fn_sums, tn_sums, flagged_sums, silent_sums, pos_sums, neg_sums, all_sums = (
+        sums_of_groups
+    )
     # What a false alert, and a miss, weighs on average, with one that was not seen.
-    alert_weight, miss_weight = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
+    alert_weight, miss_weight = fp_sums.add_unseen(unseen_alert), fn_sums.add_unseen(unseen_miss)
     zero = pl.lit(0.0)
     alert_weights_at_eta = (
-        _weigh_rate(tp, fn, mean=tp.mean, unseen=unseen_miss),
-        _weigh_rate(fp, tn, mean=alert_weight, unseen=zero),
+        _weigh_rate(tp_sums, fn_sums, mean_weight=tp_sums.mean, unseen_weight=unseen_miss),
+        _weigh_rate(fp_sums, tn_sums, mean_weight=alert_weight, unseen_weight=zero),
     )
     miss_weights_at_eta = (
-        _weigh_rate(tn, fp, mean=tn.mean, unseen=unseen_alert),
-        _weigh_rate(fn, tp, mean=miss_weight, unseen=zero),
+        _weigh_rate(tn_sums, fp_sums, mean_weight=tn_sums.mean, unseen_weight=unseen_alert),
+        _weigh_rate(fn_sums, tp_sums, mean_weight=miss_weight, unseen_weight=zero),
     )
-    sizes = {
-        AlertSize.FLAGGED: flagged.measure_size(alert_weight),
-        AlertSize.SILENT: silent.measure_size(miss_weight),
-        AlertSize.FLAGGED_AT_ETA: flagged.measure_size(alert_weight, *alert_weights_at_eta),
-        AlertSize.SILENT_AT_ETA: silent.measure_size(miss_weight, *miss_weights_at_eta),
-        AlertSize.RECALL: pos.measure_size(miss_weight),
-        AlertSize.FPR: neg.measure_size(alert_weight),
-        AlertSize.POS: pos.measure_size(),
-        AlertSize.NEG: neg.measure_size(),
-        AlertSize.TABLE: all_rows.measure_size(),
+    size_columns = {
+        AlertSize.FLAGGED: flagged_sums.measure_size(alert_weight),
+        AlertSize.SILENT: silent_sums.measure_size(miss_weight),
+        AlertSize.FLAGGED_AT_ETA: flagged_sums.measure_size(alert_weight, *alert_weights_at_eta),
+        AlertSize.SILENT_AT_ETA: silent_sums.measure_size(miss_weight, *miss_weights_at_eta),
+        AlertSize.RECALL: pos_sums.measure_size(miss_weight),
+        AlertSize.FPR: neg_sums.measure_size(alert_weight),
+        AlertSize.POS: pos_sums.measure_size(),
+        AlertSize.NEG: neg_sums.measure_size(),
+        AlertSize.TABLE: all_sums.measure_size(),
     }
-    return frame.with_columns(**columns).with_columns(**sizes).drop(columns)
+    return points.with_columns(**columns).with_columns(**size_columns).drop(columns)
 
 
-def _weigh_rate(side: Sums, rest: Sums, *, mean: pl.Expr, unseen: pl.Expr) -> pl.Expr:
+def _weigh_rate(
+    side_sums: Sums, rest_sums: Sums, *, mean_weight: pl.Expr, unseen_weight: pl.Expr
+) -> pl.Expr:
     """Return what each row weighs, if all weigh alike, where their rate errs as that of a side does."""
-    # The rows on this side weigh `mean` on average, and the rest of the class has one more row, of the
-    # weight `unseen`. The relative variance of the rate r is that of the weight on this side, times
-    # (1 - r)**2, and that of the rest, (sum of squares) / W**2, with the total weight W.
-    total = side.weight + rest.weight
-    rate = side.weight / total
-    return (1 - rate) ** 2 * mean + rate * ((rest.squares + unseen * unseen) / total)
+    # The rows on this side weigh `mean_weight` on average, and the rest of the class has one more row,
+    # of the weight `unseen_weight`. The relative variance of the rate r is that of the weight on this
+    # side, times (1 - r)**2, and that of the rest, (sum of squares) / W**2, with the total weight W.
+    total_weight = side_sums.weight + rest_sums.weight
+    rate = side_sums.weight / total_weight
+    return (1 - rate) ** 2 * mean_weight + rate * (
+        (rest_sums.squares + unseen_weight * unseen_weight) / total_weight
+    )
 
 
-def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
+def add_greatest_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on."""
     # A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
-    upward_sizes = (AlertSize.SILENT, AlertSize.SILENT_AT_ETA)
-    return rows.with_columns(
-        pl.col(size).cum_max(reverse=size in upward_sizes).over(Group.NUMBER).alias(greatest)
-        for size, greatest in GREATEST_SIZES.items()
+    upward_columns = (AlertSize.SILENT, AlertSize.SILENT_AT_ETA)
+    return points.with_columns(
+        pl.col(size_column)
+        .cum_max(reverse=size_column in upward_columns)
+        .over(Group.NUMBER)
+        .alias(greatest_column)
+        for size_column, greatest_column in GREATEST_SIZES.items()
     )

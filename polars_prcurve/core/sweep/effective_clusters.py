@@ -92,35 +92,35 @@ CLUSTER_SUMS = (
 """What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
 
 
-def add_cluster_sums(ordered: SortedRows) -> SortedRows:
+def add_cluster_sums(sorted_rows: SortedRows) -> SortedRows:
     """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
-    frame = ordered.frame.with_columns(
-        ordered.group.alias(Group.NUMBER),
-        ordered.amounts[Row.POS].cast(pl.Int64).alias(Row.POS),
-        ordered.amounts[Row.NEG].cast(pl.Int64).alias(Row.NEG),
-        ordered.is_last.alias(_IS_LAST),
+    rows = sorted_rows.frame.with_columns(
+        sorted_rows.group.alias(Group.NUMBER),
+        sorted_rows.amounts[Row.POS].cast(pl.Int64).alias(Row.POS),
+        sorted_rows.amounts[Row.NEG].cast(pl.Int64).alias(Row.NEG),
+        sorted_rows.is_last.alias(_IS_LAST),
     )
-    above, whole = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
-    frame = frame.with_columns(
+    above_word, total_word = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
+    rows = rows.with_columns(
         count.over(Group.NUMBER, Row.CLUSTER).alias(f"{side}_{kind}")
         for side in _SIDES
-        for kind, count in ((above, pl.col(side).cum_sum()), (whole, pl.col(side).sum()))
+        for kind, count in ((above_word, pl.col(side).cum_sum()), (total_word, pl.col(side).sum()))
     )
     terms: dict[str, pl.Expr] = {}
-    totals = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{whole}")}
+    totals = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{total_word}")}
     for side, other in _SIDES.items():
-        row, x, size = pl.col(side), pl.col(f"{side}_{above}"), pl.col(f"{side}_{whole}")
+        amount, x, size = pl.col(side), pl.col(f"{side}_{above_word}"), pl.col(f"{side}_{total_word}")
         terms |= {
-            f"{side}_{_COUNT}": row,
-            f"{side}_{_SQUARES}": row * (2 * x - row),
-            f"{side}_{_SIZES}": row * size,
-            f"{side}_{_CROSSED}": row * pl.col(f"{other}_{whole}"),
+            f"{side}_{_COUNT}": amount,
+            f"{side}_{_SQUARES}": amount * (2 * x - amount),
+            f"{side}_{_SIZES}": amount * size,
+            f"{side}_{_CROSSED}": amount * pl.col(f"{other}_{total_word}"),
         }
-        totals |= {f"{side}_{_TOTAL}": row, f"{side}_{_ALL}": row * size}
+        totals |= {f"{side}_{_TOTAL}": amount, f"{side}_{_ALL}": amount * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
-    pos_above, neg_above = (pl.col(f"{side}_{above}") for side in _SIDES)
+    pos_above, neg_above = (pl.col(f"{side}_{above_word}") for side in _SIDES)
     terms[_PRODUCTS] = pl.col(Row.POS) * neg_above + pl.col(Row.NEG) * pos_above
-    frame = frame.with_columns(
+    rows = rows.with_columns(
         *(term.cum_sum().over(Group.NUMBER).alias(name) for name, term in terms.items()),
         *(term.sum().over(Group.NUMBER).alias(name) for name, term in totals.items()),
     )
@@ -131,84 +131,103 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         for kind in (_COUNT, _SQUARES, _SIZES):
             value = pl.when(pl.col(_IS_LAST) & is_at_most_half).then(f"{side}_{kind}")
             half_sums[f"{side}_{_HALF}{kind}"] = value.max().over(Group.NUMBER)
-    return ordered._replace(frame=frame.with_columns(**half_sums))
+    return sorted_rows._replace(frame=rows.with_columns(**half_sums))
 
 
-def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
+def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
     """Replace CLUSTER_SUMS by what bands and promises read: sizes, freedom, moments, correlation."""
     columns: dict[str, pl.Expr] = {}
-    for side, (size, unreached, freedom) in _SIZE_NAMES.items():
-        total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
-        several_clusters = pl.when(n_clusters > 1)
+    for side, (size_column, unreached_column, freedom_column) in _SIZE_NAMES.items():
+        n_rows, n_clusters = _float(side, _TOTAL), _count_clusters(side)
+        if_several = pl.when(n_clusters > 1)
         # The examples that a class counts as if its design effect is 1.
-        greatest_size = total * ((n_clusters - 1) / n_clusters)
+        greatest_size = n_rows * ((n_clusters - 1) / n_clusters)
         # The design effect half way: V over r (1 - r) / X, the variance of independent examples; without
         # such a threshold the greatest one.
-        count = _float(side, _HALF + _COUNT)
-        effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
-        half_effect = pl.max_horizontal(effect.fill_null(total / n_clusters), 1.0)
-        count, rest = _float(side, _COUNT), total - _float(side, _COUNT)
-        fewer = pl.min_horizontal(count, rest)
+        n_flagged = _float(side, _HALF + _COUNT)
+        effect = _divide(_read_deviations(side, _HALF), n_rows * n_flagged * (n_rows - n_flagged))
+        half_effect = pl.max_horizontal(effect.fill_null(n_rows / n_clusters), 1.0)
+        n_flagged, n_silent = _float(side, _COUNT), n_rows - _float(side, _COUNT)
+        n_fewer = pl.min_horizontal(n_flagged, n_silent)
         # The design effect at the threshold itself, times the fewer rows.
-        effect_of_fewer = _divide(_read_deviations(side) * fewer, total * count * rest).fill_null(0.0)
-        size_here = greatest_size * (fewer + _FORCE) / (effect_of_fewer + half_effect * _FORCE)
+        effect_of_fewer = _divide(
+            _read_deviations(side) * n_fewer, n_rows * n_flagged * n_silent
+        ).fill_null(0.0)
+        size_here = greatest_size * (n_fewer + _FORCE) / (effect_of_fewer + half_effect * _FORCE)
         columns |= {
-            size: several_clusters.then(size_here),
-            unreached: several_clusters.then(greatest_size / half_effect),
-            freedom: several_clusters.then(n_clusters - 1),
+            size_column: if_several.then(size_here),
+            unreached_column: if_several.then(greatest_size / half_effect),
+            freedom_column: if_several.then(n_clusters - 1),
         }
     # The variance of the logit of the prevalence, ln X - ln Y: the sum of (X(c) / X - Y(c) / Y)**2.
     n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
-    pos, neg = (_float(side, _ALL) for side in _SIDES)
+    pos_squares, neg_squares = (_float(side, _ALL) for side in _SIDES)
     products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
-    columns[EtaError.VARIANCE] = pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
-    frame = _add_alert_sizes(running.with_columns(*_list_moments(), **columns))
-    return frame.with_columns(_correlate_rates().alias(EffectiveSize.RATE_CORRELATION)).drop(
+    columns[EtaError.VARIANCE] = (
+        pos_squares / n_pos**2 + neg_squares / n_neg**2 - 2 * products / (n_pos * n_neg)
+    )
+    points = _add_alert_sizes(running_sums.with_columns(*_list_moments(), **columns))
+    return points.with_columns(_correlate_rates().alias(EffectiveSize.RATE_CORRELATION)).drop(
         CLUSTER_SUMS
     )
 
 
 def _list_moments() -> list[pl.Expr]:
     """Return MOMENTS, from CLUSTER_SUMS: with x of the X rows of a cluster flagged, X - x are not."""
-    moments: dict[str, pl.Expr] = {}
+    moment_columns: dict[str, pl.Expr] = {}
     products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
-    crossed = {side: _float(side, _CROSSED) for side in _SIDES}
-    for side, flagged, silent in ((Row.POS, "tp", "fn"), (Row.NEG, "fp", "tn")):
+    crossed_of_side = {side: _float(side, _CROSSED) for side in _SIDES}
+    for side, flagged_cell, silent_cell in ((Row.POS, "tp", "fn"), (Row.NEG, "fp", "tn")):
         squares, sizes, all_squares = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
-        moments |= {
-            name_moment(flagged, flagged): squares,
-            name_moment(flagged, silent): sizes - squares,
-            name_moment(silent, silent): all_squares - 2 * sizes + squares,
+        moment_columns |= {
+            name_moment(flagged_cell, flagged_cell): squares,
+            name_moment(flagged_cell, silent_cell): sizes - squares,
+            name_moment(silent_cell, silent_cell): all_squares - 2 * sizes + squares,
         }
-    moments |= {
+    moment_columns |= {
         name_moment("tp", "fp"): products,
-        name_moment("tp", "tn"): crossed[Row.POS] - products,
-        name_moment("fp", "fn"): crossed[Row.NEG] - products,
-        name_moment("fn", "tn"): all_products - crossed[Row.POS] - crossed[Row.NEG] + products,
+        name_moment("tp", "tn"): crossed_of_side[Row.POS] - products,
+        name_moment("fp", "fn"): crossed_of_side[Row.NEG] - products,
+        name_moment("fn", "tn"): all_products
+        - crossed_of_side[Row.POS]
+        - crossed_of_side[Row.NEG]
+        + products,
     }
-    return [moment.alias(name) for name, moment in moments.items()]
+    return [moment.alias(name) for name, moment in moment_columns.items()]
 
 
-def _add_alert_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ALERT_SIZES, for which both classes of a cluster are one."""
-    counts = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
-    totals = [_float(side, _TOTAL) for side in _SIDES]
-    counts |= {"fn": totals[0] - counts["tp"], "tn": totals[1] - counts["fp"]}
+    count_of_cell = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
+    n_rows_of_class = [_float(side, _TOTAL) for side in _SIDES]
+    count_of_cell |= {
+        "fn": n_rows_of_class[0] - count_of_cell["tp"],
+        "tn": n_rows_of_class[1] - count_of_cell["fp"],
+    }
 
     def add(*cells: str) -> Sums:
-        ones = dict.fromkeys(cells, pl.lit(1.0))
-        return Sums(pl.sum_horizontal(counts[cell] for cell in cells), sum_moments(ones, ones))
+        unit_slopes = dict.fromkeys(cells, pl.lit(1.0))
+        return Sums(
+            pl.sum_horizontal(count_of_cell[cell] for cell in cells),
+            sum_moments(unit_slopes, unit_slopes),
+        )
 
-    pos, neg, all_products = (add("tp", "fn"), add("fp", "tn"), pl.col(_ALL_PRODUCTS).cast(pl.Float64))
+    pos_sums, neg_sums, all_products = (
+        add("tp", "fn"),
+        add("fp", "tn"),
+        pl.col(_ALL_PRODUCTS).cast(pl.Float64),
+    )
     # How many rows of either class the cluster of a row has on average, by the class of the row.
-    rows_of_pos, rows_of_neg = ((sums.squares + all_products) / sums.weight for sums in (pos, neg))
-    alert = add("tp", "fp").mean * pl.max_horizontal(1.0, rows_of_neg / rows_of_pos)
-    miss = add("fn", "tn").mean * pl.max_horizontal(1.0, rows_of_pos / rows_of_neg)
+    rows_of_pos, rows_of_neg = (
+        (sums.squares + all_products) / sums.weight for sums in (pos_sums, neg_sums)
+    )
+    alert_weight = add("tp", "fp").mean * pl.max_horizontal(1.0, rows_of_neg / rows_of_pos)
+    miss_weight = add("fn", "tn").mean * pl.max_horizontal(1.0, rows_of_pos / rows_of_neg)
     return add_alert_sizes(
-        frame,
+        points,
         add,
-        unseen_alert=pl.min_horizontal(alert, neg.mean),
-        unseen_miss=pl.min_horizontal(miss, pos.mean),
+        unseen_alert=pl.min_horizontal(alert_weight, neg_sums.mean),
+        unseen_miss=pl.min_horizontal(miss_weight, pos_sums.mean),
     )
 
 
@@ -217,36 +236,38 @@ def _read_deviations(side: str, prefix: str = "") -> pl.Expr:
 
     With the `prefix` _HALF they are those at the threshold half way.
     """
-    total, count, squares, sizes, all_squares = (
+    n_rows, n_flagged, squares, sizes, all_squares = (
         pl.col(f"{side}_{kind}").cast(pl.Int128)
         for kind in (_TOTAL, prefix + _COUNT, prefix + _SQUARES, prefix + _SIZES, _ALL)
     )
-    deviations = total * total * squares - 2 * total * count * sizes + count * count * all_squares
+    deviations = (
+        n_rows * n_rows * squares - 2 * n_rows * n_flagged * sizes + n_flagged * n_flagged * all_squares
+    )
     return deviations.cast(pl.Float64)
 
 
 def _correlate_rates() -> pl.Expr:
     """Return the correlation of both rates, as the variances of their effective sizes leave it."""
-    pos, neg, n_pos, n_neg = (
+    tp, fp, n_pos, n_neg = (
         pl.col(f"{side}_{kind}").cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
     )
     crossed = [pl.col(f"{side}_{_CROSSED}").cast(pl.Int128) for side in _SIDES]
     products, all_products = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
     # (X Y)**2 C, in whole numbers, whose sum is exact.
-    difference = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
-    covariance = (difference + pos * neg * all_products).cast(pl.Float64)
+    difference = n_pos * n_neg * products - fp * n_pos * crossed[0] - tp * n_neg * crossed[1]
+    covariance = (difference + tp * fp * all_products).cast(pl.Float64)
     scale: pl.Expr = pl.lit(1.0)
-    for side, (size, _, _) in _SIZE_NAMES.items():
-        total, count, n_clusters = _float(side, _TOTAL), _float(side, _COUNT), _count_clusters(side)
-        variance = count * (total - count) / pl.col(size)
-        scale = scale * (variance * total * total * ((n_clusters - 1) / n_clusters))
+    for side, (size_column, _, _) in _SIZE_NAMES.items():
+        n_rows, n_flagged, n_clusters = _float(side, _TOTAL), _float(side, _COUNT), _count_clusters(side)
+        variance = n_flagged * (n_rows - n_flagged) / pl.col(size_column)
+        scale = scale * (variance * n_rows * n_rows * ((n_clusters - 1) / n_clusters))
     return _divide(covariance, scale.sqrt()).clip(-1.0, 1.0).fill_null(0.0)
 
 
 def _count_clusters(side: str) -> pl.Expr:
     """Return the number of clusters that a class counts as: of one size, if they are."""
-    total = _float(side, _TOTAL)
-    return _divide(total * total, _float(side, _ALL))
+    n_rows = _float(side, _TOTAL)
+    return _divide(n_rows * n_rows, _float(side, _ALL))
 
 
 def _float(side: str, kind: str) -> pl.Expr:

@@ -52,139 +52,156 @@ from polars_prcurve.core.metrics.segment_columns import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_columns import ClusterSize, StratumLabels
 
-_SIDES = (("tp", "fp"), ("fn", "tn"))  # the cells above a threshold, and below it
-_CLASSES = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}  # the cells of a class, above and below
+_CELLS_OF_SIDES = (("tp", "fp"), ("fn", "tn"))  # the cells above a threshold, and below it
+_CELLS_OF_CLASS = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}  # the cells of a class, above and below
 # All pairs of two cells
-_PAIRS = [(a, b) for i, a in enumerate(CELLS) for b in CELLS[i + 1 :]]
+_CELL_PAIRS = [(cell, other_cell) for i, cell in enumerate(CELLS) for other_cell in CELLS[i + 1 :]]
 
 
 def _name(kind: str) -> str:
     return f"{RESERVED}strata_{kind}"
 
 
-_TOTALS = {cell: _name(f"sum_{cell}") for cell in CELLS}  # sums of w x
-_VARIANCES = {cell: _name(f"square_{cell}") for cell in CELLS}  # V
-_COVARIANCES = {pair: name_moment(*pair) for pair in _PAIRS}  # C
+_TOTAL_OF_CELL = {cell: _name(f"sum_{cell}") for cell in CELLS}  # sums of w x
+_VARIANCE_OF_CELL = {cell: _name(f"square_{cell}") for cell in CELLS}  # V
+_COVARIANCE_OF_PAIR = {pair: name_moment(*pair) for pair in _CELL_PAIRS}  # C
 _SCALE = _name("scale")  # a power of two that no sum of a group exceeds
 _N_POS = _name("n_pos")  # the rows of a stratum that were drawn and are positive
 _N_NEG = _name("n_neg")  # those that are negative
-_N = _name("n")  # all that were drawn
+_N_DRAWN = _name("n")  # all that were drawn
 _IS_POS = _name("is_pos")  # 1 for a positive row
-_BY_CLASS = _name("by_class")  # whether rows of the group were drawn by their labels
-_AT_TOP = _name("at_top")  # whether a stratum has the highest score of its group
+_IS_BY_CLASS = _name("by_class")  # whether rows of the group were drawn by their labels
+_IS_AT_TOP = _name("at_top")  # whether a stratum has the highest score of its group
 _HIGHEST = _name("highest")  # the score of a negative
 _LOWEST = _name("lowest")  # the score of a positive
-_ALL = {"pos": _name("pos"), "neg": _name("neg")}  # the total weight of a class
+_WEIGHT_OF_CLASS = {"pos": _name("pos"), "neg": _name("neg")}  # the total weight of a class
 # All sums over strata
-_SUMS = (*_TOTALS.values(), *_VARIANCES.values(), *_COVARIANCES.values())
-STRATA_SUMS = (*_SUMS, _SCALE, StratumLabels.N_ABOVE)
+_SUM_COLUMNS = (*_TOTAL_OF_CELL.values(), *_VARIANCE_OF_CELL.values(), *_COVARIANCE_OF_PAIR.values())
+STRATA_SUMS = (*_SUM_COLUMNS, _SCALE, StratumLabels.N_ABOVE)
 """What `add_strata_sums` adds to rows, and `measure_strata` reads."""
-_UNSEEN = {cell: _name(f"unseen_{cell}") for cell in CELLS}
+_UNSEEN_OF_CELL = {cell: _name(f"unseen_{cell}") for cell in CELLS}
 """What an unseen row of a cell weighs where its side of the threshold is empty."""
 
 
-def _describe_state(above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+def _describe_state(counts_above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold."""
-    w, n = pl.col(Row.STRATUM_WEIGHT), pl.col(_N).cast(pl.Float64)
-    counts = {"tp": above["pos"], "fp": above["neg"]}
-    counts |= {"fn": pl.col(_N_POS) - above["pos"], "tn": pl.col(_N_NEG) - above["neg"]}
-    pair_weight = pl.when(n > 1).then(w * (w - 1) / (n - 1)).otherwise(0.0)
-    state: dict[str, pl.Expr] = {}
-    for side in _SIDES:
-        m = counts[side[0]] + counts[side[1]]
+    w, n_drawn = pl.col(Row.STRATUM_WEIGHT), pl.col(_N_DRAWN).cast(pl.Float64)
+    count_of_cell = {"tp": counts_above["pos"], "fp": counts_above["neg"]}
+    count_of_cell |= {
+        "fn": pl.col(_N_POS) - counts_above["pos"],
+        "tn": pl.col(_N_NEG) - counts_above["neg"],
+    }
+    pair_weight = pl.when(n_drawn > 1).then(w * (w - 1) / (n_drawn - 1)).otherwise(0.0)
+    state_columns: dict[str, pl.Expr] = {}
+    for side in _CELLS_OF_SIDES:
+        n_on_side = count_of_cell[side[0]] + count_of_cell[side[1]]
         for cell in side:
-            count_with_unseen = (counts[cell] + 1) * (m / (m + 2))
-            x = pl.when(_BY_CLASS).then(counts[cell]).otherwise(count_with_unseen)
-            state[_TOTALS[cell]] = w * x
-            state[_VARIANCES[cell]] = w * w * x - pair_weight * (x * (x - 1)).clip(lower_bound=0.0)
-    for a, b in _PAIRS:
-        state[_COVARIANCES[a, b]] = -pair_weight * counts[a] * counts[b]
-    return state
+            count_with_unseen = (count_of_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
+            x = pl.when(_IS_BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
+            state_columns[_TOTAL_OF_CELL[cell]] = w * x
+            state_columns[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * (x * (x - 1)).clip(
+                lower_bound=0.0
+            )
+    for first_cell, other_cell in _CELL_PAIRS:
+        state_columns[_COVARIANCE_OF_PAIR[first_cell, other_cell]] = (
+            -pair_weight * count_of_cell[first_cell] * count_of_cell[other_cell]
+        )
+    return state_columns
 
 
-def _to_whole(state: Mapping[str, pl.Expr]) -> list[pl.Expr]:
+def _to_whole(state_columns: Mapping[str, pl.Expr]) -> list[pl.Expr]:
     """Return whole shares of _SCALE, which no sum over strata exceeds: they add up in any order."""
-    return [to_whole_shares(value / pl.col(_SCALE)).alias(name) for name, value in state.items()]
+    return [to_whole_shares(value / pl.col(_SCALE)).alias(name) for name, value in state_columns.items()]
 
 
-def add_strata_sums(ordered: SortedRows) -> SortedRows:
+def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
     stratum = (Group.NUMBER, Row.STRATUM)
-    frame = ordered.frame.with_columns(
-        ordered.group.alias(Group.NUMBER),
-        ordered.threshold.alias(_name("score")),
-        (ordered.amounts[Row.POS] > 0).cast(pl.Int64).alias(_IS_POS),
-        ((ordered.amounts[Row.POS] > 0) | (ordered.amounts[Row.NEG] > 0)).cast(pl.Int64).alias(_N),
+    rows = sorted_rows.frame.with_columns(
+        sorted_rows.group.alias(Group.NUMBER),
+        sorted_rows.threshold.alias(_name("score")),
+        (sorted_rows.amounts[Row.POS] > 0).cast(pl.Int64).alias(_IS_POS),
+        ((sorted_rows.amounts[Row.POS] > 0) | (sorted_rows.amounts[Row.NEG] > 0))
+        .cast(pl.Int64)
+        .alias(_N_DRAWN),
     )
-    is_pos, is_row, score = pl.col(_IS_POS), pl.col(_N), pl.col(_name("score"))
-    heaviest = pl.col(Row.STRATUM_WEIGHT).max()
-    scale = round_up_to_power_of_two(is_row.sum().cast(pl.Float64) * heaviest * heaviest)
-    frame = frame.with_columns(
+    is_pos, is_row, score = pl.col(_IS_POS), pl.col(_N_DRAWN), pl.col(_name("score"))
+    most_weight = pl.col(Row.STRATUM_WEIGHT).max()
+    scale = round_up_to_power_of_two(is_row.sum().cast(pl.Float64) * most_weight * most_weight)
+    rows = rows.with_columns(
         is_row.cum_sum().over(Group.NUMBER).alias(StratumLabels.N_ABOVE),
         is_row.cum_sum().over(stratum).alias(_name("so_far")),
         is_pos.cum_sum().over(stratum).alias(_name("pos_so_far")),
-        is_row.sum().over(stratum).alias(_N),
+        is_row.sum().over(stratum).alias(_N_DRAWN),
         is_pos.sum().over(stratum).alias(_N_POS),
         scale.over(Group.NUMBER).alias(_SCALE),
         pl.when((is_row > 0) & (is_pos == 0)).then(score).alias(_HIGHEST),
         pl.when(is_pos > 0).then(score).alias(_LOWEST),
     )
-    frame = frame.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
-    frame = frame.with_columns(_are_by_class().over(Group.NUMBER).alias(_BY_CLASS))
-    so_far, pos = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
-    is_first, zero = so_far == 1, pl.lit(0.0)
+    rows = rows.with_columns((pl.col(_N_DRAWN) - pl.col(_N_POS)).alias(_N_NEG))
+    rows = rows.with_columns(_are_by_class().over(Group.NUMBER).alias(_IS_BY_CLASS))
+    n_so_far, n_pos = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
+    is_first, zero = n_so_far == 1, pl.lit(0.0)
     start, base = _describe_state({"pos": zero, "neg": zero}), {}
     for name, value in zip(start, _to_whole(start), strict=True):
         base[name] = pl.when(is_first).then(value).sum().over(Group.NUMBER)
         start[name] = value
-    frame = frame.with_columns(*_to_whole(_describe_state({"pos": pos, "neg": so_far - pos})))
+    rows = rows.with_columns(*_to_whole(_describe_state({"pos": n_pos, "neg": n_so_far - n_pos})))
     sums = {}
-    for name in _SUMS:
-        before = pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
-        sums[name] = base[name] + (pl.col(name) - before).fill_null(0).cum_sum().over(Group.NUMBER)
-    return ordered._replace(frame=frame.with_columns(**sums))
+    for name in _SUM_COLUMNS:
+        state_before = pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
+        sums[name] = base[name] + (pl.col(name) - state_before).fill_null(0).cum_sum().over(Group.NUMBER)
+    return sorted_rows._replace(frame=rows.with_columns(**sums))
 
 
-def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
+def measure_strata(running_sums: pl.LazyFrame) -> pl.LazyFrame:
     """Replace STRATA_SUMS, except N_ABOVE, by the units of cells and the covariances of their totals."""
-    columns = {name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCES.values()}
+    columns = {name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCE_OF_PAIR.values()}
     for cell in CELLS:
-        total, variance = pl.col(_TOTALS[cell]), pl.col(_VARIANCES[cell])
+        total, variance = pl.col(_TOTAL_OF_CELL[cell]), pl.col(_VARIANCE_OF_CELL[cell])
         unit = from_whole(variance) / from_whole(total)
         columns[name_unit(cell)] = pl.when(total > 0).then(unit)
-    return running.with_columns(**columns).drop(*_TOTALS.values(), *_VARIANCES.values(), _SCALE)
+    return running_sums.with_columns(**columns).drop(
+        *_TOTAL_OF_CELL.values(), *_VARIANCE_OF_CELL.values(), _SCALE
+    )
 
 
-def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and correlation."""
     unit = pl.col(EffectiveSize.WEIGHT_UNIT)
-    frame = frame.with_columns(
-        pl.coalesce(name_unit(cell), _UNSEEN[cell]).alias(name_unit(cell)) for cell in CELLS
+    points = points.with_columns(
+        pl.coalesce(name_unit(cell), _UNSEEN_OF_CELL[cell]).alias(name_unit(cell)) for cell in CELLS
     )
-    total = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
-    sizes, variances, slopes = {}, [], {}
-    for rate, size, (above, below) in zip(
-        ("recall", "fpr"), (EffectiveSize.N_POS, EffectiveSize.N_NEG), _CLASSES.values(), strict=True
+    total_of_cell = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
+    size_columns, variances, slopes_of_rate = {}, [], {}
+    for rate, size_column, (above, below) in zip(
+        ("recall", "fpr"),
+        (EffectiveSize.N_POS, EffectiveSize.N_NEG),
+        _CELLS_OF_CLASS.values(),
+        strict=True,
     ):
-        r, n = pl.col(rate), total[above] + total[below]
-        covariance = pl.col(_COVARIANCES[above, below]) / n
-        sizes[size] = n / (
+        r, n_class = pl.col(rate), total_of_cell[above] + total_of_cell[below]
+        covariance = pl.col(_COVARIANCE_OF_PAIR[above, below]) / n_class
+        size_columns[size_column] = n_class / (
             (1 - r) * pl.col(name_unit(above)) + r * pl.col(name_unit(below)) - 2 * covariance
         )
-        variances.append(r * (1 - r) / sizes[size])
-        slopes[rate] = {above: (1 - r) / n, below: -r / n}
+        variances.append(r * (1 - r) / size_columns[size_column])
+        slopes_of_rate[rate] = {above: (1 - r) / n_class, below: -r / n_class}
     rate_covariance: pl.Expr = pl.lit(0.0)
-    for pos_cell, pos_slope in slopes["recall"].items():
-        for neg_cell, neg_slope in slopes["fpr"].items():
+    for pos_cell, pos_slope in slopes_of_rate["recall"].items():
+        for neg_cell, neg_slope in slopes_of_rate["fpr"].items():
             rate_covariance += pos_slope * neg_slope * pl.col(name_moment(pos_cell, neg_cell))
     scale = (variances[0] * variances[1]).sqrt()
     correlation = pl.when(scale > 0).then((rate_covariance / scale).clip(-1.0, 1.0)).otherwise(0.0)
-    moments = {
-        name_moment(cell, cell): total[cell] * pl.col(name_unit(cell)) * unit**2 for cell in CELLS
+    moment_columns = {
+        name_moment(cell, cell): total_of_cell[cell] * pl.col(name_unit(cell)) * unit**2
+        for cell in CELLS
     }
-    moments |= {name: pl.col(name) * unit**2 for name in _COVARIANCES.values()}
-    moments |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
-    return frame.with_columns(**sizes, **moments, **{EffectiveSize.RATE_CORRELATION: correlation})
+    moment_columns |= {name: pl.col(name) * unit**2 for name in _COVARIANCE_OF_PAIR.values()}
+    moment_columns |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
+    return points.with_columns(
+        **size_columns, **moment_columns, **{EffectiveSize.RATE_CORRELATION: correlation}
+    )
 
 
 def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -192,61 +209,72 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
 
     StratumLabels.N_ALONE is the number of strata of which one row was drawn.
     """
-    sums = _sum_strata(table)
-    total = {label: pl.col(name) for label, name in _ALL.items()}
-    unit = {
-        label: pl.col(_VARIANCES[cell]) / pl.col(_TOTALS[cell]) for label, (cell, _) in _CLASSES.items()
+    group_sums = _sum_strata(table)
+    total_of_label = {label: pl.col(name) for label, name in _WEIGHT_OF_CLASS.items()}
+    unit_of_label = {
+        label: pl.col(_VARIANCE_OF_CELL[cell]) / pl.col(_TOTAL_OF_CELL[cell])
+        for label, (cell, _) in _CELLS_OF_CLASS.items()
     }
-    covariance = pl.col(_COVARIANCES["tp", "fp"]) / (total["pos"] * total["neg"])
-    lowest_weight, top_weight = (pl.col(_UNSEEN[cell]) for cell in ("fn", "tp"))
+    covariance = pl.col(_COVARIANCE_OF_PAIR["tp", "fp"]) / (
+        total_of_label["pos"] * total_of_label["neg"]
+    )
+    lowest_weight, top_weight = (pl.col(_UNSEEN_OF_CELL[cell]) for cell in ("fn", "tp"))
     columns = {
-        EffectiveSize.N_POS_LEAST: total["pos"] / unit["pos"],
-        EffectiveSize.N_NEG_LEAST: total["neg"] / unit["neg"],
-        EtaError.VARIANCE: unit["pos"] / total["pos"] + unit["neg"] / total["neg"] - 2 * covariance,
-        ClusterSize.N_POS_UNREACHED: total["pos"] / top_weight,
-        ClusterSize.N_NEG_UNREACHED: total["neg"] / pl.col(_UNSEEN["fp"]),
-        Unseen.MISSED_SHARE: lowest_weight / (total["pos"] + lowest_weight),
-        Unseen.SHARE: top_weight / (total["pos"] + top_weight),
+        EffectiveSize.N_POS_LEAST: total_of_label["pos"] / unit_of_label["pos"],
+        EffectiveSize.N_NEG_LEAST: total_of_label["neg"] / unit_of_label["neg"],
+        EtaError.VARIANCE: unit_of_label["pos"] / total_of_label["pos"]
+        + unit_of_label["neg"] / total_of_label["neg"]
+        - 2 * covariance,
+        ClusterSize.N_POS_UNREACHED: total_of_label["pos"] / top_weight,
+        ClusterSize.N_NEG_UNREACHED: total_of_label["neg"] / pl.col(_UNSEEN_OF_CELL["fp"]),
+        Unseen.MISSED_SHARE: lowest_weight / (total_of_label["pos"] + lowest_weight),
+        Unseen.SHARE: top_weight / (total_of_label["pos"] + top_weight),
     }
-    labels = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE)
-    sums = sums.select(*table.by, *labels, *_UNSEEN.values(), **columns)
-    return join_groups(groups, sums, table.by, how="left", keep_order=True)
+    label_columns = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE)
+    group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **columns)
+    return join_groups(groups, group_sums, table.by, how="left", keep_order=True)
 
 
 def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
-    """Return one row per group: sums of the states of strata with all rows above, and _UNSEEN."""
+    """Return one row per group: sums of the states of strata with all rows above; _UNSEEN_OF_CELL."""
     by, is_pos, score = [*table.by], pl.col(Row.POS) > 0, pl.col(Row.SCORE)
-    counts = {_N: pl.len(), _N_POS: is_pos.sum(), Row.STRATUM_WEIGHT: pl.col(Row.STRATUM_WEIGHT).max()}
+    counts = {
+        _N_DRAWN: pl.len(),
+        _N_POS: is_pos.sum(),
+        Row.STRATUM_WEIGHT: pl.col(Row.STRATUM_WEIGHT).max(),
+    }
     counts |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
     counts[Row.SCORE] = score.max()
     rows = table.rows.filter(is_pos | (pl.col(Row.NEG) > 0))
     aggregates = [value.alias(name) for name, value in counts.items()]
     strata = aggregate_by(rows, [*by, Row.STRATUM], aggregates)
-    strata = strata.with_columns(pl.col(_N, _N_POS).cast(pl.Int64))
-    strata = strata.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
-    w, numbers = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
-    scale = round_up_to_power_of_two(pl.col(_N).sum().cast(pl.Float64) * w.max() * w.max())
-    group_columns = {_BY_CLASS: _are_by_class(), _SCALE: scale, _AT_TOP: score == score.max()}
+    strata = strata.with_columns(pl.col(_N_DRAWN, _N_POS).cast(pl.Int64))
+    strata = strata.with_columns((pl.col(_N_DRAWN) - pl.col(_N_POS)).alias(_N_NEG))
+    w, n_of_label = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
+    scale = round_up_to_power_of_two(pl.col(_N_DRAWN).sum().cast(pl.Float64) * w.max() * w.max())
+    group_columns = {_IS_BY_CLASS: _are_by_class(), _SCALE: scale, _IS_AT_TOP: score == score.max()}
     strata = strata.with_columns(
         (value.over(by) if by else value).alias(name) for name, value in group_columns.items()
     )
-    state = _describe_state(numbers) | {_ALL[label]: w * n for label, n in numbers.items()}
-    greatest_weight, top_weight = w.max(), w.filter(_AT_TOP).max()
-    is_by_class = pl.col(_BY_CLASS).first()
+    state = _describe_state(n_of_label) | {
+        _WEIGHT_OF_CLASS[label]: w * n_rows for label, n_rows in n_of_label.items()
+    }
+    greatest_weight, top_weight = w.max(), w.filter(_IS_AT_TOP).max()
+    is_by_class = pl.col(_IS_BY_CLASS).first()
     totals = {}
-    for label, cells in _CLASSES.items():
-        class_weight = w.filter(numbers[label] > 0).max()
+    for label, cells in _CELLS_OF_CLASS.items():
+        class_weight = w.filter(n_of_label[label] > 0).max()
         for cell, weight in zip(cells, (top_weight, greatest_weight), strict=True):
-            totals[_UNSEEN[cell]] = pl.when(is_by_class).then(class_weight).otherwise(weight)
-    totals |= {StratumLabels.POS: numbers["pos"].sum(), StratumLabels.NEG: numbers["neg"].sum()}
-    totals[StratumLabels.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
+            totals[_UNSEEN_OF_CELL[cell]] = pl.when(is_by_class).then(class_weight).otherwise(weight)
+    totals |= {StratumLabels.POS: n_of_label["pos"].sum(), StratumLabels.NEG: n_of_label["neg"].sum()}
+    totals[StratumLabels.N_ALONE] = ((pl.col(_N_DRAWN) == 1) & (w > 1)).sum().cast(pl.Int64)
     aggregates = [value.alias(name) for name, value in totals.items()]
-    sums = aggregate_by(
+    group_sums = aggregate_by(
         strata.with_columns(_to_whole(state)),
         by,
         [pl.col(*state).sum(), pl.col(_SCALE).first(), *aggregates],
     )
-    return sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state)
+    return group_sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state)
 
 
 def _are_by_class() -> pl.Expr:

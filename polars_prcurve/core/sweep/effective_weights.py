@@ -43,11 +43,11 @@ from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
 from polars_prcurve.core.sweep.sweep_columns import SquareSegment, SquareSums, Sweep
 
-_SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
+_CELLS_OF_SIDE = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
-_MEANS = {side: f"{RESERVED}mean_{side}" for side in _SIDES}
+_MEAN_OF_SIDE = {side: f"{RESERVED}mean_{side}" for side in _CELLS_OF_SIDE}
 """The mean weight of the rows of both classes on one side."""
-_OWN_MEANS = {count: f"{RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
+_MEAN_OF_CELL = {cell: f"{RESERVED}mean_{cell}" for cells in _CELLS_OF_SIDE.values() for cell in cells}
 """The mean weight of the rows behind one count; null where there are none."""
 _LEAST_FACTOR = 1.5
 """How much larger the weight of an unseen row must be by class than by score to be taken for it."""
@@ -58,20 +58,20 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     # A positive that was not sampled has the mean weight of its class, or of all rows if that is more.
-    unseen = pl.max_horizontal(mean_weight, pos_squares / n_pos)
+    unseen_weight = pl.max_horizontal(mean_weight, pos_squares / n_pos)
     pos_size, neg_size = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
     # A sample without a heavy positive looks as if none was heavy. So the least size, which flags of
     # reliability read, takes the mean weight of the other class, if that is fewer examples. A class that
     # is thinned out keeps its mean weight, so no size grows when rows are left out.
-    least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
+    pos_size_if_heavy, neg_size_if_heavy = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
         pl.when(pos_squares > 0).then(pos_size).alias(EffectiveSize.N_POS),
         pl.when(neg_squares > 0).then(neg_size).alias(EffectiveSize.N_NEG),
-        pl.min_horizontal(pos_size, least_pos).alias(EffectiveSize.N_POS_LEAST),
-        pl.min_horizontal(neg_size, least_neg).alias(EffectiveSize.N_NEG_LEAST),
-        (unseen / (n_pos + unseen)).alias(Unseen.SHARE),
-        (unseen / (n_pos + unseen)).alias(Unseen.MISSED_SHARE),
+        pl.min_horizontal(pos_size, pos_size_if_heavy).alias(EffectiveSize.N_POS_LEAST),
+        pl.min_horizontal(neg_size, neg_size_if_heavy).alias(EffectiveSize.N_NEG_LEAST),
+        (unseen_weight / (n_pos + unseen_weight)).alias(Unseen.SHARE),
+        (unseen_weight / (n_pos + unseen_weight)).alias(Unseen.MISSED_SHARE),
         (1 / pos_size + 1 / neg_size).alias(EtaError.VARIANCE),
     ]
 
@@ -86,142 +86,166 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
     }
 
 
-def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and ALERT_SIZES."""
-    above = [pl.col(s.cum) - pl.col(s.before) for s in SQUARE_SUMS]
-    below = [pl.col(s.total) - flagged for s, flagged in zip(SQUARE_SUMS, above, strict=True)]
-    all_squares = sum(_scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS)), pl.lit(0.0))
+    squares_above = [pl.col(names.cum) - pl.col(names.before) for names in SQUARE_SUMS]
+    squares_below = [
+        pl.col(names.total) - flagged for names, flagged in zip(SQUARE_SUMS, squares_above, strict=True)
+    ]
+    all_squares = sum(
+        _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS)), pl.lit(0.0)
+    )
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
-    means: dict[str, pl.Expr] = {}
-    moments: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
-    for (side, counts), squares in zip(_SIDES.items(), (above, below), strict=True):
-        class_squares, n = _scale_squares(table, *squares), _add_counts(*counts)
-        mean = pl.when(n > 0).then(sum(class_squares, pl.lit(0.0)) / n)
-        means[_MEANS[side]] = mean.otherwise(mean_weight)
-        for count, square in zip(counts, class_squares, strict=True):
-            means[_OWN_MEANS[count]] = pl.when(_add_counts(count) > 0).then(square / _add_counts(count))
-            moments[name_moment(count, count)] = square
-    shares = {
-        name: _divide(flagged, pl.col(s.total))
-        for name, s, flagged in zip(
-            (SquareSegment.RECALL, SquareSegment.FPR), SQUARE_SUMS, above, strict=True
+    mean_columns: dict[str, pl.Expr] = {}
+    moment_columns: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
+    for (side, cells), squares in zip(
+        _CELLS_OF_SIDE.items(), (squares_above, squares_below), strict=True
+    ):
+        class_squares, n_rows = _scale_squares(table, *squares), _add_counts(*cells)
+        mean = pl.when(n_rows > 0).then(sum(class_squares, pl.lit(0.0)) / n_rows)
+        mean_columns[_MEAN_OF_SIDE[side]] = mean.otherwise(mean_weight)
+        for cell, cell_squares in zip(cells, class_squares, strict=True):
+            mean_columns[_MEAN_OF_CELL[cell]] = pl.when(_add_counts(cell) > 0).then(
+                cell_squares / _add_counts(cell)
+            )
+            moment_columns[name_moment(cell, cell)] = cell_squares
+    share_columns = {
+        name: _divide(flagged, pl.col(names.total))
+        for name, names, flagged in zip(
+            (SquareSegment.RECALL, SquareSegment.FPR), SQUARE_SUMS, squares_above, strict=True
         )
     }
-    frame = frame.with_columns(**shares, **means, **moments)
-    frame = _add_alert_sizes(table, frame)
-    return frame.with_columns(_measure_sizes(table)).drop(*means)
+    points = points.with_columns(**share_columns, **mean_columns, **moment_columns)
+    points = _add_alert_sizes(table, points)
+    return points.with_columns(_measure_sizes(table)).drop(*mean_columns)
 
 
-def _add_alert_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ALERT_SIZES, from the counts and the moments of the cells."""
-    sums = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS}
+    sums_of_cell = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS}
 
-    def add(*cells: str) -> Sums:
-        return reduce(Sums.__add__, (sums[cell] for cell in cells))
+    def add_cells(*cells: str) -> Sums:
+        return reduce(Sums.__add__, (sums_of_cell[cell] for cell in cells))
 
     # The next negative weighs as those at this score, or else at the next one below, or above.
-    n = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
-    squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
-    weight = _near_one(table, n) * _ratios(table)[1]
-    negatives = Sums(weight, _scale_squares(table, squares, squares)[1])
-    next_negative = negatives.mean.backward_fill().forward_fill().over(Group.NUMBER)
+    n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
+    neg_squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
+    neg_weight = _near_one(table, n_neg) * _find_unit_ratios(table)[1]
+    negative_sums = Sums(neg_weight, _scale_squares(table, neg_squares, neg_squares)[1])
+    next_negative = negative_sums.mean.backward_fill().forward_fill().over(Group.NUMBER)
     # And a positive below the threshold, by class or by score.
-    tp, fp, _, tn = (sums[cell].mean for cell in CELLS)
-    by_class = pl.coalesce(tp * (tn / fp), tp, pl.lit(0.0))
-    by_score = pl.coalesce(add("fn", "tn").mean, add(*CELLS).mean)
+    tp_weight, fp_weight, _, tn_weight = (sums_of_cell[cell].mean for cell in CELLS)
+    weight_by_class = pl.coalesce(tp_weight * (tn_weight / fp_weight), tp_weight, pl.lit(0.0))
+    weight_by_score = pl.coalesce(add_cells("fn", "tn").mean, add_cells(*CELLS).mean)
     return add_alert_sizes(
-        frame, add, unseen_alert=next_negative, unseen_miss=_choose_weight(by_score, by_class)
+        points,
+        add_cells,
+        unseen_alert=next_negative,
+        unseen_miss=_choose_weight(weight_by_score, weight_by_class),
     )
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
-    sizes = []
-    squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
-    columns = (
+    size_exprs = []
+    class_squares = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
+    columns_of_classes = (
         (EffectiveSize.N_POS, "recall", SquareSegment.RECALL),
         (EffectiveSize.N_NEG, "fpr", SquareSegment.FPR),
     )
-    for number, (size, name, share) in enumerate(columns):
-        rate, rest = pl.col(name), 1 - pl.col(name)
-        part, unseen = {"above": pl.col(share), "below": 1 - pl.col(share)}, {}
+    for class_number, (size_column, rate_column, share_column) in enumerate(columns_of_classes):
+        rate, rest = pl.col(rate_column), 1 - pl.col(rate_column)
+        share_of_side = {"above": pl.col(share_column), "below": 1 - pl.col(share_column)}
+        unseen_of_side = {}
         for side, opposite in (("above", "below"), ("below", "above")):
-            mean, count = pl.col(_MEANS[side]), _add_counts(_SIDES[side][number])
+            mean_weight = pl.col(_MEAN_OF_SIDE[side])
+            n_rows = _add_counts(_CELLS_OF_SIDE[side][class_number])
             # The share of squares is at least that of one row of the mean weight, and not raised above
             # what the class would have if all its rows on this side had that weight.
-            least = pl.min_horizontal(count * mean, mean * mean)
-            least = least / repeat_in_rows(squares[number], part[side])
+            least_share = pl.min_horizontal(n_rows * mean_weight, mean_weight * mean_weight)
+            least_share = least_share / repeat_in_rows(class_squares[class_number], share_of_side[side])
             # With equal weights both may be the square of one row, apart from rounding.
-            is_below = least > part[side] * (1 + 1e-6)
-            part[side] = pl.when(is_below).then(least).otherwise(part[side])
+            is_below = least_share > share_of_side[side] * (1 + 1e-6)
+            share_of_side[side] = pl.when(is_below).then(least_share).otherwise(share_of_side[side])
             # What a row would weigh where the class has none on this side: as the other class here,
             # times how many times as much this class weighs as the other one on the opposite side.
-            weight = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
+            weight = pl.col(_MEAN_OF_CELL[_CELLS_OF_SIDE[opposite][class_number]])
             other_weight, other_opposite_weight = (
-                pl.col(_OWN_MEANS[_SIDES[place][1 - number]]) for place in (side, opposite)
+                pl.col(_MEAN_OF_CELL[_CELLS_OF_SIDE[other_side][1 - class_number]])
+                for other_side in (side, opposite)
             )
-            by_class = pl.coalesce(other_weight * (weight / other_opposite_weight), weight)
-            unseen[side] = _choose_weight(mean, by_class)
+            weight_by_class = pl.coalesce(other_weight * (weight / other_opposite_weight), weight)
+            unseen_of_side[side] = _choose_weight(mean_weight, weight_by_class)
         # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
-        design_effect = rest * (part["above"] / rate) + rate * (part["below"] / rest)
-        total = _add_counts(*(counts[number] for counts in _SIDES.values()))
-        end_size = total / pl.when(rate == 0).then(unseen["above"]).otherwise(unseen["below"])
+        design_effect = rest * (share_of_side["above"] / rate) + rate * (share_of_side["below"] / rest)
+        total = _add_counts(*(counts[class_number] for counts in _CELLS_OF_SIDE.values()))
+        end_size = total / pl.when(rate == 0).then(unseen_of_side["above"]).otherwise(
+            unseen_of_side["below"]
+        )
         is_inside = (rate > 0) & (rate < 1)
-        value = pl.when(is_inside).then(pl.col(size) / design_effect).otherwise(end_size)
-        sizes.append(value.alias(size))
-    return sizes
+        size = pl.when(is_inside).then(pl.col(size_column) / design_effect).otherwise(end_size)
+        size_exprs.append(size.alias(size_column))
+    return size_exprs
 
 
-def _choose_weight(by_score: pl.Expr, by_class: pl.Expr) -> pl.Expr:
+def _choose_weight(weight_by_score: pl.Expr, weight_by_class: pl.Expr) -> pl.Expr:
     """Return the weight of an unseen row if weights go by score, or by class if that is far larger."""
-    return pl.when(by_class > by_score * _LEAST_FACTOR).then(by_class).otherwise(by_score)
+    return (
+        pl.when(weight_by_class > weight_by_score * _LEAST_FACTOR)
+        .then(weight_by_class)
+        .otherwise(weight_by_score)
+    )
 
 
-def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
     n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
-    squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
-    mean_weight = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
-    shares = {
-        name: _divide(pl.col(s.above) - pl.col(s.before), pl.col(s.total))
-        for name, s in zip(
+    neg_squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
+    mean_weight = _near_one(table, neg_squares, squares=True) / _near_one(table, n_neg)
+    share_columns = {
+        name: _divide(pl.col(names.above) - pl.col(names.before), pl.col(names.total))
+        for name, names in zip(
             (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
         )
     }
-    local_weight = pl.when(n_neg > 0).then(mean_weight * _ratios(table)[1])
-    frame = frame.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **shares)
+    local_weight = pl.when(n_neg > 0).then(mean_weight * _find_unit_ratios(table)[1])
+    points = points.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **share_columns)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
-    for fill in (
+    for filled_weight in (
         pl.col(Segment.N_NEG_LOCAL).backward_fill(),
         pl.col(Segment.N_NEG_LOCAL).forward_fill(),
     ):
-        frame = frame.with_columns(fill.over(Group.NUMBER))
-    return frame.with_columns(
+        points = points.with_columns(filled_weight.over(Group.NUMBER))
+    return points.with_columns(
         (_add_counts("fp", "tn") / pl.col(Segment.N_NEG_LOCAL)).alias(Segment.N_NEG_LOCAL)
     )
 
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
-    squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
+    squares = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
     return [
-        (_near_one(table, pl.col(s.total).fill_null(0)) * ratio, class_squares)
-        for s, ratio, class_squares in zip(CLASS_SUMS, _ratios(table), squares, strict=True)
+        (_near_one(table, pl.col(names.total).fill_null(0)) * ratio, class_squares)
+        for names, ratio, class_squares in zip(
+            CLASS_SUMS, _find_unit_ratios(table), squares, strict=True
+        )
     ]
 
 
-def _ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
+def _find_unit_ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
     """Return the factors from the unit of the weights of each class to that of both classes."""
     if not table.float_sums:
         return pl.lit(1.0), pl.lit(1.0)
-    pos, neg = pl.col(Group.POS_EXPONENT), pl.col(Group.NEG_EXPONENT)
-    return exact_arithmetic.exponent_ratio(pos, neg), exact_arithmetic.exponent_ratio(neg, pos)
+    pos_exponent, neg_exponent = pl.col(Group.POS_EXPONENT), pl.col(Group.NEG_EXPONENT)
+    return exact_arithmetic.exponent_ratio(pos_exponent, neg_exponent), exact_arithmetic.exponent_ratio(
+        neg_exponent, pos_exponent
+    )
 
 
-def _near_one(table: ScoreTable, total: pl.Expr, *, squares: bool = False) -> pl.Expr:
+def _near_one(table: ScoreTable, integer_sum: pl.Expr, *, squares: bool = False) -> pl.Expr:
     """Return a sum of integers as a float, in the unit of its class."""
     unit = exact_arithmetic.SQUARES_NEAR_ONE if squares else exact_arithmetic.NEAR_ONE
-    return total.cast(pl.Float64) * unit if table.float_sums else total.cast(pl.Float64)
+    return integer_sum.cast(pl.Float64) * unit if table.float_sums else integer_sum.cast(pl.Float64)
 
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
@@ -230,11 +254,11 @@ def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
     return pl.when(total > 0).then(part / repeat_in_rows(total.cast(pl.Float64), part))
 
 
-def _scale_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+def _scale_squares(table: ScoreTable, pos_squares: pl.Expr, neg_squares: pl.Expr) -> list[pl.Expr]:
     """Return the sum of squares of each class, in the unit of both."""
     return [
         _near_one(table, total, squares=True) * (ratio * ratio)
-        for total, ratio in zip((pos, neg), _ratios(table), strict=True)
+        for total, ratio in zip((pos_squares, neg_squares), _find_unit_ratios(table), strict=True)
     ]
 
 

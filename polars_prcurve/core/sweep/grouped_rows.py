@@ -98,10 +98,10 @@ class SweepTables(NamedTuple):
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates of unknown size."""
-    pos, neg = (
+    n_pos, n_neg = (
         count.cast(pl.Float64) * pl.col(EffectiveSize.WEIGHT_UNIT) for count in class_counts(table)
     )
-    return pos, neg
+    return n_pos, n_neg
 
 
 def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
@@ -117,11 +117,11 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     return n_pos.alias("n_pos"), n_neg.alias("n_neg")
 
 
-def has_class(table: InputTable, total: str) -> pl.Expr:
+def has_class(table: InputTable, total_name: str) -> pl.Expr:
     """Return whether a group has examples of a class with this total; rates tell that it has some."""
     if isinstance(table, RateTable):
-        return (pl.col(total) > 0).fill_null(True) if table.has_counts else pl.lit(True)
-    return pl.col(total).is_not_null()
+        return (pl.col(total_name) > 0).fill_null(True) if table.has_counts else pl.lit(True)
+    return pl.col(total_name).is_not_null()
 
 
 def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
@@ -129,23 +129,25 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     amounts = class_amounts(table.columns)
     if unscored := table.unscored:
         is_below = table.columns[Row.SCORE].is_null() if unscored.in_rows else pl.lit(False)
-        totals = []
+        total_exprs = []
         for amount, n_others in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
             amount_below = pl.when(is_below).then(amount).otherwise(0)
-            totals += [amount.sum() + n_others, amount_below.sum() + n_others]
-        return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
+            total_exprs += [amount.sum() + n_others, amount_below.sum() + n_others]
+        return [total.alias(total_name) for total, total_name in zip(total_exprs, TOTALS, strict=True)]
     if Row.LABEL in table.columns:
         n_pos = amounts[Row.POS].sum()
         return [n_pos.alias(Group.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(Group.N_NEG)]
     if table.float_sums:  # only the largest weight of a group tells the scale of its integers
         return [
-            exact_arithmetic.weight_exponent(amounts[s.amount].max()).alias(s.exponent)
-            for s in CLASS_SUMS
+            exact_arithmetic.weight_exponent(amounts[names.amount].max()).alias(names.exponent)
+            for names in CLASS_SUMS
         ]
-    sums = {s.total: amounts[s.amount] for s in CLASS_SUMS}
-    for s, square in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
-        sums[square.total] = exact_arithmetic.square_integer(amounts[s.amount], is_scaled=False)
-    return [amount.sum().alias(name) for name, amount in sums.items()]
+    amount_of_total = {names.total: amounts[names.amount] for names in CLASS_SUMS}
+    for names, square_names in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
+        amount_of_total[square_names.total] = exact_arithmetic.square_integer(
+            amounts[names.amount], is_scaled=False
+        )
+    return [amount.sum().alias(total_name) for total_name, amount in amount_of_total.items()]
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -157,13 +159,13 @@ def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFra
 
 
 def join_group_numbers(
-    table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: str
+    table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *value_names: str
 ) -> pl.LazyFrame:
-    """Add the group number, and columns `values` of the group table; by a join if no expression does."""
+    """Add the group number, and the columns `value_names` of the group table; maybe by a join."""
     if table.group_expr is None:
-        return join_groups(rows, groups.select(*table.by, Group.NUMBER, *values), table.by)
+        return join_groups(rows, groups.select(*table.by, Group.NUMBER, *value_names), table.by)
     rows = rows.with_columns(table.group_expr.alias(Group.NUMBER))
-    return rows.join(groups.select(Group.NUMBER, *values), on=Group.NUMBER) if values else rows
+    return rows.join(groups.select(Group.NUMBER, *value_names), on=Group.NUMBER) if value_names else rows
 
 
 def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
@@ -175,9 +177,10 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
         rows = prepare_rows(table, groups, unscored=True)
     else:
         rows = join_group_numbers(table, table.all_rows, groups)
-    amounts = class_amounts({name: pl.col(name) for name in table.columns})
+    amount_columns = class_amounts({name: pl.col(name) for name in table.columns})
     rows = rows.with_columns(
-        (amount if whole else amount.cast(pl.Float64)).alias(name) for name, amount in amounts.items()
+        (amount if whole else amount.cast(pl.Float64)).alias(name)
+        for name, amount in amount_columns.items()
     )
     rows = rows.filter((pl.col(Row.POS) > 0) | (pl.col(Row.NEG) > 0))
     if table.score_dtype.is_float():  # equal scores have equal bits
@@ -185,19 +188,19 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
     return rows
 
 
-def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
+def check_groups(table: InputTable, groups: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
     """Return the groups that count, without tallies; the query stops if a check of the table fails."""
     # Every result is joined with this table, so no check can be optimized away.
-    checks = [*table.tallies.checks, *others]
-    checked = stop_if_broken(groups, checks).drop(*table.tallies.tests)
-    return keep_counted_groups(table, checked)
+    checks = [*table.tallies.checks, *other_checks]
+    checked_groups = stop_if_broken(groups, checks).drop(*table.tallies.tests)
+    return keep_counted_groups(table, checked_groups)
 
 
-def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def keep_counted_groups(table: InputTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
     if not isinstance(table, ScoreTable) or (Row.LABEL in table.columns and table.unscored is None):
-        return frame
-    return frame.filter((pl.col(Group.N_POS).fill_null(0) > 0) | (pl.col(Group.N_NEG).fill_null(0) > 0))
+        return groups
+    return groups.filter((pl.col(Group.N_POS).fill_null(0) > 0) | (pl.col(Group.N_NEG).fill_null(0) > 0))
 
 
 def prepare_rows(
@@ -214,7 +217,7 @@ def prepare_rows(
     """
     rows = table.all_rows if unscored else table.rows
     rows = rows.select(pl.exclude(without)) if without else rows
-    exponents = [s.exponent for s in CLASS_SUMS] if table.float_sums else []
+    exponents = [names.exponent for names in CLASS_SUMS] if table.float_sums else []
     rows = join_group_numbers(table, rows, groups, *exponents)
     if Row.LABEL in table.columns:
         return rows
@@ -226,34 +229,39 @@ def prepare_rows(
     if Row.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
-        exact_arithmetic.square_integer(pl.col(s.amount), is_scaled=table.float_sums).alias(
-            square.amount
+        exact_arithmetic.square_integer(pl.col(names.amount), is_scaled=table.float_sums).alias(
+            square_names.amount
         )
-        for s, square in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
+        for names, square_names in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
 
 
 # Weights as integers in the unit of their group; built once, since expressions cost time
-_WHOLE_WEIGHTS = [exact_arithmetic.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in CLASS_SUMS]
+_WHOLE_WEIGHTS = [
+    exact_arithmetic.to_integer(pl.col(names.amount), pl.col(names.exponent)) for names in CLASS_SUMS
+]
 # The sums of squares that a table of counts comes with, likewise
 _WHOLE_SQUARES = [
-    exact_arithmetic.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)) for s in SQUARE_SUMS
+    exact_arithmetic.sum_to_square_integer(pl.col(names.amount), pl.col(names.exponent))
+    for names in SQUARE_SUMS
 ]
 
 
 def to_counts(
-    table: ScoreTable, pos: Mapping[str, pl.Expr], neg: Mapping[str, pl.Expr]
+    table: ScoreTable, pos_sums: Mapping[str, pl.Expr], neg_sums: Mapping[str, pl.Expr]
 ) -> list[pl.Expr]:
     """Return the counts that users see, by name, from integers of the running sums of both classes."""
-    counts: list[pl.Expr] = []
-    for sums, s in zip((pos, neg), CLASS_SUMS, strict=True):
+    count_exprs: list[pl.Expr] = []
+    for sum_of_name, names in zip((pos_sums, neg_sums), CLASS_SUMS, strict=True):
         if table.float_sums:
-            values = exact_arithmetic.from_integers(sums.values(), pl.col(s.exponent))
+            count_values = exact_arithmetic.from_integers(sum_of_name.values(), pl.col(names.exponent))
         else:
             # A count too large for Int64 stops the query by a check, which no other error may forestall.
-            values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]
-        counts += [value.alias(name) for name, value in zip(sums, values, strict=True)]
-    return counts
+            count_values = [
+                value.cast(table.count_dtype, wrap_numerical=True) for value in sum_of_name.values()
+            ]
+        count_exprs += [value.alias(name) for name, value in zip(sum_of_name, count_values, strict=True)]
+    return count_exprs
 
 
 # Rows sorted by group and falling score ---------------------------------------------------------
@@ -313,25 +321,25 @@ def sort_rows(
     amount_names = (Row.POS, Row.NEG, *summed)
     if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
         return _sort_by_columns(
-            rows, marks, has_labels=has_labels, amounts=amount_names, carried=carried
+            rows, marks, has_labels=has_labels, amount_names=amount_names, carried=carried
         )
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted = (~_code_score(pl.col(Row.SCORE), dtype)).cast(pl.Int128)
-    place = pl.col(Group.NUMBER).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
-    bit: pl.Expr = pl.col(Row.LABEL) if has_labels else pl.lit(0)
+    inverted_code = (~_code_score(pl.col(Row.SCORE), dtype)).cast(pl.Int128)
+    score_key = pl.col(Group.NUMBER).cast(pl.Int128) * 2**66 + 2**65 + inverted_code * 4
+    class_bit: pl.Expr = pl.col(Row.LABEL) if has_labels else pl.lit(0)
     amounts = {} if has_labels else {name: pl.col(name) for name in amount_names}
-    keyed_rows = rows.select((place + bit).alias(_KEY), *amounts, *carried)
+    keyed_rows = rows.select((score_key + class_bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
-        keyed_marks = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
+        keyed_marks = marks.select((score_key + _MARK_BIT).alias(_KEY), *amounts)
         keyed_rows = pl.concat([keyed_rows, keyed_marks], how="diagonal")
     key = pl.col(_KEY)
     # The fill is above all keys, so the last row of the table counts as a last one.
-    changes = key ^ key.shift(-1, fill_value=2**126)
+    changed_bits = key ^ key.shift(-1, fill_value=2**126)
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
-    bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
+    low_bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
     if has_labels:
-        amounts = {Row.POS: bits == _POSITIVE_BIT, Row.NEG: bits == 0}
+        amounts = {Row.POS: low_bits == _POSITIVE_BIT, Row.NEG: low_bits == 0}
         amounts = {name: test.cast(pl.Int64) for name, test in amounts.items()}
     return SortedRows(
         keyed_rows.sort(_KEY),
@@ -340,12 +348,12 @@ def sort_rows(
         group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
         # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
         threshold=_code_score(
-            (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX, dtype, back=True
+            (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX, dtype, decodes=True
         ),
         # Neighbours of equal group and score differ in the two low bits at most.
-        is_last=changes > (_POSITIVE_BIT | _MARK_BIT),
-        ends_group=changes >= 2**66,
-        is_mark=bits == _MARK_BIT,
+        is_last=changed_bits > (_POSITIVE_BIT | _MARK_BIT),
+        ends_group=changed_bits >= 2**66,
+        is_mark=low_bits == _MARK_BIT,
         amounts=amounts,
         negatives_first=has_labels and marks is None,
     )
@@ -360,17 +368,21 @@ def _sort_by_columns(
     marks: pl.LazyFrame | None,
     *,
     has_labels: bool,
-    amounts: tuple[str, ...],
+    amount_names: tuple[str, ...],
     carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if has_labels:
-        tests = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
-        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in tests.items())
-    columns = (Group.NUMBER, Row.SCORE, *amounts)
-    rows = rows.select(*columns, *carried, pl.lit(False).alias(Row.MARK))
+        label_columns = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
+        rows = rows.with_columns(
+            test.cast(pl.Int128).alias(name) for name, test in label_columns.items()
+        )
+    column_names = (Group.NUMBER, Row.SCORE, *amount_names)
+    rows = rows.select(*column_names, *carried, pl.lit(False).alias(Row.MARK))
     if marks is not None:
-        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(Row.MARK))], how="diagonal")
+        rows = pl.concat(
+            [rows, marks.select(*column_names, pl.lit(True).alias(Row.MARK))], how="diagonal"
+        )
     group, score = pl.col(Group.NUMBER), pl.col(Row.SCORE)
     ends_group = group.ne_missing(group.shift(-1))
     return SortedRows(
@@ -381,22 +393,22 @@ def _sort_by_columns(
         is_last=ends_group | score.ne_missing(score.shift(-1)),
         ends_group=ends_group,
         is_mark=pl.col(Row.MARK),
-        amounts={name: pl.col(name) for name in amounts},
+        amounts={name: pl.col(name) for name in amount_names},
     )
 
 
-def _code_score(value: pl.Expr, dtype: pl.DataType, *, back: bool = False) -> pl.Expr:
+def _code_score(score: pl.Expr, dtype: pl.DataType, *, decodes: bool = False) -> pl.Expr:
     """Return an Int64 that rises with the score and is equal for equal scores, or the score of one."""
     if dtype.is_float():  # those of 32 bits are widened without loss
-        if back:
-            return _mirror_negative_bits(value).reinterpret(dtype=pl.Float64).cast(dtype)
-        return _mirror_negative_bits(float_bits(value))
+        if decodes:
+            return _mirror_negative_bits(score).reinterpret(dtype=pl.Float64).cast(dtype)
+        return _mirror_negative_bits(float_bits(score))
     if dtype == pl.UInt64:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
-        if back:
-            return (value ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
-        return value.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
-    return value.cast(dtype if back else pl.Int64)
+        if decodes:
+            return (score ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
+        return score.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
+    return score.cast(dtype if decodes else pl.Int64)
 
 
 def rising_code(value: pl.Expr) -> pl.Expr:

@@ -85,13 +85,13 @@ class Design:
     only_at_thresholds: ClassVar[bool] = False
     """Whether only errors at thresholds read it, because those of areas add up units by themselves."""
 
-    def add_sums(self, ordered: SortedRows) -> SortedRows:
+    def add_sums(self, sorted_rows: SortedRows) -> SortedRows:
         """Add `sums` to sorted rows."""
-        return ordered
+        return sorted_rows
 
-    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
+    def measure_rows(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
         """Put what bands read in place of `sums`."""
-        return running
+        return running_sums
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         """Add the sizes of the classes, if they are asked for, to a group table with their totals."""
@@ -99,22 +99,26 @@ class Design:
             list_plain_sizes(pl.col(Group.N_POS).cast(pl.Float64), pl.col(Group.N_NEG).cast(pl.Float64))
         )
 
-    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+    def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
         """Add SWEEP_COLUMNS, rates before a row, and sizes to running sums joined with their groups."""
         if not isinstance(self.table, ScoreTable):
-            return frame  # points have rates, and counts if these are known
+            return running_sums  # points have rates, and counts if these are known
         class_sums: list[dict[str, pl.Expr]] = []
-        names = (("tp", "fn", Segment.RECALL_BEFORE), ("fp", "tn", Segment.FPR_BEFORE))
-        for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
+        names_of_classes = (("tp", "fn", Segment.RECALL_BEFORE), ("fp", "tn", Segment.FPR_BEFORE))
+        for names, (flagged_column, silent_column, before_column) in zip(
+            CLASS_SUMS, names_of_classes, strict=True
+        ):
             # Running sums go on from one group to the next; subtract the totals of earlier groups.
-            flagged = pl.col(s.cum) - pl.col(s.before)
-            silent = pl.col(s.total) - flagged
+            flagged = pl.col(names.cum) - pl.col(names.before)
+            silent = pl.col(names.total) - flagged
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
-            sums = {above: flagged, below: silent, s.total: flagged + silent}
-            class_sums.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
-        columns = to_counts(self.table, *class_sums)
-        return frame.with_columns(pl.col(Row.SCORE).alias("threshold"), *columns).with_columns(
+            sum_columns = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
+            class_sums.append({**sum_columns, before_column: pl.col(names.above) - pl.col(names.before)})
+        count_exprs = to_counts(self.table, *class_sums)
+        return running_sums.with_columns(
+            pl.col(Row.SCORE).alias("threshold"), *count_exprs
+        ).with_columns(
             # The total of an empty class is null, so that its rates are null; its counts are 0.
             pl.col("fn", "tn").fill_null(0),
             (pl.col("tp") / pl.col(Group.N_POS)).alias("recall"),
@@ -123,9 +127,9 @@ class Design:
             pl.col(Segment.FPR_BEFORE) / pl.col(Group.N_NEG),
         )
 
-    def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+    def add_area_columns(self, points: pl.LazyFrame) -> pl.LazyFrame:
         """Add what errors of areas read besides."""
-        return frame
+        return points
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         """Return the sizes at a threshold above all scores, over columns of the group table."""
@@ -144,11 +148,11 @@ class WeightedDesign(Design):
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         return groups.with_columns(weights.group_design_columns(self.table))
 
-    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return weights.set_design_sizes(self.table, super().add_counts(frame))
+    def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
+        return weights.set_design_sizes(self.table, super().add_counts(running_sums))
 
-    def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return weights.add_design_shares(self.table, frame)
+    def add_area_columns(self, points: pl.LazyFrame) -> pl.LazyFrame:
+        return weights.add_design_shares(self.table, points)
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         return weights.sizes_without_alerts(self.table)
@@ -166,11 +170,11 @@ class StratifiedDesign(WeightedDesign):
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         # The effective sizes are those of weights; strata tell the rest of all rows of a group.
-        sizes = weights.group_design_columns(self.table)[: len(_SIZES)]
-        return strata.join_strata(self.table, groups).with_columns(sizes)
+        size_exprs = weights.group_design_columns(self.table)[: len(_SIZES)]
+        return strata.join_strata(self.table, groups).with_columns(size_exprs)
 
-    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return strata.set_strata_sizes(super().add_counts(frame))
+    def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
+        return strata.set_strata_sizes(super().add_counts(running_sums))
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         return clusters.SIZES_UNREACHED
@@ -193,14 +197,14 @@ class ClusteredDesign(Design):
         # Rows have a variance of their own.
         return super().add_group_sizes(groups).drop(EtaError.VARIANCE, strict=False)
 
-    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+    def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
         # A row that no score reaches has no sums of its own. There none is flagged.
-        frame = (
+        running_sums = (
             super()
-            .add_counts(frame)
+            .add_counts(running_sums)
             .with_columns(pl.col(name).max().over(Group.NUMBER) for name in self.group_columns)
         )
-        return frame.with_columns(
+        return running_sums.with_columns(
             pl.coalesce(ClusterSize.N_POS, ClusterSize.N_POS_UNREACHED).alias(EffectiveSize.N_POS),
             pl.coalesce(ClusterSize.N_NEG, ClusterSize.N_NEG_UNREACHED).alias(EffectiveSize.N_NEG),
             pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0),
@@ -220,34 +224,45 @@ class PartsDesign(Design):
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
-        parts = build_class_weights(self.table).with_columns(
-            to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
-            for n, weight in CLASS_WEIGHTS.items()
+        weighted_parts = build_class_weights(self.table).with_columns(
+            to_whole_shares(
+                (pl.col(weight_column) * pl.col(weight_column) / pl.col(total_column)).fill_nan(0.0)
+            ).alias(weight_column)
+            for total_column, weight_column in CLASS_WEIGHTS.items()
         )
         by = self.table.by
-        sums = [sum_shares(pl.col(CLASS_WEIGHTS[n])).alias(size) for n, size in _SIZES.items()]
-        sizes = aggregate_by(parts, by, sums).with_columns(
-            pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
+        size_sums = [
+            sum_shares(pl.col(CLASS_WEIGHTS[total_column])).alias(size_column)
+            for total_column, size_column in _SIZES.items()
+        ]
+        sizes = aggregate_by(weighted_parts, by, size_sums).with_columns(
+            pl.when(pl.col(size_column) > 0).then(1 / pl.col(size_column)).alias(size_column)
+            for size_column in _SIZES.values()
         )
         groups = join_groups(groups, sizes, by, how="left", keep_order=True)
         return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
-    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+    def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
         false_alerts = pl.col(Sweep.CUM_NEG) - pl.col(GroupSums.NEG_BEFORE_GROUP)
         false_squares = pl.col(SquareSums.CUM_NEG) - pl.col(GroupSums.NEG_SQUARES_BEFORE_GROUP)
-        sums = [
+        sums_of_columns = [
             (pl.col(Group.N_POS), pl.col(GroupSums.N_POS_SQUARES)),
             (pl.col(Group.N_NEG), pl.col(GroupSums.N_NEG_SQUARES)),
             (false_alerts, false_squares),
         ]
-        rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
-        columns = []
-        for name, (total, squares) in zip(FIELD_COLUMNS, sums, strict=True):
-            size = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
+        float_rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
+        size_exprs = []
+        for name, (total, squares) in zip(FIELD_COLUMNS, sums_of_columns, strict=True):
+            weight_sum = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
             # Kish 1965: (sum of w)^2 / (sum of w^2).
-            square = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, rows)
-            columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
-        return super().add_counts(frame.with_columns(columns))
+            square_sum = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, float_rows)
+            size_exprs.append(
+                pl.when(weight_sum > 0)
+                .then(weight_sum * weight_sum / square_sum)
+                .otherwise(0.0)
+                .alias(name)
+            )
+        return super().add_counts(running_sums.with_columns(size_exprs))
 
 
 DESIGNS: dict[SampleKind, type[Design]] = {
@@ -263,33 +278,38 @@ DESIGNS: dict[SampleKind, type[Design]] = {
 
 def choose_design(table: InputTable, *, effective: bool, at_thresholds: bool = False) -> Design:
     """Return the design of a table; sizes matter only if `effective`, for areas or `at_thresholds`."""
-    design = DESIGNS[table.sample]
-    is_read = effective and (at_thresholds or not design.only_at_thresholds)
-    return (design if is_read or design.weighs_rows else Design)(table, effective)
+    design_class = DESIGNS[table.sample]
+    reads_sizes = effective and (at_thresholds or not design_class.only_at_thresholds)
+    return (design_class if reads_sizes or design_class.weighs_rows else Design)(table, effective)
 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
     """Return the columns of sizes, Unseen.SHARE and EtaError.VARIANCE of n_pos and n_neg examples."""
-    sizes = {EffectiveSize.N_POS: n_pos, EffectiveSize.N_NEG: n_neg, Segment.N_NEG_LOCAL: n_neg}
-    sizes |= {EffectiveSize.N_POS_LEAST: n_pos, EffectiveSize.N_NEG_LEAST: n_neg}
-    sizes |= {Unseen.SHARE: 1 / (n_pos + 1), Unseen.MISSED_SHARE: 1 / (n_pos + 1)}
+    size_columns = {EffectiveSize.N_POS: n_pos, EffectiveSize.N_NEG: n_neg, Segment.N_NEG_LOCAL: n_neg}
+    size_columns |= {EffectiveSize.N_POS_LEAST: n_pos, EffectiveSize.N_NEG_LEAST: n_neg}
+    size_columns |= {Unseen.SHARE: 1 / (n_pos + 1), Unseen.MISSED_SHARE: 1 / (n_pos + 1)}
     # Of the logit, ln n_pos - ln n_neg. One example more would be a share 1 / (n + 1) of its class.
-    sizes |= {EtaError.VARIANCE: 1 / n_pos + 1 / n_neg}
-    return [size.alias(name) for name, size in sizes.items()]
+    size_columns |= {EtaError.VARIANCE: 1 / n_pos + 1 / n_neg}
+    return [size.alias(name) for name, size in size_columns.items()]
 
 
 def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
     assert table.parts is not None
     eta = pl.col(Part.ETA)
-    amounts = {Group.N_POS: pl.col(Part.SHARE) * eta, Group.N_NEG: pl.col(Part.SHARE) * (1 - eta)}
-    parts = table.parts.frame.filter(pl.col(Part.SHARE) > 0)
+    weight_of_total = {
+        Group.N_POS: pl.col(Part.SHARE) * eta,
+        Group.N_NEG: pl.col(Part.SHARE) * (1 - eta),
+    }
+    parts = table.parts.part_rows.filter(pl.col(Part.SHARE) > 0)
     parts = parts.with_columns(
-        amount.fill_null(0.0).alias(CLASS_WEIGHTS[n]) for n, amount in amounts.items()
+        amount.fill_null(0.0).alias(CLASS_WEIGHTS[total]) for total, amount in weight_of_total.items()
     )
-    totals = (sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values())
+    share_sums = (
+        sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values()
+    )
     total_names = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
-    parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(total_names), table.by)
+    parts = join_groups(parts, aggregate_by(parts, table.by, share_sums).rename(total_names), table.by)
     return parts.with_columns(
         (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
         for name, total in total_names.items()

@@ -71,27 +71,31 @@ def build_eta_sweep(
     With `effective`, the effective sizes of both classes are beside it, and what else errors read.
     `listed` are thresholds in place of `thresholds`: different values of the score's dtype.
     """
-    steps, scores = (None, None) if thresholds is None else read_thresholds(thresholds, table)
+    n_steps, threshold_scores = (
+        (None, None) if thresholds is None else read_thresholds(thresholds, table)
+    )
     design = choose_design(table, effective=effective, at_thresholds=True)
-    rows, groups, _ = build_running_sums(table, scores if listed is None else listed, design=design)
-    if steps == CORNERS:
+    rows, groups, _ = build_running_sums(
+        table, threshold_scores if listed is None else listed, design=design
+    )
+    if n_steps == CORNERS:
         rows = drop_inner_negatives(rows)
-    elif steps is not None:  # before they are repeated at each prevalence, which does not change them
-        points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
-        points = keep_recall_steps(Design(table, effective=False).add_counts(points), steps)
-        rows = points.select(rows.collect_schema().names())
+    elif n_steps is not None:  # before they are repeated at each prevalence, which does not change them
+        step_points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+        step_points = keep_recall_steps(Design(table, effective=False).add_counts(step_points), n_steps)
+        rows = step_points.select(rows.collect_schema().names())
     if grid is None:
-        frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+        pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
         groups = eta_grid.join_etas(groups, grid, *grouped_rows.class_sizes(table))
         if checks := eta_grid.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
-        if grid.etas_per_group == 1 and grid.copies == 1:
-            frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+        if grid.etas_per_group == 1 and grid.n_copies == 1:
+            pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
         else:
             # With the groups on the left, the join itself puts the rows in order.
-            frame = groups.join(rows, on=Group.NUMBER, maintain_order="left_right")
-    return design.add_counts(frame)
+            pairs = groups.join(rows, on=Group.NUMBER, maintain_order="left_right")
+    return design.add_counts(pairs)
 
 
 def build_sweep(
@@ -114,9 +118,9 @@ def build_sweep(
     groups = groups.cache()
     if unscored and has_unscored(table):
         rows = add_unscored_rows(rows, groups)
-    frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
-    frame = design.add_area_columns(design.add_counts(frame))
-    return SweepTables(frame, groups, design.weighted)
+    points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+    points = design.add_area_columns(design.add_counts(points))
+    return SweepTables(points, groups, design.weighted)
 
 
 def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
@@ -125,22 +129,22 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
     check_group_names(table.by, (*columns, *(SQUARE_COLUMNS if table.has_squares else ())))
     design = choose_design(table, effective=table.has_squares)
-    rows, groups, weighted = build_running_sums(table, None, design=design)
+    rows, groups, has_squares = build_running_sums(table, None, design=design)
     rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows
-    sums = (*CLASS_SUMS, *(SQUARE_SUMS if weighted else ()))
-    own_counts = rows.with_columns(pl.col(s.cum) - pl.col(s.above) for s in sums)
-    frame = own_counts.join(groups, on=Group.NUMBER, maintain_order="left")
-    n_pos, n_neg = (pl.col(s.cum) for s in CLASS_SUMS)
+    sums = (*CLASS_SUMS, *(SQUARE_SUMS if has_squares else ()))
+    score_counts = rows.with_columns(pl.col(names.cum) - pl.col(names.above) for names in sums)
+    score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
+    n_pos, n_neg = (pl.col(names.cum) for names in CLASS_SUMS)
     n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
-    values = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
-    if weighted:
-        for name, s in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
-            square, exponent = pl.col(s.cum), pl.col(s.exponent)
-            values[name] = square.cast(pl.Float64)
+    result_columns = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
+    if has_squares:
+        for name, names in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
+            square_sum, exponent = pl.col(names.cum), pl.col(names.exponent)
+            result_columns[name] = square_sum.cast(pl.Float64)
             if table.float_sums:
-                values[name] = exact_arithmetic.square_from_integer(square, exponent)
+                result_columns[name] = exact_arithmetic.square_from_integer(square_sum, exponent)
         columns = (*columns, *SQUARE_COLUMNS)
-    return frame.select(*table.by, *(values[name].alias(name) for name in columns))
+    return score_rows.select(*table.by, *(result_columns[name].alias(name) for name in columns))
 
 
 # Which rows of a sweep are kept -----------------------------------------------------------------
@@ -156,48 +160,48 @@ CORNERS = 0
 
 def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out rows inside runs of negatives, whose neighbours in the group both have their recall."""
-    begins = begin_block(Sweep.CUM_POS)
-    return rows.filter(begins | end_block(begins))
+    begins_block = begin_block(Sweep.CUM_POS)
+    return rows.filter(begins_block | end_block(begins_block))
 
 
-def begin_block(level: str) -> pl.Expr:
+def begin_block(level_column: str) -> pl.Expr:
     """Return whether a row is the first of its block: of the rows of a group that share a level."""
     # A first row has no neighbour: ne_missing makes its comparison true, not null.
-    group, value = pl.col(Group.NUMBER), pl.col(level)
-    return group.ne_missing(group.shift(1)) | value.ne_missing(value.shift(1))
+    group, level = pl.col(Group.NUMBER), pl.col(level_column)
+    return group.ne_missing(group.shift(1)) | level.ne_missing(level.shift(1))
 
 
-def end_block(begins: pl.Expr) -> pl.Expr:
-    """Return whether a row is the last of its block, since the next one `begins` another."""
-    return begins.shift(-1, fill_value=True)
+def end_block(begins_block: pl.Expr) -> pl.Expr:
+    """Return whether a row is the last of its block, since the next one begins another."""
+    return begins_block.shift(-1, fill_value=True)
 
 
 def mark_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of each row's block, and whether it is a corner; see `curves.row_search`."""
-    begins = pl.col(Sweep.IS_CORNER)
+    begins_block = pl.col(Sweep.IS_CORNER)
     # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
     follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
     return rows.with_columns(begin_block("recall").alias(Sweep.IS_CORNER)).with_columns(
-        begins.cast(pl.UInt32).cum_sum().alias(Sweep.BLOCK),
-        (begins | end_block(begins) | follows_none).alias(Sweep.IS_CORNER),
+        begins_block.cast(pl.UInt32).cum_sum().alias(Sweep.BLOCK),
+        (begins_block | end_block(begins_block) | follows_none).alias(Sweep.IS_CORNER),
     )
 
 
-def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
+def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
     """Keep the rows at which recall first reaches one or more of 1/steps, 2/steps, ..., 1."""
 
     def count_steps_reached(recall: pl.Expr) -> pl.Expr:
         # The product may round up or down to a whole number, so the steps on both sides of it are
         # compared with recall as k / steps, which is the float that users compare with.
-        step = (recall * steps).floor()
-        divisor = step * 0 + steps  # a column: Polars would multiply by the reciprocal of a number
+        step = (recall * n_steps).floor()
+        divisor = step * 0 + n_steps  # a column: Polars would multiply by the reciprocal of a number
         too_many = (recall < step / divisor).cast(pl.Int64)
         too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
         return step - too_many + too_few
 
     rates = (pl.col("recall"), pl.col(Segment.RECALL_BEFORE))
-    n_steps, n_steps_before = map(count_steps_reached, rates)
-    return frame.filter(n_steps > n_steps_before)
+    n_steps_reached, n_steps_before = map(count_steps_reached, rates)
+    return points.filter(n_steps_reached > n_steps_before)
 
 
 def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | None, pl.Series | None]:
@@ -216,8 +220,8 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
             f"{argument}= has no thresholds to look up; pass thresholds= as a number of recall steps"
         )
     scores = read_list("thresholds=", thresholds, "a whole number or a list of scores")
-    numbers = read_threshold_list("thresholds", scores, table.score_dtype)
-    return None, to_least_scores(numbers, table.score_dtype).unique()
+    real_numbers = read_threshold_list("thresholds", scores, table.score_dtype)
+    return None, to_least_scores(real_numbers, table.score_dtype).unique()
 
 
 # Running sums over the sorted rows of all groups ------------------------------------------------
@@ -252,16 +256,16 @@ def build_running_sums(
         return build_points(table, checked=checked)
     assert isinstance(table, ScoreTable)
     design = design or Design(table, effective=False)
-    results = table.kept_counts
-    if results is None or listed is not None or list_marks is not None or design.carried:
+    result_of_key = table.kept_counts
+    if result_of_key is None or listed is not None or list_marks is not None or design.carried:
         return _sum_rows(table, listed, design, list_marks, checked=checked, ends_only=ends_only)
     # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
-    keys = _name_rows(type(design), ends_only), ("groups", type(design), design.effective)
-    if not set(keys) <= set(results):
+    result_keys = _name_rows(type(design), ends_only), ("groups", type(design), design.effective)
+    if not set(result_keys) <= set(result_of_key):
         tables = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        store(table, keys[0], tables.rows)
-        store(table, keys[1], tables.groups)
-    rows, groups = (results[key] for key in keys)
+        store(table, result_keys[0], tables.rows)
+        store(table, result_keys[1], tables.groups)
+    rows, groups = (result_of_key[key] for key in result_keys)
     return SweepTables(rows, groups, design.weighted)
 
 
@@ -270,14 +274,14 @@ def _name_rows(design: type[Design], ends_only: bool) -> tuple[str, type[Design]
     return "rows", design, ends_only
 
 
-def store(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+def store(table: InputTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
     """Return a query as it is, or its result, by a name, of a table that keeps what it has counted."""
-    results = table.kept_counts
-    if results is None:
+    result_of_key = table.kept_counts
+    if result_of_key is None:
         return query
-    if name not in results:
-        results[name] = table.collect(query, "", n_etas=1).lazy()
-    return results[name]
+    if key not in result_of_key:
+        result_of_key[key] = table.collect(query, "", n_etas=1).lazy()
+    return result_of_key[key]
 
 
 MANY_ROWS = 100_000  # from this many rows on it saves time to search among corners alone
@@ -285,13 +289,15 @@ MANY_ROWS = 100_000  # from this many rows on it saves time to search among corn
 
 def keep_blocks(table: InputTable) -> pl.Expr | None:
     """Add BLOCK to rows that an earlier question has stored, if many, and return the test of corners."""
-    name, results = _name_rows(Design, ends_only=False), table.kept_counts or {}
-    if name not in results or (table.n_rows or 0) < MANY_ROWS:
+    key, result_of_key = _name_rows(Design, ends_only=False), table.kept_counts or {}
+    if key not in result_of_key or (table.n_rows or 0) < MANY_ROWS:
         return None
-    rows = results[name]  # read once: another thread may add Sweep.BLOCK at this time
+    rows = result_of_key[key]  # read once: another thread may add Sweep.BLOCK at this time
     if Sweep.BLOCK not in rows.collect_schema():
-        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(Sweep.BLOCK, Sweep.IS_CORNER)
-        results[name] = table.collect(rows, "").hstack(table.collect(marks, "")).lazy()
+        block_columns = mark_blocks(build_sweep(table, unscored=False).rows).select(
+            Sweep.BLOCK, Sweep.IS_CORNER
+        )
+        result_of_key[key] = table.collect(rows, "").hstack(table.collect(block_columns, "")).lazy()
     return pl.col(Sweep.IS_CORNER)
 
 
@@ -335,10 +341,10 @@ def _sum_rows(
     if marks is not None:  # a mark adds nothing to either class
         zero = pl.lit(0, dtype=pl.Int128)
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    ordered = sort_rows(rows, table, marks, summed=design.summed, carried=design.carried)
-    ordered = design.add_sums(ordered) if design.sums else ordered
+    sorted_rows = sort_rows(rows, table, marks, summed=design.summed, carried=design.carried)
+    sorted_rows = design.add_sums(sorted_rows) if design.sums else sorted_rows
     running = _add_up(
-        ordered, sums, ends_only=ends_only, other_sums=design.sums, has_marks=marks is not None
+        sorted_rows, sums, ends_only=ends_only, other_sums=design.sums, has_marks=marks is not None
     )
     running = design.measure_rows(running) if design.sums else running
     groups = design.add_group_sizes(groups) if design.effective else groups
@@ -354,15 +360,19 @@ def _sum_rows(
 def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     # Running sums add up what has a score.
-    below = {} if table.unscored is None else _BELOW
+    unscored_of_total = {} if table.unscored is None else _BELOW
     scored_totals = [
-        pl.col(s.total) - pl.col(below[s.total]) if s.total in below else pl.col(s.total) for s in sums
+        pl.col(names.total) - pl.col(unscored_of_total[names.total])
+        if names.total in unscored_of_total
+        else pl.col(names.total)
+        for names in sums
     ]
     columns = [
-        (total.cum_sum() - total).alias(s.before) for total, s in zip(scored_totals, sums, strict=True)
+        (total.cum_sum() - total).alias(names.before)
+        for total, names in zip(scored_totals, sums, strict=True)
     ]
     # A null total makes every rate of an empty class null, without a test per row.
-    columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
+    columns += [pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
         unit = exact_arithmetic.weight_unit(pl.min_horizontal(Group.POS_EXPONENT, Group.NEG_EXPONENT))
@@ -370,7 +380,7 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
 
 
 def _add_up(
-    ordered: SortedRows,
+    sorted_rows: SortedRows,
     sums: Sequence[SumColumns],
     *,
     other_sums: Sequence[str],
@@ -378,52 +388,56 @@ def _add_up(
     ends_only: bool,
 ) -> pl.LazyFrame:
     """Return the last row of each score, or each mark: its running sums, and those of the row before."""
-    if ends_only and ordered.negatives_first:
+    if ends_only and sorted_rows.negatives_first:
         # Row numbers take the place of sums: nothing is added up, and no column of amounts is held in
         # memory. Among equal scores negatives come first. So before positive number i (from 0) in row r
         # there are i positives and r - i negatives, and no negative of its score comes after it.
-        frame = ordered.frame.with_row_index(Sweep.CUM_NEG).filter(ordered.amounts[Row.POS] > 0)
-        frame = frame.with_row_index(Sweep.CUM_POS)
+        rows = sorted_rows.frame.with_row_index(Sweep.CUM_NEG).filter(sorted_rows.amounts[Row.POS] > 0)
+        rows = rows.with_row_index(Sweep.CUM_POS)
         pos_before = pl.col(Sweep.CUM_POS).cast(pl.Int64)
-        values = {
+        sum_columns = {
             Sweep.CUM_POS: pos_before + 1,
             Sweep.CUM_NEG: pl.col(Sweep.CUM_NEG).cast(pl.Int64) - pos_before,
         }
         # Among positives alone, `is_last` still finds the last row of each score that a positive has.
-        others: tuple[str, ...] = (*other_sums,)
-        is_kept, neg_above = ordered.is_last, pl.lit(None, dtype=pl.Int64)
+        other_columns: tuple[str, ...] = (*other_sums,)
+        is_kept, neg_above = sorted_rows.is_last, pl.lit(None, dtype=pl.Int64)
     else:
-        frame = ordered.frame
-        values = {s.cum: ordered.amounts[s.amount].cum_sum() for s in sums}
-        values |= {name: pl.col(name) for name in other_sums} | {Sweep.ENDS_GROUP: ordered.ends_group}
-        others = (*other_sums, Sweep.ENDS_GROUP)
-        is_kept = ordered.is_mark if has_marks else ordered.is_last
+        rows = sorted_rows.frame
+        sum_columns = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
+        sum_columns |= {name: pl.col(name) for name in other_sums} | {
+            Sweep.ENDS_GROUP: sorted_rows.ends_group
+        }
+        other_columns = (*other_sums, Sweep.ENDS_GROUP)
+        is_kept = sorted_rows.is_mark if has_marks else sorted_rows.is_last
         neg_above = pl.col(Sweep.CUM_NEG).shift(1, fill_value=0)
-    running = frame.select(*ordered.columns, **values, **{_IS_KEPT: is_kept})
+    running_sums = rows.select(*sorted_rows.columns, **sum_columns, **{_IS_KEPT: is_kept})
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
-    above = {s.above: pl.col(s.cum).shift(1, fill_value=0) for s in sums} | {
+    above_columns = {names.above: pl.col(names.cum).shift(1, fill_value=0) for names in sums} | {
         Sweep.CUM_NEG_ABOVE: neg_above
     }
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
-    running = running.filter(_IS_KEPT).with_columns(**above)
-    group, threshold = ordered.group.alias(Group.NUMBER), ordered.threshold.alias(Row.SCORE)
-    return running.select(group, threshold, *(s.cum for s in sums), *above, *others)
+    running_sums = running_sums.filter(_IS_KEPT).with_columns(**above_columns)
+    group, threshold = sorted_rows.group.alias(Group.NUMBER), sorted_rows.threshold.alias(Row.SCORE)
+    return running_sums.select(
+        group, threshold, *(names.cum for names in sums), *above_columns, *other_columns
+    )
 
 
-def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
+def add_unscored_rows(running_sums: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add a last row to each group that has examples below all scores; its score is null."""
-    has_some = groups.filter((pl.col(Group.POS_BELOW) > 0) | (pl.col(Group.NEG_BELOW) > 0))
-    ends: dict[str, pl.Expr] = {}
-    for s in CLASS_SUMS:
-        last = pl.col(s.before) + pl.col(s.total).fill_null(0)
-        ends |= {s.cum: last, s.above: last - pl.col(_BELOW[s.total])}
-    last_rows = has_some.select(Group.NUMBER, **ends)
-    rows = pl.concat([running, last_rows], how="diagonal_relaxed").sort(
+    groups_with_unscored = groups.filter((pl.col(Group.POS_BELOW) > 0) | (pl.col(Group.NEG_BELOW) > 0))
+    end_columns: dict[str, pl.Expr] = {}
+    for names in CLASS_SUMS:
+        group_end = pl.col(names.before) + pl.col(names.total).fill_null(0)
+        end_columns |= {names.cum: group_end, names.above: group_end - pl.col(_BELOW[names.total])}
+    last_rows = groups_with_unscored.select(Group.NUMBER, **end_columns)
+    rows = pl.concat([running_sums, last_rows], how="diagonal_relaxed").sort(
         Group.NUMBER, maintain_order=True
     )
-    if Sweep.ENDS_GROUP not in running.collect_schema():
+    if Sweep.ENDS_GROUP not in running_sums.collect_schema():
         return rows
     ends_group = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(-1))
     return rows.with_columns(ends_group.alias(Sweep.ENDS_GROUP))
@@ -440,19 +454,21 @@ PART_COUNTS = tuple(f"{RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "
 """The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
 
 
-def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyFrame:
     """Return a row per threshold of a field and part with a share: NUMBER, SCORE, PART and PART_COUNTS.
 
-    `points` are thresholds of the fields, with the `by` columns, NUMBER and SCORE; a null score is above
-    all.
+    `field_points` are thresholds of the fields, with the `by` columns, NUMBER and SCORE; a null score is
+    above all.
     """
     parts = table.parts
     assert parts is not None
-    points = points.select(*table.by, Group.NUMBER, Row.SCORE).unique([Group.NUMBER, Row.SCORE])
-    fields = points.rename({Group.NUMBER: _FIELD})
+    field_points = field_points.select(*table.by, Group.NUMBER, Row.SCORE).unique(
+        [Group.NUMBER, Row.SCORE]
+    )
+    field_thresholds = field_points.rename({Group.NUMBER: _FIELD})
 
     def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
-        thresholds = fields.filter(pl.col(Row.SCORE).is_not_null())
+        thresholds = field_thresholds.filter(pl.col(Row.SCORE).is_not_null())
         marks = join_groups(groups.select(*table.by, Group.NUMBER), thresholds, table.by)
         return marks.select(Group.NUMBER, Row.SCORE)
 
@@ -462,18 +478,27 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     points_without_alerts = groups.select(
         Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero
     ).with_columns(no_score.alias(Row.SCORE))
-    names = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
-    counts = [pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in names]
-    number = pl.col(Group.NUMBER).alias(PART)
+    name_pairs = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
+    count_columns = [
+        pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in name_pairs
+    ]
+    part_number = pl.col(Group.NUMBER).alias(PART)
     part_counts = pl.concat(
-        [frame.select(number, Row.SCORE, *counts) for frame in (part_points, points_without_alerts)]
+        [
+            frame.select(part_number, Row.SCORE, *count_columns)
+            for frame in (part_points, points_without_alerts)
+        ]
     )
-    shares = join_groups(groups.select(*parts.table.by, Group.NUMBER), parts.frame, parts.table.by)
-    shares = join_groups(shares, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
-    shares = shares.filter(pl.col(Part.SHARE) > 0)
-    field = pl.col(_FIELD).alias(Group.NUMBER)
-    shares = shares.select(number, field, Part.ETA, Part.SHARE, *EtaError.LIMITS)
-    return part_counts.join(shares, on=PART)
+    part_shares = join_groups(
+        groups.select(*parts.table.by, Group.NUMBER), parts.part_rows, parts.table.by
+    )
+    part_shares = join_groups(
+        part_shares, field_thresholds.select(*table.by, _FIELD).unique(_FIELD), table.by
+    )
+    part_shares = part_shares.filter(pl.col(Part.SHARE) > 0)
+    field_number = pl.col(_FIELD).alias(Group.NUMBER)
+    part_shares = part_shares.select(part_number, field_number, Part.ETA, Part.SHARE, *EtaError.LIMITS)
+    return part_counts.join(part_shares, on=PART)
 
 
 # Published ROC points, in the shape of running sums --------------------------------------------
@@ -486,32 +511,35 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    aggregates = _aggregate_sizes(table) if table.has_counts else []
-    groups = grouped_rows.build_groups(table, aggregates).with_columns(
+    size_aggregates = _aggregate_sizes(table) if table.has_counts else []
+    groups = grouped_rows.build_groups(table, size_aggregates).with_columns(
         pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
     )
     if table.has_counts:
         # A class without examples has no interval, as one of unknown size.
-        sizes = (
-            pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (Group.N_POS, Group.N_NEG)
+        size_values = (
+            pl.when(pl.col(total) > 0).then(pl.col(total).cast(pl.Float64))
+            for total in (Group.N_POS, Group.N_NEG)
         )
-        groups = groups.with_columns(list_plain_sizes(*sizes))
+        groups = groups.with_columns(list_plain_sizes(*size_values))
     rows = grouped_rows.join_group_numbers(table, table.rows, groups)
-    order = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
+    sort_names = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
     rows = rows.sort(
-        order, descending=[name == Row.SCORE for name in order], nulls_last=[False] * len(order)
+        sort_names,
+        descending=[name == Row.SCORE for name in sort_names],
+        nulls_last=[False] * len(sort_names),
     )
-    unknown = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
+    unknown_counts = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
     no_score = pl.lit(None, dtype=pl.Float64)
     # Recall stands in for running sums where these only tell whether recall grows.
     rows = add_row_before(rows).with_columns(
         pl.col("recall").alias(Sweep.CUM_POS),
         (no_score if table.score_dtype is None else pl.col(Row.SCORE)).alias("threshold"),
-        **unknown,
+        **unknown_counts,
     )
     n_falls = (pl.col("recall") < pl.col(Segment.RECALL_BEFORE)).sum()
-    falls = rows.group_by(Group.NUMBER).agg(n_falls.alias(GroupSums.RECALL_FALLS))
-    groups = groups.join(falls, on=Group.NUMBER, how="left", maintain_order="left")
+    falls_per_group = rows.group_by(Group.NUMBER).agg(n_falls.alias(GroupSums.RECALL_FALLS))
+    groups = groups.join(falls_per_group, on=Group.NUMBER, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = grouped_rows.check_groups(
@@ -526,29 +554,30 @@ def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
     columns = table.columns
     n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
     # Sizes that are one number are as long as the table this way.
-    sizes = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
-    differ = pl.any_horizontal(
-        (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any()) for size in sizes
+    size_exprs = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+    is_different = pl.any_horizontal(
+        (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any())
+        for size in size_exprs
     )
-    names = (Group.N_POS, Group.N_NEG)
+    total_names = (Group.N_POS, Group.N_NEG)
     return [
-        *(size.max().alias(name) for size, name in zip(sizes, names, strict=True)),
-        differ.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER),
+        *(size.max().alias(name) for size, name in zip(size_exprs, total_names, strict=True)),
+        is_different.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER),
     ]
 
 
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add to sorted ROC points the point before each, first the origin."""
     is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
-    starts = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
+    end_of_start = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
     return points.with_columns(
-        pl.when(is_same_group).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
-        for start, end in starts.items()
+        pl.when(is_same_group).then(pl.col(end_column).shift(1)).otherwise(0.0).alias(start_column)
+        for start_column, end_column in end_of_start.items()
     )
 
 
-def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
-    """Return the checks that recall never falls, and of one size per class, over sums by `count`."""
+def point_checks(table: RateTable, sum_rows: Callable[[str], pl.Expr]) -> list[Check]:
+    """Return the checks that recall never falls, and of one size per class, over sums by `sum_rows`."""
     are_rates = not table.has_cells
     text = (
         " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
@@ -556,13 +585,16 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
         if are_rates
         else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
     )
-    falling = count_check(count(GroupSums.RECALL_FALLS), f"{table.argument}= holds ", text)
+    falling_check = count_check(sum_rows(GroupSums.RECALL_FALLS), f"{table.argument}= holds ", text)
     if not table.has_counts:
-        return [falling]
+        return [falling_check]
     subject = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
     text = " group(s); one curve is of one test set: pass by=, or check the columns"
     text += "; what is not known is null in all rows of a group" if are_rates else ""
-    return [count_check(count(GroupSums.SIZES_DIFFER), f"{subject} between the rows of ", text), falling]
+    return [
+        count_check(sum_rows(GroupSums.SIZES_DIFFER), f"{subject} between the rows of ", text),
+        falling_check,
+    ]
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------
@@ -571,39 +603,39 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
 # and the query stops at its end.
 
 
-def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
-    """Return `frame` without groups that do not count; the query stops if a check fails.
+def check_at_end(table: InputTable, rows: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
+    """Return `rows` without groups that do not count; the query stops if a check fails.
 
-    First come the checks of all tallies, then those of `others`, which see only groups that count, and
+    First come the checks of all tallies, then `other_checks`, which see only groups that count, and
     may read Sweep.FIRST_IN_GROUP, which is added. The rows are in the order of Group.NUMBER.
     """
     # A join repeated the tallies of a group in all its rows: count those of the first row.
-    first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
-    frame = frame.with_columns(first.alias(Sweep.FIRST_IN_GROUP))
-    tallies = (
+    is_first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
+    rows = rows.with_columns(is_first.alias(Sweep.FIRST_IN_GROUP))
+    tally_columns = (
         pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
-    frame = stop_if_broken(frame.with_columns(tallies), table.tallies.checks)
-    frame = grouped_rows.keep_counted_groups(table, frame)
-    return stop_if_broken(frame, others) if others else frame
+    rows = stop_if_broken(rows.with_columns(tally_columns), table.tallies.checks)
+    rows = grouped_rows.keep_counted_groups(table, rows)
+    return stop_if_broken(rows, other_checks) if other_checks else rows
 
 
-def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
+def check_first(table: InputTable, pairs: pl.LazyFrame, *other_checks: Check) -> None:
     """Run the checks of `check_at_end` now, over rows of groups, ahead of seconds of work in memory."""
     if table.is_in_memory:
-        checked = check_at_end(table, pairs.sort(Pair.NUMBER), *others).select(Group.NUMBER)
-        table.collect(checked, "", n_etas=1)
+        checked_pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *other_checks).select(Group.NUMBER)
+        table.collect(checked_pairs, "", n_etas=1)
 
 
 def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
-    first = pl.col(Sweep.FIRST_IN_GROUP)
+    is_first = pl.col(Sweep.FIRST_IN_GROUP)
     checks = [
-        *eta_grid.eta_row_checks(grid, first),
-        *eta_grid.own_eta_checks(table, grid, first),
+        *eta_grid.eta_row_checks(grid, is_first),
+        *eta_grid.own_eta_checks(table, grid, is_first),
     ]
-    if grid.shared is not None:
-        checks.append(eta_grid.same_eta_check(grid.shared))
+    if grid.sharing_groups is not None:
+        checks.append(eta_grid.same_eta_check(grid.sharing_groups))
     if isinstance(table, RateTable):
-        checks += point_checks(table, lambda name: pl.when(first).then(name).otherwise(0).sum())
+        checks += point_checks(table, lambda name: pl.when(is_first).then(name).otherwise(0).sum())
     return checks

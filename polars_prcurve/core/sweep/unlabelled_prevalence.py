@@ -63,7 +63,7 @@ def build_mixture_table(
     check_group_names(table.by, list_estimate_columns(confidence))
     groups, counts = _count_levels(table, reference, "the reference= table")
     estimate = estimate_by_mixture(counts, confidence)
-    columns: dict[str, object] = {
+    estimate_of_name: dict[str, object] = {
         "eta": estimate.eta,
         "eta_low": estimate.low,
         "eta_high": estimate.high,
@@ -72,26 +72,30 @@ def build_mixture_table(
         "iterations": None,
         "converged": True,
     }
-    return join_estimates(groups.drop(_N_UNLABELLED), confidence, columns)
+    return join_estimates(groups.drop(_N_UNLABELLED), confidence, estimate_of_name)
 
 
-def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float | None) -> EtaTable:
+def build_estimated_grid(
+    unlabelled_table: ScoreTable, table: ScoreTable, confidence: float | None
+) -> EtaTable:
     """Return the prevalences of rows without labels, one per group of the labelled `table`."""
-    groups, counts = _count_levels(field, table, "the table that is asked")
+    groups, counts = _count_levels(unlabelled_table, table, "the table that is asked")
     estimate = estimate_by_mixture(counts, confidence)
-    tests = groups.with_columns(shift_p_value=pl.Series(estimate.shift_p_value).fill_nan(None))
-    warn_of_refuted_estimates(tests, list(table.by))
-    etas = groups.select(*table.by, eta=pl.Series(estimate.eta))
+    tested_groups = groups.with_columns(shift_p_value=pl.Series(estimate.shift_p_value).fill_nan(None))
+    warn_of_refuted_estimates(tested_groups, list(table.by))
+    eta_rows = groups.select(*table.by, eta=pl.Series(estimate.eta))
     if confidence is not None:
-        limits = pl.Series(ETA_LOW, estimate.low), pl.Series(ETA_HIGH, estimate.high)
+        limit_columns = pl.Series(ETA_LOW, estimate.low), pl.Series(ETA_HIGH, estimate.high)
         level = pl.lit(confidence).alias(ETA_CONFIDENCE)
-        etas = etas.with_columns(*limits, level, describe_shared_errors(counts, estimate.eta))
+        eta_rows = eta_rows.with_columns(
+            *limit_columns, level, describe_shared_errors(counts, estimate.eta)
+        )
     return EtaTable(
-        etas.lazy(),
+        eta_rows.lazy(),
         dict(table.by),
-        carried=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
+        carried_columns=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
         etas_per_group=None if table.by else 1,
-        uncertain=confidence is not None,
+        is_uncertain=confidence is not None,
     )
 
 
@@ -113,33 +117,42 @@ def _count_levels(
         raise PrcError(f"in {reference_name}, {error}") from None
     if level_lists.height == 0:
         raise PrcError(f"{reference_name} has no rows; it takes labelled rows of the same model")
-    levels = level_lists.lazy()
+    group_levels = level_lists.lazy()
     n_rows = pl.len() if Row.LABEL in table.columns else table.columns[Row.NEG].sum()
     groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])
     groups = stop_if_broken(groups, table.tallies.checks).select(*table.by, _N_UNLABELLED)
     groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(Group.NUMBER)
-    groups = join_groups(groups, levels, reference.by, how="left")
-    has_no_levels, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
-    check = missing_row_check("reference", keys, has_no_levels, has_no_levels.sum())
+    groups = join_groups(groups, group_levels, reference.by, how="left")
+    has_no_levels, key_exprs = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
+    check = missing_row_check("reference", key_exprs, has_no_levels, has_no_levels.sum())
     groups = stop_if_broken(groups, [check])
-    places = range(MOST_LEVELS - 1)
-    edges = (pl.col(_EDGES).list.get(j, null_on_oob=True).alias(f"{_EDGE}{j}") for j in places)
-    rows = join_groups(table.rows, levels.select(*reference.by, *edges), reference.by, how="left")
-    n = pl.lit(1) if Row.LABEL in table.columns else pl.col(Row.NEG)
+    level_numbers = range(MOST_LEVELS - 1)
+    edge_columns = (
+        pl.col(_EDGES).list.get(number, null_on_oob=True).alias(f"{_EDGE}{number}")
+        for number in level_numbers
+    )
+    rows = join_groups(
+        table.rows, group_levels.select(*reference.by, *edge_columns), reference.by, how="left"
+    )
+    row_count = pl.lit(1) if Row.LABEL in table.columns else pl.col(Row.NEG)
     rows_by_level = {
-        j: pl.when(pl.col(Row.SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0) for j in places
+        number: pl.when(pl.col(Row.SCORE) >= pl.col(f"{_EDGE}{number}")).then(row_count).otherwise(0)
+        for number in level_numbers
     }
-    sums = (amount.sum().alias(f"{_REACH}{j}") for j, amount in rows_by_level.items())
-    groups = join_groups(groups, aggregate_by(rows, table.by, sums), table.by, how="left")
-    counts = table.collect(groups.sort(Group.NUMBER), _COLLECTS)
-    return counts.select(*table.by, _N_UNLABELLED), _read_counts(counts)
+    sum_columns = (amount.sum().alias(f"{_REACH}{number}") for number, amount in rows_by_level.items())
+    groups = join_groups(groups, aggregate_by(rows, table.by, sum_columns), table.by, how="left")
+    counted_groups = table.collect(groups.sort(Group.NUMBER), _COLLECTS)
+    return counted_groups.select(*table.by, _N_UNLABELLED), _read_counts(counted_groups)
 
 
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     """Return one row per group of a reference: `by`, and lists POS, NEG and _EDGES by falling level."""
     rows, groups, _ = build_running_sums(table, None)
-    tests = {"positives": pl.col(Group.N_POS).is_null(), "negatives": pl.col(Group.N_NEG).is_null()}
-    checks = [_group_check(table, test, f"there are no {name}") for name, test in tests.items()]
+    test_of_class = {
+        "positives": pl.col(Group.N_POS).is_null(),
+        "negatives": pl.col(Group.N_NEG).is_null(),
+    }
+    checks = [_group_check(table, test, f"there are no {name}") for name, test in test_of_class.items()]
     groups = stop_if_broken(groups, checks)
     # The number of a score's level is the weight of the rows above it and of half the rows at it, times
     # the number of levels and rounded down. A positive weighs ½/P and a negative ½/N, so that classes
@@ -153,21 +166,28 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
         pl.col(Sweep.CUM_NEG_ABOVE) + pl.col(Sweep.CUM_NEG) - 2 * pl.col(GroupSums.NEG_BEFORE_GROUP)
     )
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
-    scores = rows.join(groups, on=Group.NUMBER).with_columns(level.alias(_LEVEL))
-    counts = {s.amount: (pl.col(s.cum) - pl.col(s.above)).sum().cast(pl.Float64) for s in CLASS_SUMS}
-    by_level = scores.group_by(*table.by, Group.NUMBER, _LEVEL).agg(pl.col(Row.SCORE).min(), **counts)
-    by_level = by_level.sort(Group.NUMBER, _LEVEL)
+    score_rows = rows.join(groups, on=Group.NUMBER).with_columns(level.alias(_LEVEL))
+    count_columns = {
+        names.amount: (pl.col(names.cum) - pl.col(names.above)).sum().cast(pl.Float64)
+        for names in CLASS_SUMS
+    }
+    level_rows = score_rows.group_by(*table.by, Group.NUMBER, _LEVEL).agg(
+        pl.col(Row.SCORE).min(), **count_columns
+    )
+    level_rows = level_rows.sort(Group.NUMBER, _LEVEL)
     edges = pl.col(Row.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
-    lists = by_level.group_by(Group.NUMBER, *table.by, maintain_order=True).agg(*counts, edges)
+    level_lists = level_rows.group_by(Group.NUMBER, *table.by, maintain_order=True).agg(
+        *count_columns, edges
+    )
     check = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
-    return table.collect(stop_if_broken(lists, [check]).drop(Group.NUMBER), _COLLECTS)
+    return table.collect(stop_if_broken(level_lists, [check]).drop(Group.NUMBER), _COLLECTS)
 
 
 def _group_check(reference: ScoreTable, is_wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no group of the reference is wrong, with the first one in its sentence."""
-    first = show_first({name: pl.col(name) for name in reference.by}, is_wrong)
+    first_keys = show_first({name: pl.col(name) for name in reference.by}, is_wrong)
     remedy = "; it takes positives and negatives at two scores or more to tell the classes apart"
-    clause = [" where ", *first] if first else []
+    clause = [" where ", *first_keys] if first_keys else []
     return Check(is_wrong.any(), (trouble, *clause, remedy))
 
 
@@ -175,19 +195,22 @@ def _read_counts(groups: pl.DataFrame) -> LevelCounts:
     """Return the lists of levels as arrays, and the unlabelled rows at each level."""
     n_levels = groups[Row.POS].list.len().to_numpy()
     rows_from_top = groups.select(pl.col(f"^{_REACH}.*$")).cast(pl.Float64).to_numpy()
-    total = groups[_N_UNLABELLED].cast(pl.Float64).to_numpy()
+    n_rows = groups[_N_UNLABELLED].cast(pl.Float64).to_numpy()
     # Every row reaches the lowest level, and none goes below.
-    places = range(MOST_LEVELS)
-    cumulated = np.column_stack([rows_from_top, total])
-    cumulated = np.where(np.array(places) >= n_levels[:, None] - 1, total[:, None], cumulated)
+    level_numbers = range(MOST_LEVELS)
+    rows_to_level = np.column_stack([rows_from_top, n_rows])
+    rows_to_level = np.where(
+        np.array(level_numbers) >= n_levels[:, None] - 1, n_rows[:, None], rows_to_level
+    )
     labelled_counts = (
         groups.select(
-            pl.col(name).list.get(j, null_on_oob=True).fill_null(0.0).alias(str(j)) for j in places
+            pl.col(name).list.get(number, null_on_oob=True).fill_null(0.0).alias(str(number))
+            for number in level_numbers
         )
         for name in (Row.POS, Row.NEG)
     )
-    positives, negatives = (frame.to_numpy() for frame in labelled_counts)
-    return LevelCounts(positives, negatives, unlabelled=np.diff(cumulated, axis=1, prepend=0))
+    positives, negatives = (counts.to_numpy() for counts in labelled_counts)
+    return LevelCounts(positives, negatives, unlabelled=np.diff(rows_to_level, axis=1, prepend=0))
 
 
 # The likelihood of a prevalence, from counts of both classes and of unlabelled rows by level --------
@@ -222,8 +245,12 @@ class LevelCounts:
     @cached_property
     def totals(self) -> tuple[Floats, Floats, Floats]:
         """Return the positives, negatives and unlabelled rows of each group."""
-        a, n, u = self.positives.sum(axis=1), self.negatives.sum(axis=1), self.unlabelled.sum(axis=1)
-        return a, n, u
+        n_pos, n_neg, n_rows = (
+            self.positives.sum(axis=1),
+            self.negatives.sum(axis=1),
+            self.unlabelled.sum(axis=1),
+        )
+        return n_pos, n_neg, n_rows
 
 
 class MixtureEstimate(NamedTuple):
@@ -241,104 +268,114 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     The interval is `{eta: 2 (l_max - l(eta)) <= z^2}`. The test compares l_max with the likelihood of
     three tables of their own: the statistic is chi-squared, with levels less 2 degrees of freedom.
     """
-    grid = np.concatenate([[0.0], 1 / (1 + np.exp(-np.linspace(-14, 14, _GRID_STEPS - 1))), [1.0]])
+    grid_etas = np.concatenate([[0.0], 1 / (1 + np.exp(-np.linspace(-14, 14, _GRID_STEPS - 1))), [1.0]])
     n_groups = len(counts.unlabelled)
-    values = np.stack([_profile(counts, np.full(n_groups, place))[0] for place in grid], axis=1)
+    likelihoods = np.stack(
+        [_profile(counts, np.full(n_groups, grid_eta))[0] for grid_eta in grid_etas], axis=1
+    )
     # The likelihood has its maximum where W is eta U: it rises as long as W is more.
-    top = values.argmax(axis=1)
-    lower, upper = grid[np.maximum(top - 1, 0)], grid[np.minimum(top + 1, len(grid) - 1)]
+    best_steps = likelihoods.argmax(axis=1)
+    lower, upper = (
+        grid_etas[np.maximum(best_steps - 1, 0)],
+        grid_etas[np.minimum(best_steps + 1, len(grid_etas) - 1)],
+    )
     for _ in range(_BISECTIONS):
         middle = (lower + upper) / 2
-        rises = _profile(counts, middle)[1] > middle * counts.totals[2]
-        lower, upper = np.where(rises, middle, lower), np.where(rises, upper, middle)
+        is_rising = _profile(counts, middle)[1] > middle * counts.totals[2]
+        lower, upper = np.where(is_rising, middle, lower), np.where(is_rising, upper, middle)
     # Where the likelihood never rises, or always does, the maximum is the end of [0, 1].
-    eta = np.where(lower == 0, 0.0, np.where(upper == 1, 1.0, (lower + upper) / 2))
-    best = _profile(counts, eta)[0]
+    etas = np.where(lower == 0, 0.0, np.where(upper == 1, 1.0, (lower + upper) / 2))
+    greatest = _profile(counts, etas)[0]
     low = high = None
     if confidence is not None:
-        limit = best - z_value(confidence) ** 2 / 2
-        low = _find_limit(counts, grid, values, eta=eta, limit=limit)
+        limits = greatest - z_value(confidence) ** 2 / 2
+        low = _find_limit(counts, grid_etas, likelihoods, eta=etas, limit=limits)
         # The high end is the low end of the share of negatives.
         mirrored_counts = LevelCounts(
             positives=counts.negatives, negatives=counts.positives, unlabelled=counts.unlabelled
         )
         negative_low = _find_limit(
-            mirrored_counts, 1 - grid[::-1], values[:, ::-1], eta=1 - eta, limit=limit
+            mirrored_counts, 1 - grid_etas[::-1], likelihoods[:, ::-1], eta=1 - etas, limit=limits
         )
-        high = np.maximum(1 - negative_low, eta)  # 1 - (1 - eta) may round to less than eta
+        high = np.maximum(1 - negative_low, etas)  # 1 - (1 - eta) may round to less than eta
     tables = (counts.positives, counts.negatives, counts.unlabelled)
-    freedom = (np.sum(tables, axis=0) > 0).sum(axis=1) - 2  # levels without rows do not count
+    freedoms = (np.sum(tables, axis=0) > 0).sum(axis=1) - 2  # levels without rows do not count
     with np.errstate(invalid="ignore"):
-        parts = [_times_log(table, table / table.sum(axis=1, keepdims=True)) for table in tables]
-    statistic = 2 * (np.sum(parts, axis=(0, 2)) - best)
+        terms = [_times_log(array, array / array.sum(axis=1, keepdims=True)) for array in tables]
+    statistics = 2 * (np.sum(terms, axis=(0, 2)) - greatest)
     p_values = [
         chi_squared_tail(max(value, 0.0), int(degrees))
-        for value, degrees in zip(statistic, freedom, strict=True)
+        for value, degrees in zip(statistics, freedoms, strict=True)
     ]
-    return MixtureEstimate(eta, low=low, high=high, shift_p_value=np.array(p_values, dtype=np.float64))
+    return MixtureEstimate(etas, low=low, high=high, shift_p_value=np.array(p_values, dtype=np.float64))
 
 
 def _find_limit(
-    counts: LevelCounts, grid: Floats, values: Floats, *, eta: Floats, limit: Floats
+    level_counts: LevelCounts, grid_etas: Floats, grid_likelihoods: Floats, *, eta: Floats, limit: Floats
 ) -> Floats:
     """Return the least prevalence whose likelihood reaches the limit: 0, if that of 0 does.
 
-    `values` are the likelihoods at the prevalences of the grid, and `eta` is the estimate.
+    `grid_likelihoods` are those at the prevalences of the grid, and `eta` is the estimate.
     """
-    reaches = (values >= limit[:, None]) | (grid >= eta[:, None])
-    first = reaches.argmax(axis=1)  # the estimate itself reaches the limit, so there is one
-    low, high = grid[np.maximum(first - 1, 0)], np.minimum(grid[first], eta)
+    is_likely = (grid_likelihoods >= limit[:, None]) | (grid_etas >= eta[:, None])
+    first_steps = is_likely.argmax(axis=1)  # the estimate itself reaches the limit, so there is one
+    low_etas = grid_etas[np.maximum(first_steps - 1, 0)]
+    high_etas = np.minimum(grid_etas[first_steps], eta)
     for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        is_reached = _profile(counts, middle)[0] >= limit
-        low, high = np.where(is_reached, low, middle), np.where(is_reached, middle, high)
-    return np.where(values[:, 0] >= limit, 0.0, high)
+        middle_etas = (low_etas + high_etas) / 2
+        is_reached = _profile(level_counts, middle_etas)[0] >= limit
+        low_etas = np.where(is_reached, low_etas, middle_etas)
+        high_etas = np.where(is_reached, middle_etas, high_etas)
+    return np.where(grid_likelihoods[:, 0] >= limit, 0.0, high_etas)
 
 
-def _profile(counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
+def _profile(level_counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
     """Return the greatest likelihood at each group's eta, and W, the expected unlabelled positives."""
-    a, n, u = counts.positives, counts.negatives, counts.unlabelled
-    n_pos, n_neg, n_rows = counts.totals
-    low, high = np.zeros_like(n_rows), n_rows.copy()
-    total = n_rows * eta
+    a, n, u = level_counts.positives, level_counts.negatives, level_counts.unlabelled
+    n_pos, n_neg, n_rows = level_counts.totals
+    least_pos, most_pos = np.zeros_like(n_rows), n_rows.copy()
+    expected_pos = n_rows * eta
     for _ in range(_NEWTON_STEPS):
-        w, slope = _posteriors(counts, eta, total)
-        surplus = (u * w).sum(axis=1) - total
-        low, high = np.where(surplus > 0, total, low), np.where(surplus > 0, high, total)
+        w, slope = _posteriors(level_counts, eta, expected_pos)
+        surplus = (u * w).sum(axis=1) - expected_pos
+        least_pos = np.where(surplus > 0, expected_pos, least_pos)
+        most_pos = np.where(surplus > 0, most_pos, expected_pos)
         with np.errstate(invalid="ignore"):
-            step = total + surplus / (1 - slope)
+            next_pos = expected_pos + surplus / (1 - slope)
         # Newton's step, or half way where it leaves what is left to search. The ends are allowed: a
         # group that has arrived stays, while others go on.
-        step = np.where((step >= low) & (step <= high), step, (low + high) / 2)
-        is_settled = np.abs(step - total) <= _SETTLED * total
-        total = step
+        next_pos = np.where(
+            (next_pos >= least_pos) & (next_pos <= most_pos), next_pos, (least_pos + most_pos) / 2
+        )
+        is_settled = np.abs(next_pos - expected_pos) <= _SETTLED * expected_pos
+        expected_pos = next_pos
         if is_settled.all():
             break
-    w, _ = _posteriors(counts, eta, total)
-    column = eta[:, None]
-    alpha = (a + u * w) / (n_pos + total)[:, None]
-    beta = (n + u * (1 - w)) / (n_neg + n_rows - total)[:, None]
-    mixture = column * alpha + (1 - column) * beta
-    parts = _times_log(a, alpha) + _times_log(n, beta) + _times_log(u, mixture)
-    return parts.sum(axis=1), total
+    w, _ = _posteriors(level_counts, eta, expected_pos)
+    eta_column = eta[:, None]
+    alpha = (a + u * w) / (n_pos + expected_pos)[:, None]
+    beta = (n + u * (1 - w)) / (n_neg + n_rows - expected_pos)[:, None]
+    mixture = eta_column * alpha + (1 - eta_column) * beta
+    log_terms = _times_log(a, alpha) + _times_log(n, beta) + _times_log(u, mixture)
+    return log_terms.sum(axis=1), expected_pos
 
 
-def _posteriors(counts: LevelCounts, eta: Floats, total: Floats) -> tuple[Floats, Floats]:
-    """Return w at each level if W is `total`, and how fast the sum of u w grows with W."""
-    a, n, u = counts.positives, counts.negatives, counts.unlabelled
-    n_pos, n_neg, n_rows = counts.totals
-    positive, negative = n_pos + total, n_neg + n_rows - total
+def _posteriors(level_counts: LevelCounts, eta: Floats, expected_pos: Floats) -> tuple[Floats, Floats]:
+    """Return w at each level if W is `expected_pos`, and how fast the sum of u w grows with W."""
+    a, n, u = level_counts.positives, level_counts.negatives, level_counts.unlabelled
+    n_pos, n_neg, n_rows = level_counts.totals
+    all_pos, all_neg = n_pos + expected_pos, n_neg + n_rows - expected_pos
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # The root in [0, 1] of u (k-1) w^2 + (n + u + k (a-u)) w - k a, with k the odds of eta times
         # (N + U - W) / (A + W).
-        k = (eta * negative / ((1 - eta) * positive))[:, None]
+        k = (eta * all_neg / ((1 - eta) * all_pos))[:, None]
         square, linear = u * (k - 1), n + u + k * (a - u)
         root = np.sqrt(np.maximum(linear * linear + 4 * square * k * a, 0))
         # Of the two forms of the root, the one that adds numbers of one sign.
         w = np.where(linear >= 0, 2 * k * a / (linear + root), (root - linear) / (2 * square))
         w = np.where(np.isfinite(k), w, 1.0)  # at eta = 1
         w = np.clip(np.where(np.isnan(w), 0.0, w), 0, 1)  # a level without rows
-        slope = -(1 - w) * (a + u * w) / root * k * (1 / negative + 1 / positive)[:, None]
+        slope = -(1 - w) * (a + u * w) / root * k * (1 / all_neg + 1 / all_pos)[:, None]
     slope = np.where(np.isfinite(slope), slope, 0.0)
     return w, (u * slope).sum(axis=1)
 
@@ -391,7 +428,7 @@ _CUT = 1e-10  # directions of S that vary by less than this, relatively, do not 
 _CLASSES = ("pos", "neg")  # in the names of fields, in the order of slopes and shares
 
 
-def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
+def describe_shared_errors(level_counts: LevelCounts, etas: Floats) -> pl.Series:
     """Return the column EtaError.REFERENCE: how the errors of each group's reference enter its eta.
 
     Its fields are, for either class and each level from the highest score down, the share of the class
@@ -399,33 +436,35 @@ def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
     are the correlation of the error of eta with that of the rate there, times the standard error that
     the rate of a single example has.
     """
-    names = [
-        f"{kind}_{label}_{j}"
+    field_names = [
+        f"{kind}_{label}_{level_number}"
         for kind in ("slope", "share")
         for label in _CLASSES
-        for j in range(MOST_LEVELS)
+        for level_number in range(MOST_LEVELS)
     ]
-    rows = np.zeros((len(eta), len(names) + 1))
-    for i, (a, n, u) in enumerate(
-        zip(counts.positives, counts.negatives, counts.unlabelled, strict=True)
+    field_values = np.zeros((len(etas), len(field_names) + 1))
+    for group_index, (pos_counts, neg_counts, unlabelled_counts) in enumerate(
+        zip(level_counts.positives, level_counts.negatives, level_counts.unlabelled, strict=True)
     ):
-        slopes = _find_slopes(a, n, u, float(eta[i]))
-        shares = [np.cumsum(count) / count.sum() for count in (a, n)]
+        slopes = _find_slopes(pos_counts, neg_counts, unlabelled_counts, float(etas[group_index]))
+        shares = [np.cumsum(counts) / counts.sum() for counts in (pos_counts, neg_counts)]
         bound = 2 * sum(np.abs(slope).sum() for slope in slopes)
         scale = 2.0 ** np.ceil(np.log2(bound)) if 0 < bound < np.inf else 1.0
-        rows[i] = [*np.concatenate([*slopes, *shares]), scale]
-    return pl.DataFrame(rows, schema=dict.fromkeys([*names, SLOPE_SCALE], pl.Float64)).to_struct(
-        EtaError.REFERENCE
-    )
+        field_values[group_index] = [*np.concatenate([*slopes, *shares]), scale]
+    return pl.DataFrame(
+        field_values, schema=dict.fromkeys([*field_names, SLOPE_SCALE], pl.Float64)
+    ).to_struct(EtaError.REFERENCE)
 
 
-def _find_slopes(a: Floats, n: Floats, u: Floats, eta: float) -> tuple[Floats, Floats]:
+def _find_slopes(
+    pos_counts: Floats, neg_counts: Floats, unlabelled_counts: Floats, eta: float
+) -> tuple[Floats, Floats]:
     """Return the slopes of positives and of negatives at the levels; 0 where eta has no error."""
-    n_pos, n_neg, n_rows = a.sum(), n.sum(), u.sum()
-    has_rows = (a + n + u) > 0
+    n_pos, n_neg, n_rows = pos_counts.sum(), neg_counts.sum(), unlabelled_counts.sum()
+    has_rows = (pos_counts + neg_counts + unlabelled_counts) > 0
     # Half an example more in each class, spread evenly, so that no share at a level with rows is 0.
-    alpha = np.where(has_rows, (a + 0.5 / has_rows.sum()) / (n_pos + 0.5), 0.0)
-    beta = np.where(has_rows, (n + 0.5 / has_rows.sum()) / (n_neg + 0.5), 0.0)
+    alpha = np.where(has_rows, (pos_counts + 0.5 / has_rows.sum()) / (n_pos + 0.5), 0.0)
+    beta = np.where(has_rows, (neg_counts + 0.5 / has_rows.sum()) / (n_neg + 0.5), 0.0)
     mixture = eta * alpha + (1 - eta) * beta
     weighted_shares = (
         (1 / n_rows, mixture),
@@ -435,22 +474,24 @@ def _find_slopes(a: Floats, n: Floats, u: Floats, eta: float) -> tuple[Floats, F
     covariance = sum(
         weight * (np.diag(share) - np.outer(share, share)) for weight, share in weighted_shares
     )
-    difference = alpha - beta
-    g = np.linalg.pinv(covariance, rcond=_CUT, hermitian=True) @ difference
-    size = difference @ g
-    if not size > 0:
-        return np.zeros_like(a), np.zeros_like(n)
-    c = g / size
-    pos_terms, neg_terms = (c - (count * c).sum() / count.sum() for count in (a, n))
-    field_variance = (u * c**2).sum() / n_rows - ((u * c).sum() / n_rows) ** 2
+    share_difference = alpha - beta
+    g = np.linalg.pinv(covariance, rcond=_CUT, hermitian=True) @ share_difference
+    variance_scale = share_difference @ g
+    if not variance_scale > 0:
+        return np.zeros_like(pos_counts), np.zeros_like(neg_counts)
+    c = g / variance_scale
+    pos_terms, neg_terms = (c - (counts * c).sum() / counts.sum() for counts in (pos_counts, neg_counts))
+    field_variance = (unlabelled_counts * c**2).sum() / n_rows - (
+        (unlabelled_counts * c).sum() / n_rows
+    ) ** 2
     # The variance of eta: of the terms of both classes, and of c over the rows of the field.
     variance = (
-        eta**2 * (a * pos_terms**2).sum() / n_pos**2
-        + (1 - eta) ** 2 * (n * neg_terms**2).sum() / n_neg**2
+        eta**2 * (pos_counts * pos_terms**2).sum() / n_pos**2
+        + (1 - eta) ** 2 * (neg_counts * neg_terms**2).sum() / n_neg**2
         + field_variance / n_rows
     )
     if not variance > 0:
-        return np.zeros_like(a), np.zeros_like(n)
+        return np.zeros_like(pos_counts), np.zeros_like(neg_counts)
     return (
         np.where(has_rows, -eta * pos_terms, 0.0) / np.sqrt(n_pos * variance),
         np.where(has_rows, -(1 - eta) * neg_terms, 0.0) / np.sqrt(n_neg * variance),

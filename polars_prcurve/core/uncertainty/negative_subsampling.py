@@ -216,7 +216,7 @@ def build_subsample_table(
         (n_kept / n_neg).alias(Pair.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
     statistics = _draw_samples(threshold_rows, n_repeats, seed).fill_nan(None)
-    columns = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried, *SUBSAMPLE_COLUMNS[1:])
+    columns = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried_columns, *SUBSAMPLE_COLUMNS[1:])
     return threshold_rows.hstack(statistics).lazy().select(*columns)
 
 

@@ -118,7 +118,7 @@ def build_summary_table(
         )
     pair_values = pair_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     metric_rows = _list_metric_rows(pair_values, metrics_by_name, column_names[5:])
-    return metric_rows.select(*table.by, "eta", *grid.carried, *column_names[1:])
+    return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:])
 
 
 def _list_metric_rows(
@@ -199,7 +199,7 @@ def _build_values_with_errors(
         return carry_part_eta_errors(
             pair_values, pairs, metrics_by_name, table, sweep, confidence=confidence
         )
-    if grid.uncertain:
+    if grid.is_uncertain:
         pair_values = carry_eta_errors(
             pair_values, curves, pairs, metrics_by_name, build_values=build_values, confidence=confidence
         )
