@@ -83,27 +83,27 @@ def alerts(
     curves = read_lines("alerts", table, "precision", is_per_row=True)
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
-        values = dict(curves.points.select("curve", "value").rows())
-        channels = replace(channels, facet=sort_panels(channels.facet, values))
-    canvas, grids = _draw_icons(curves, channels)
+        value_of_curve = dict(curves.points.select("curve", "value").rows())
+        channels = replace(channels, facet=sort_panels(channels.facet, value_of_curve))
+    canvas, grid_of = _draw_icons(curves, channels)
     level = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: right. Hollow: false"]
     has_span = "low" in curves.points.columns
     if has_span:
         doubt = f"Dotted ring: right or not, by the {level}"
         note.append(f"{doubt}; the deeper tint goes up to the estimate")
-    if any(not grid.words.endswith(" of 100") for grid in grids.values()):
+    if any(not grid.words.endswith(" of 100") for grid in grid_of.values()):
         rare_note = "Below 1 in 50 a grid has as many alerts as one right one takes"
         note.append(f"{rare_note}, and dotted are those that it may take" if has_span else rare_note)
-    if any(grid.n_icons == MOST_ICONS for grid in grids.values()):
+    if any(grid.n_icons == MOST_ICONS for grid in grid_of.values()):
         note.append(f"No grid has more than {format_count(MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
     panels = canvas.channels.facet
     captions = (
         [f"{label}: {panels.caption_of_label[label]}" for label in panels.labels] if panels else []
     )
-    canvas.spoken = "; ".join(captions or [grid.caption for grid in grids.values()])
-    finding = say_each_of_100(grids, curves, canvas.channels) or "How many of 100 alerts are right"
+    canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of.values()])
+    finding = say_each_of_100(grid_of, curves, canvas.channels) or "How many of 100 alerts are right"
     note += curves.describe_sizes()
     # What thresholds were chosen for, such as `Half of the positives found`.
     purpose = "Share of alerts that are right"
@@ -130,42 +130,56 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
             f"{len(curves.curve_rows)}; {remedy}"
         )
     names = [name for name in ("value", "low", "high") if name in curves.points.columns]
-    shares = curves.points.select("curve", *names).rows()
-    grids = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in shares}
-    rows = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grids.values())
-    height = max(rows, default=1.0)
-    x, y = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
+    share_rows = curves.points.select("curve", *names).rows()
+    grid_of = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in share_rows}
+    row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of.values())
+    height = max(row_shares, default=1.0)
+    x_axis, y_axis = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
     facet = channels.facet
     if facet is not None:
-        captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grids.items()}
+        captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grid_of.items()}
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
-    spec = ChartSpec(x, y, "linear", names="none", height=height, most_width=_WIDTH)
+    spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, most_width=_WIDTH)
     canvas = Canvas(curves, channels, spec)
-    for curve, grid in grids.items():
+    for curve, grid in grid_of.items():
         if facet is None:
             canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
-        n, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
-        icon_fields = {"size": round(area, 1), "width": round(min(1.3, 20 / n), 2), "said": grid.caption}
+        n_columns, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
+        stroke_width = round(min(1.3, 20 / n_columns), 2)
+        icon_fields = {"size": round(area, 1), "width": stroke_width, "said": grid.caption}
         icon_fields |= channels.curve_fields(curve)
         kinds = [kind for kind, count in grid.kinds for _ in range(count)]
-        for k, kind in enumerate(kinds):
-            place = {"kind": kind, "x": (k % n + 0.5) / n, "y": (k // n + 0.5) / n}
+        for number, kind in enumerate(kinds):
+            row, column = divmod(number, n_columns)
+            place = {"kind": kind, "x": (column + 0.5) / n_columns, "y": (row + 0.5) / n_columns}
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels.color)
-    return canvas, grids
+    return canvas, grid_of
 
 
-def _build_layers(x: alt.X, y: alt.Y, color: Channel | None) -> list[alt.Chart]:
+def _build_layers(
+    x_encoding: alt.X, y_encoding: alt.Y, color_channel: Channel | None
+) -> list[alt.Chart]:
     """Return a layer per kind of icon."""
     layers = []
-    for kind, look in _LOOKS.items():
-        mark_look = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | look
-        mark = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **mark_look)
-        scale: dict[str, Any] = {} if color is None else {"scale": color.scale, "legend": None}
-        encodings: list[Any] = [] if color is None else [alt.Fill("color:N", **scale)]
-        encodings += [] if color is None or "stroke" in look else [alt.Stroke("color:N", **scale)]
+    for icon_kind, kind_look in _LOOKS.items():
+        mark_look = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | kind_look
+        mark_layer = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **mark_look)
+        scale_options: dict[str, Any] = (
+            {} if color_channel is None else {"scale": color_channel.scale, "legend": None}
+        )
+        encodings: list[Any] = [] if color_channel is None else [alt.Fill("color:N", **scale_options)]
+        encodings += (
+            []
+            if color_channel is None or "stroke" in kind_look
+            else [alt.Stroke("color:N", **scale_options)]
+        )
         tooltip = alt.Tooltip("said:N", title="alerts")
         encodings += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
-        test = f"datum.part === 'icon' && datum.kind === '{kind}'"
-        layers.append(mark.encode(x, y, *encodings, tooltip=tooltip).transform_filter(test))
+        is_of_kind = f"datum.part === 'icon' && datum.kind === '{icon_kind}'"
+        layers.append(
+            mark_layer.encode(x_encoding, y_encoding, *encodings, tooltip=tooltip).transform_filter(
+                is_of_kind
+            )
+        )
     return layers

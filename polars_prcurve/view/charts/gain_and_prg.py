@@ -61,12 +61,12 @@ def gain_curve(
     etas = curves.curve_rows.select("curve", "eta")
     # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
     alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    rows, points = (
-        part.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
-        for part in (curves.points, point_thinning.start_at_origin(curves.points))
+    table_points, points = (
+        kind_rows.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
+        for kind_rows in (curves.points, point_thinning.start_at_origin(curves.points))
     )
-    tenths = _read_tenths(points)
-    channels = choose_channels(curves, color, facet, tenths)
+    recall_of = _read_tenths(points)
+    channels = choose_channels(curves, color, facet, recall_of)
     order = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Cases looked at{order}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
@@ -74,9 +74,9 @@ def gain_curve(
     corner_points = point_thinning.drop_straight_points(points)
     canvas.draw_diagonal("in random order")
     drawn_points = canvas.draw_curves(corner_points, pl.col("alerted"), pl.col("recall"))
-    has_dots = canvas.draw_published(rows)
-    has_marks = _mark_tenths(canvas, tenths)
-    canvas.follow_pointer(rows, "backward", _say_alerted)
+    has_dots = canvas.draw_published(table_points)
+    has_marks = _mark_tenths(canvas, recall_of)
+    canvas.follow_pointer(table_points, "backward", _say_alerted)
     note = [
         canvas.channels.color_note,
         f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if has_marks else "",
@@ -86,41 +86,49 @@ def gain_curve(
     ]
     subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
     finding = "Positives found by cases looked at"
-    if tenths and len(tenths) == len(curves.curve_rows) and not curves.has_few_positives:
+    if recall_of and len(recall_of) == len(curves.curve_rows) and not curves.has_few_positives:
         start = "A tenth of the cases holds"
-        finding = say_values(start, "of the positives", tenths, curves, channels) or finding
+        finding = say_values(start, "of the positives", recall_of, curves, channels) or finding
     return canvas.finish(title, finding, subtitle, note)
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
     """Return the recall of each curve at a tenth of the cases, on its straight lines."""
-    x, y = pl.col("alerted"), pl.col("recall")
-    x_before, y_before = (number.shift(1).over("curve") for number in (x, y))
+    x_expr, y_expr = pl.col("alerted"), pl.col("recall")
+    x_before, y_before = (coordinate.shift(1).over("curve") for coordinate in (x_expr, y_expr))
     # Tied scores share a slope, on which the tenth may lie.
-    share = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
+    recall_at_tenth = y_before + (y_expr - y_before) * (_TENTH - x_before) / (x_expr - x_before)
     points = points.sort("curve", "alerted", maintain_order=True)
-    crossing_points = points.with_columns(share=share).filter((x_before <= _TENTH) & (x > _TENTH))
+    crossing_points = points.with_columns(share=recall_at_tenth).filter(
+        (x_before <= _TENTH) & (x_expr > _TENTH)
+    )
     return dict(crossing_points.select("curve", "share").rows())
 
 
-def _mark_tenths(canvas: Canvas, tenths: dict[int, float]) -> bool:
+def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
     """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
     channels = canvas.channels
     n_colors = len(channels.color.labels) if channels.color else 1
-    if len(tenths) > 12 or n_colors > _MOST_LABELS:
+    if len(recall_of_curve) > 12 or n_colors > _MOST_LABELS:
         return False
-    for (curve, recall), label in zip(tenths.items(), say_shares([*tenths.values()]), strict=True):
-        text = f"a tenth of the cases holds {label} of the positives, lift {recall / _TENTH:.3g}"
-        place = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve)}
-        canvas.records.append({"part": "mark", "said": text, "recall_label": label, **place})
-    return bool(tenths)
+    for (curve_number, recall), recall_text in zip(
+        recall_of_curve.items(), say_shares([*recall_of_curve.values()]), strict=True
+    ):
+        mark_text = (
+            f"a tenth of the cases holds {recall_text} of the positives, lift {recall / _TENTH:.3g}"
+        )
+        mark_fields = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve_number)}
+        canvas.records.append(
+            {"part": "mark", "said": mark_text, "recall_label": recall_text, **mark_fields}
+        )
+    return bool(recall_of_curve)
 
 
-def _say_alerted(row: dict[str, Any]) -> tuple[str, str]:
+def _say_alerted(point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each share of cases the lowest threshold that fits into it."""
-    lift = f", lift {row['recall'] / row['alerted']:.3g}" if row["alerted"] else ""
-    recall = f"recall {say_share(row['recall'])}"
-    return f"up to {say_share(row['at'])}", f"{recall}{lift}{add_threshold(row)}"
+    lift_text = f", lift {point['recall'] / point['alerted']:.3g}" if point["alerted"] else ""
+    recall_text = f"recall {say_share(point['recall'])}"
+    return f"up to {say_share(point['at'])}", f"{recall_text}{lift_text}{add_threshold(point)}"
 
 
 @hint_at_arguments
@@ -153,8 +161,8 @@ def prg_curve(
     curves = read_sweep("prg_curve", table)
     etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
-    areas = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
-    channels = choose_channels(curves, color, facet, areas)
+    area_of = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
+    channels = choose_channels(curves, color, facet, area_of)
     low, top_eta = 0.0, cast("float", etas.max())
     if is_log and top_eta < 1:  # log axes have the last 90 % of recall, of the most common positives
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
@@ -170,10 +178,10 @@ def prg_curve(
     has_dots = canvas.draw_published(table_points)
     strategy: Any = "backward" if is_log else "forward"
     canvas.follow_pointer(table_points, strategy, partial(_say_row, is_log=is_log))
-    scale = "axes are logarithmic in what is left to 100\u00a0%"
-    scale = scale if is_log else "lines may be joined, and areas averaged"
+    scale_words = "axes are logarithmic in what is left to 100\u00a0%"
+    scale_words = scale_words if is_log else "lines may be joined, and areas averaged"
     note = [
-        f"0\u00a0% is as good as an alert for all; {scale}",
+        f"0\u00a0% is as good as an alert for all; {scale_words}",
         channels.color_note,
         point_thinning.DOTS_OF_SLOPES if has_dots else "",
         *_describe_start(etas, low),
@@ -182,18 +190,18 @@ def prg_curve(
         *curves.describe_sizes(),
     ]
     finding = ""
-    if not (is_log or curves.has_few_positives) and len(areas) == len(curves.curve_rows) > 0:
-        finding = say_values("Precision gain averages", "", areas, curves, channels)
+    if not (is_log or curves.has_few_positives) and len(area_of) == len(curves.curve_rows) > 0:
+        finding = say_values("Precision gain averages", "", area_of, curves, channels)
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
     finding = finding or curves.join_etas("Precision gain and recall gain")
     return canvas.finish(title, finding, subtitle, note)
 
 
-def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
+def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
-    least_gain, threshold = max(1 - row["at"] if is_log else row["at"], 0), add_threshold(row)
-    words = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{threshold}"
+    least_gain, threshold_text = max(1 - point["at"] if is_log else point["at"], 0), add_threshold(point)
+    words = f"{say_share(point['precision_gain'])}, recall {say_share(point['recall'])}{threshold_text}"
     return f"at least {say_share(least_gain)}", words
 
 
@@ -201,43 +209,54 @@ def _build_axes(
     points: pl.DataFrame, widest_rest: float, *, is_log: bool
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
-    titles = ("Recall gain", "Precision gain")
+    axis_titles = ("Recall gain", "Precision gain")
     if not is_log:
-        x, y = (ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, titles, strict=True))
-        return x, y
+        x_axis, y_axis = (
+            ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, axis_titles, strict=True)
+        )
+        return x_axis, y_axis
     axes = []
-    for field, title, high in zip(_RESTS, titles, (widest_rest, 1.0), strict=True):
+    for field, title, high_rest in zip(_RESTS, axis_titles, (widest_rest, 1.0), strict=True):
         least_rest = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
-        low = 0.5 * least_rest if isinstance(least_rest, float) and least_rest < high else 0.1 * high
-        axes.append(ChartAxis(field, title, low, high, "rest", is_log=True, is_reversed=True))
+        low_rest = (
+            0.5 * least_rest
+            if isinstance(least_rest, float) and least_rest < high_rest
+            else 0.1 * high_rest
+        )
+        axes.append(ChartAxis(field, title, low_rest, high_rest, "rest", is_log=True, is_reversed=True))
     return axes[0], axes[1]
 
 
-def _describe_outside(n_left: int, n_worse: int, low: float) -> str:
+def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) -> str:
     """Return how many points are not drawn, and why; empty if all are."""
-    reason = "left of the axis" if low > 0 else "of recall below the share of positives"
-    counts = {reason: n_left, "worse than alerts at random": n_worse}
-    clauses = [f"{format_count(n)} {reason}" for reason, n in counts.items() if n]
+    reason = "left of the axis" if low_gain > 0 else "of recall below the share of positives"
+    n_by_reason = {reason: n_left_points, "worse than alerts at random": n_worse_points}
+    clauses = [
+        f"{format_count(n_points)} {reason}" for reason, n_points in n_by_reason.items() if n_points
+    ]
     return f"Points outside: {'; '.join(clauses)}" if clauses else ""
 
 
-def _describe_start(etas: pl.Series, low: float) -> list[str]:
+def _describe_start(etas: pl.Series, low_gain: float) -> list[str]:
     """Return where the axis begins, if that is not at recall gain 0."""
-    if low == 0:
+    if low_gain == 0:
         return []
-    starts = etas.to_frame().select(start=_find_start(pl.col("eta"), low))["start"].sort()
-    sentence = f"The axis begins at a recall of {say_share(starts[-1])}"
-    hints = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
-    return [sentence if starts[0] == starts[-1] else f"{sentence} or less", *hints]
+    start_recalls = etas.to_frame().select(start=_find_start(pl.col("eta"), low_gain))["start"].sort()
+    sentence = f"The axis begins at a recall of {say_share(start_recalls[-1])}"
+    hint_sentences = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
+    return [
+        sentence if start_recalls[0] == start_recalls[-1] else f"{sentence} or less",
+        *hint_sentences,
+    ]
 
 
-def _find_start(eta: pl.Expr, low: float) -> pl.Expr:
-    """Return the recall at which recall gain is `low`; eta if that is 0."""
-    return eta / (eta + (1 - low) * (1 - eta)) if low > 0 else eta
+def _find_start(eta: pl.Expr, low_gain: float) -> pl.Expr:
+    """Return the recall at which recall gain is `low_gain`; eta if that is 0."""
+    return eta / (eta + (1 - low_gain) * (1 - eta)) if low_gain > 0 else eta
 
 
-def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:
-    """Return the points of each curve from a recall gain of `low` on."""
+def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:
+    """Return the points of each curve from a recall gain of `low_gain` on."""
     # With them come the number of points to the left, and of those worse than chance. Precision gain is
     # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
     # there.
@@ -245,46 +264,55 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
     etas = curves.curve_rows.select("curve", "eta").filter((eta > 0) & (eta < 1))
     points = points.join(etas, on="curve", maintain_order="left")
-    recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
-    points = points.with_columns(start=_find_start(eta, low))
-    start = pl.col("start")
+    recall_before, fpr_before = (rate_expr.shift(1).over("curve") for rate_expr in (recall, fpr))
+    points = points.with_columns(start=_find_start(eta, low_gain))
+    start_recall = pl.col("start")
     # A curve enters on the straight ROC line that crosses this recall.
-    is_entry = (recall >= start) & (recall_before < start)
-    share = (start - recall_before) / (recall - recall_before)
-    entries = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(is_entry)
-    entries = entries.select("curve", "eta", recall="start", fpr="on_axis")
-    inside_points = points.filter(~pl.col("made") & (recall >= start)).drop("start")
-    n_left = points.filter(~pl.col("made") & (recall < start)).height
-    corners = point_thinning.prepend_made(entries, inside_points.drop("made"))
+    is_entry = (recall >= start_recall) & (recall_before < start_recall)
+    share_of_way = (start_recall - recall_before) / (recall - recall_before)
+    entry_points = points.with_columns(on_axis=fpr_before + share_of_way * (fpr - fpr_before)).filter(
+        is_entry
+    )
+    entry_points = entry_points.select("curve", "eta", recall="start", fpr="on_axis")
+    inside_points = points.filter(~pl.col("made") & (recall >= start_recall)).drop("start")
+    n_left = points.filter(~pl.col("made") & (recall < start_recall)).height
+    corner_points = point_thinning.prepend_made(entry_points, inside_points.drop("made"))
     if is_log:
-        least: Any = corners.filter(fpr > 0)["fpr"].min() or 1.0
-        places = [place for k in range(241) if (place := 10 ** (-k / 20)) > least]
-        corners = point_thinning.bend_for_log_axis(corners, places)
-        corners = corners.with_columns(eta.forward_fill().over("curve"))
+        least_fpr: Any = corner_points.filter(fpr > 0)["fpr"].min() or 1.0
+        added_fprs = [fpr_step for step in range(241) if (fpr_step := 10 ** (-step / 20)) > least_fpr]
+        corner_points = point_thinning.bend_for_log_axis(corner_points, added_fprs)
+        corner_points = corner_points.with_columns(eta.forward_fill().over("curve"))
     else:
-        corners = point_thinning.drop_straight_points(corners)
+        corner_points = point_thinning.drop_straight_points(corner_points)
     recall_rest = eta / (1 - eta) * (1 - recall) / recall
-    rests = corners.with_columns(recall_rest=recall_rest, precision_rest=fpr / recall)
+    rest_points = corner_points.with_columns(recall_rest=recall_rest, precision_rest=fpr / recall)
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be
-        nearest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
-        rests = rests.with_columns(pl.max_horizontal("recall_rest", nearest))
-    gains = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
-    cut_lines = _cut_below_zero(rests.with_columns(gains)).drop("place")
-    cut_lines = cut_lines.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return cut_lines, n_left, inside_points.filter(fpr > recall).height
+        nearest_rest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
+        rest_points = rest_points.with_columns(pl.max_horizontal("recall_rest", nearest_rest))
+    gain_exprs = [
+        (1 - pl.col(rest_field)).alias(gain_field)
+        for gain_field, rest_field in zip(_FIELDS, _RESTS, strict=True)
+    ]
+    cut_points = _cut_below_zero(rest_points.with_columns(gain_exprs)).drop("place")
+    cut_points = cut_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return cut_points, n_left, inside_points.filter(fpr > recall).height
 
 
 def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:
     """Cut lines where they cross precision gain 0; points below it get a null gain, which is a gap."""
-    gain, x = pl.col("precision_gain"), pl.col("recall_gain")
+    gain_expr, x_expr = pl.col("precision_gain"), pl.col("recall_gain")
     points = points.with_row_index("place").with_columns(pl.col("place").cast(pl.Float64))
-    gain_before, x_before = (number.shift(1).over("curve") for number in (gain, x))
-    on_axis = x_before + (x - x_before) * gain_before / (gain_before - gain)
-    cuts = points.with_columns(on_axis=on_axis, place=pl.col("place") - 0.5)
-    cuts = cuts.filter((gain < 0) != (gain_before < 0))
-    zero = {"precision_gain": 0.0, "precision_rest": 1.0, "made": True}
-    rest = 1 - pl.col("on_axis")
-    cuts = cuts.select("curve", "place", recall_gain="on_axis", recall_rest=rest, **zero)
-    is_above = gain >= 0
-    above = points.with_columns(pl.when(is_above).then(pl.col(name)) for name in (_FIELDS[1], _RESTS[1]))
-    return pl.concat([above, cuts], how="diagonal").sort("place")
+    gain_before, x_before = (coordinate.shift(1).over("curve") for coordinate in (gain_expr, x_expr))
+    x_at_zero = x_before + (x_expr - x_before) * gain_before / (gain_before - gain_expr)
+    cut_points = points.with_columns(on_axis=x_at_zero, place=pl.col("place") - 0.5)
+    cut_points = cut_points.filter((gain_expr < 0) != (gain_before < 0))
+    zero_fields = {"precision_gain": 0.0, "precision_rest": 1.0, "made": True}
+    rest_at_zero = 1 - pl.col("on_axis")
+    cut_points = cut_points.select(
+        "curve", "place", recall_gain="on_axis", recall_rest=rest_at_zero, **zero_fields
+    )
+    is_above = gain_expr >= 0
+    points_above = points.with_columns(
+        pl.when(is_above).then(pl.col(field)) for field in (_FIELDS[1], _RESTS[1])
+    )
+    return pl.concat([points_above, cut_points], how="diagonal").sort("place")

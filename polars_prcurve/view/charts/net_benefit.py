@@ -74,26 +74,26 @@ def decision_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
-    means = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
+    mean_of = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
     are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
-    channels = choose_channels(curves, color, facet, means, are_apart=are_apart)
-    events = choose_events(curves.curve_rows["eta"])
-    unit = "1 000" if events == 1_000 else "million"
-    x, y = _build_axes(curves, channels, log_x, events)
+    channels = choose_channels(curves, color, facet, mean_of, are_apart=are_apart)
+    n_events = choose_events(curves.curve_rows["eta"])
+    unit = "1 000" if n_events == 1_000 else "million"
+    x, y = _build_axes(curves, channels, log_x, n_events)
     band = _BAND if _BAND[0] in curves.points.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
     points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.points), band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
-    points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
+    points = points.with_columns(pl.when(is_shaded).then(column).alias(column) for column in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
-    rows = _add_bottoms(canvas, curves.points)
-    raised_rows = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
-    risks = rows[_RISK].filter(rows[_RISK] >= x.low)
-    canvas.follow_pointer(raised_rows, "nearest", partial(_say_row, events), risks)
-    is_below = (rows[_VALUE] < rows["bottom"]).any()
+    points_of_table = _add_bottoms(canvas, curves.points)
+    raised_rows = points_of_table.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
+    risks = points_of_table[_RISK].filter(points_of_table[_RISK] >= x.low)
+    canvas.follow_pointer(raised_rows, "nearest", partial(_say_row, n_events), risks)
+    is_below = (points_of_table[_VALUE] < points_of_table["bottom"]).any()
     note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
@@ -101,12 +101,12 @@ def decision_curve(
         describe_level(band, confidence),
         *point_thinning.describe_doubt(points),
         "Below the axis: risks at which a model does much harm" if is_below else "",
-        "Not drawn: a risk of 0" if x.is_log and (rows[_RISK] < x.low).any() else "",
+        "Not drawn: a risk of 0" if x.is_log and (points_of_table[_RISK] < x.low).any() else "",
         *curves.describe_sizes(),
     ]
     cases = f"Net benefit: true cases per {unit} cases, after false alerts are paid for"
     subtitle = curves.join_etas(f"{cases},")
-    finding = say_net_benefit(curves, channels, _mark_risk(canvas, events), f"true cases per {unit}")
+    finding = say_net_benefit(curves, channels, _mark_risk(canvas, n_events), f"true cases per {unit}")
     finding = finding or "What acting on the model is worth, by risk"
     return canvas.finish(title, finding, subtitle, note)
 
@@ -114,27 +114,31 @@ def decision_curve(
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
     chart_name, made_by = "the chart decision_curve", "the method decision_curve"
-    frame = result_tables.check_table(chart_name, table, made_by, _NEEDED)
-    groups = frame.columns[: frame.columns.index("eta")]
-    names = result_tables.name_group_fields(groups) | {"eta": "eta"}
-    values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
-    of_field = [name for name in FIELD_COLUMNS if name in frame.columns]
-    rows = result_tables.pick_columns(frame, names, [*SWEEP_COLUMNS, *values, *of_field])
-    number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
-    rows = rows.with_columns(pl.when(number.is_finite()).then(number))
-    rows = result_tables.number_lines(rows, names, _RISK, _VALUE, "risk")
+    result = result_tables.check_table(chart_name, table, made_by, _NEEDED)
+    group_columns = result.columns[: result.columns.index("eta")]
+    column_of_field = result_tables.name_group_fields(group_columns) | {"eta": "eta"}
+    value_columns = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(result.columns) else ())]
+    field_columns = [name for name in FIELD_COLUMNS if name in result.columns]
+    points = result_tables.pick_columns(
+        result, column_of_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
+    )
+    value_exprs = pl.col(value_columns).cast(
+        pl.Float64
+    )  # null in place of NaN and infinity, which JSON has not
+    points = points.with_columns(pl.when(value_exprs.is_finite()).then(value_exprs))
+    points = result_tables.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    return result_tables.build_chart_curves(rows, names, is_known)
+    return result_tables.build_chart_curves(points, column_of_field, is_known)
 
 
 def _build_axes(
-    curves: ChartCurves, channels: Channels, log_x: bool | None, events: int
+    curves: ChartCurves, channels: Channels, log_x: bool | None, n_events: int
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axis of risks, linear or log, and that of net benefit."""
     facet = channels.facet
     risks = curves.points[_RISK].unique().sort()
-    positive = risks.filter(risks > 0).to_list() or [0.01]
-    low, high = positive[0], positive[-1]
+    positives = risks.filter(risks > 0).to_list() or [0.01]
+    low, high = positives[0], positives[-1]
     is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
     if high < 1.01 * low:  # one risk
         low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
@@ -145,139 +149,179 @@ def _build_axes(
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
         is_in = {
-            panel: pl.col("curve").is_in(numbers) for panel, numbers in facet.curves_of_label.items()
+            label: pl.col("curve").is_in(numbers) for label, numbers in facet.curves_of_label.items()
         }
-        etas = [curves.curve_rows.filter(is_in[panel])["eta"].mean() for panel in is_in]
+        etas = [curves.curve_rows.filter(is_in[label])["eta"].mean() for label in is_in]
         if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-            ranges = {panel: _find_ends(curves.points.filter(is_in[panel]), x) for panel in is_in}
+            ranges = {label: _find_ends(curves.points.filter(is_in[label]), x) for label in is_in}
     title, words = "Net benefit per 1 000", "thousandths"
-    if events > 1_000:
+    if n_events > 1_000:
         title, words = "Net benefit per million", "millionths"
     return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
 
 
-def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
+def _find_ends(points: pl.DataFrame, x_axis: ChartAxis) -> tuple[float, float]:
     """Return the lowest and the highest net benefit that an axis shows."""
-    shown_rows = rows.filter(pl.col(_RISK) >= x.low)
-    names = [name for name in (_VALUE, "treat_all", _BAND[1]) if name in rows.columns]
-    values = [value for name in names for value in shown_rows[name].drop_nulls().to_list()]
-    top = 1.05 * max(values, default=0.0)
-    top = top if top > 0 else 0.1
-    least = min(shown_rows[_VALUE].drop_nulls().to_list(), default=0.0)
-    return max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top), top
+    shown_points = points.filter(pl.col(_RISK) >= x_axis.low)
+    columns = [column for column in (_VALUE, "treat_all", _BAND[1]) if column in points.columns]
+    benefits = [benefit for column in columns for benefit in shown_points[column].drop_nulls().to_list()]
+    top_benefit = 1.05 * max(benefits, default=0.0)
+    top_benefit = top_benefit if top_benefit > 0 else 0.1
+    least_benefit = min(shown_points[_VALUE].drop_nulls().to_list(), default=0.0)
+    return max(
+        min(1.1 * least_benefit, -_BELOW_ZERO * top_benefit), -_MOST_BELOW_ZERO * top_benefit
+    ), top_benefit
 
 
-def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
+def _mark_risk(canvas: Canvas, n_events: int) -> list[dict[str, Any]]:
     """Draw a rule at the risk that is the prevalence, and return a marked point of each line there."""
     # There treating all is worth as much as treating none. None for many lines and for few positives.
-    curves, (x, y), channels = canvas.curves, canvas.axes, canvas.channels
-    etas, rows = curves.curve_rows["eta"].unique(), curves.points.drop_nulls(_VALUE)
-    rows = rows.filter((pl.col(_VALUE) >= y.low) & (pl.col(_RISK) >= x.low))
+    curves, (x_axis, y_axis), channels = canvas.curves, canvas.axes, canvas.channels
+    etas, points = curves.curve_rows["eta"].unique(), curves.points.drop_nulls(_VALUE)
+    points = points.filter((pl.col(_VALUE) >= y_axis.low) & (pl.col(_RISK) >= x_axis.low))
     is_crowd = channels.facet is not None or len(curves.curve_rows) > _MOST_SAID
-    if is_crowd or len(etas) != 1 or curves.has_few_positives or rows.is_empty():
+    if is_crowd or len(etas) != 1 or curves.has_few_positives or points.is_empty():
         return []
-    risk = rows.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
-    risk_rows = rows.filter(pl.col(_RISK) == risk)
-    if len(risk_rows) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR:
+    risk = points.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
+    risk_points = points.filter(pl.col(_RISK) == risk)
+    if len(risk_points) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR:
         return []
-    marks = []
-    for row in risk_rows.sort("curve").to_dicts():
-        numbers = [row[name] for name in (_VALUE, *_BAND) if row.get(name) is not None]
-        label, *ends = (_say_value(number, events) for number in numbers)
-        place = {_RISK: round_digits(risk), _VALUE: round_digits(row[_VALUE])}
-        span = f"{ends[0]} to {ends[1]}" if len(ends) == 2 else ""
-        text = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
-        mark = {"part": "mark", "said": text, f"{_VALUE}_label": label, **place}
-        marks.append(mark | channels.curve_fields(row["curve"]))
-    canvas.draw_line([(risk, y.low), (risk, y.high)], "risk", {})
-    side: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
-    heights: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (9, 8, 7, 6, 5, 4)]
-    canvas.name_line(f"risk {say_share(risk)}", heights, [{"x": risk, **way} for way in side])
-    canvas.records += marks
-    return marks
+    mark_records = []
+    for point in risk_points.sort("curve").to_dicts():
+        benefits = [point[column] for column in (_VALUE, *_BAND) if point.get(column) is not None]
+        label_text, *end_texts = (_say_value(benefit, n_events) for benefit in benefits)
+        mark_fields = {_RISK: round_digits(risk), _VALUE: round_digits(point[_VALUE])}
+        interval_text = f"{end_texts[0]} to {end_texts[1]}" if len(end_texts) == 2 else ""
+        bracket_text = f" ({interval_text})" if interval_text else ""
+        mark_text = f"at a risk of {say_share(risk)} {label_text}{bracket_text}"
+        mark = {"part": "mark", "said": mark_text, f"{_VALUE}_label": label_text, **mark_fields}
+        mark_records.append(mark | channels.curve_fields(point["curve"]))
+    canvas.draw_line([(risk, y_axis.low), (risk, y_axis.high)], "risk", {})
+    side_looks: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
+    height_looks: list[dict[str, Any]] = [{"y": y_axis.read(tenth / 10)} for tenth in (9, 8, 7, 6, 5, 4)]
+    canvas.name_line(
+        f"risk {say_share(risk)}", height_looks, [{"x": risk, **side_look} for side_look in side_looks]
+    )
+    canvas.records += mark_records
+    return mark_records
 
 
-def _add_bottoms(canvas: Canvas, rows: pl.DataFrame) -> pl.DataFrame:
+def _add_bottoms(canvas: Canvas, points: pl.DataFrame) -> pl.DataFrame:
     """Add `bottom`, the lowest net benefit that the panel of each curve shows."""
-    facet, numbers = canvas.channels.facet, canvas.curves.curve_rows["curve"]
-    lows = [canvas.spec.y.pick(facet.label_of_curve[k] if facet else None).low for k in numbers]
-    low = pl.DataFrame([numbers, pl.Series("bottom", lows, dtype=pl.Float64)])
-    return rows.join(low, on="curve", maintain_order="left")
+    facet_channel, curve_numbers = canvas.channels.facet, canvas.curves.curve_rows["curve"]
+    low_benefits = [
+        canvas.spec.y.pick(facet_channel.label_of_curve[curve_number] if facet_channel else None).low
+        for curve_number in curve_numbers
+    ]
+    bottom_rows = pl.DataFrame([curve_numbers, pl.Series("bottom", low_benefits, dtype=pl.Float64)])
+    return points.join(bottom_rows, on="curve", maintain_order="left")
 
 
-def _cut_below(canvas: Canvas, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.DataFrame:
+def _cut_below(
+    canvas: Canvas, table_points: pl.DataFrame, band_columns: tuple[str, ...]
+) -> pl.DataFrame:
     """Return the points in order; lines end where they leave the axes, and a null is a gap."""
-    risk, value, bottom = pl.col(_RISK), pl.col(_VALUE), pl.col("bottom")
-    points = _add_bottoms(canvas, rows.filter(risk >= canvas.spec.x.low))
+    risk_expr, value_expr, bottom_expr = pl.col(_RISK), pl.col(_VALUE), pl.col("bottom")
+    points = _add_bottoms(canvas, table_points.filter(risk_expr >= canvas.spec.x.low))
     # The straight line from the point before crosses the bottom at this share of its way.
-    before, after = (value - bottom).shift(1).over("curve"), value - bottom
-    risk_at_bottom = risk.shift(1).over("curve") + before / (before - after) * risk.diff().over("curve")
-    crossings = points.with_columns(at=risk_at_bottom).filter((before < 0) != (after < 0))
-    crossings = crossings.with_columns(pl.col("at").alias(_RISK), bottom.alias(_VALUE)).drop("at")
-    ends = [pl.max_horizontal(name, "bottom").alias(name) for name in band]
-    upper = points.with_columns(pl.when(value >= bottom).then(value), *ends)
-    upper = upper.with_columns(pl.when(value.is_not_null()).then(name).alias(name) for name in band)
-    all_points = pl.concat([upper, crossings.with_columns(*ends)])
+    height_before, height_after = (
+        (value_expr - bottom_expr).shift(1).over("curve"),
+        value_expr - bottom_expr,
+    )
+    risk_at_bottom = risk_expr.shift(1).over("curve") + height_before / (
+        height_before - height_after
+    ) * risk_expr.diff().over("curve")
+    crossings = points.with_columns(at=risk_at_bottom).filter((height_before < 0) != (height_after < 0))
+    crossings = crossings.with_columns(pl.col("at").alias(_RISK), bottom_expr.alias(_VALUE)).drop("at")
+    raised_ends = [pl.max_horizontal(column, "bottom").alias(column) for column in band_columns]
+    upper_points = points.with_columns(pl.when(value_expr >= bottom_expr).then(value_expr), *raised_ends)
+    upper_points = upper_points.with_columns(
+        pl.when(value_expr.is_not_null()).then(column).alias(column) for column in band_columns
+    )
+    all_points = pl.concat([upper_points, crossings.with_columns(*raised_ends)])
     return all_points.sort("curve", _RISK, maintain_order=True)
 
 
-def _list_treat_all(canvas: Canvas, eta: float, panel: str | None = None) -> list[tuple[float, float]]:
+def _list_treat_all(
+    canvas: Canvas, eta: float, panel_label: str | None = None
+) -> list[tuple[float, float]]:
     """Return points of the line of treating all, between the upper and the lower end of the axis."""
-    x, y = canvas.spec.x, canvas.spec.y.pick(panel)
+    x_axis, y_axis = canvas.spec.x, canvas.spec.y.pick(panel_label)
 
-    def find_risk(value: float) -> float:
+    def find_risk(benefit: float) -> float:
         # Treating all has this net benefit where odds (1 - eta) = eta - value.
-        odds = max(eta - value, 0.0) / (1 - eta) if eta < 1 else math.inf
+        odds = max(eta - benefit, 0.0) / (1 - eta) if eta < 1 else math.inf
         return odds / (1 + odds) if odds < math.inf else 1.0
 
-    start, end = max(x.low, find_risk(y.high)), min(find_risk(y.low), x.high)
-    if end <= start:
+    start_risk, end_risk = (
+        max(x_axis.low, find_risk(y_axis.high)),
+        min(find_risk(y_axis.low), x_axis.high),
+    )
+    if end_risk <= start_risk:
         return []
-    first, last = x.place(start), x.place(end)
-    risks = [min(x.read(first + (last - first) * k / 60), end) for k in range(61)]
+    first_place, last_place = x_axis.place(start_risk), x_axis.place(end_risk)
+    risks = [
+        min(x_axis.read(first_place + (last_place - first_place) * step / 60), end_risk)
+        for step in range(61)
+    ]
     return [(risk, eta - (1 - eta) * risk / (1 - risk)) for risk in risks]
 
 
 def _draw_alternatives(canvas: Canvas) -> None:
     """Draw the lines of treating all and treating none, and name them if one panel has one each."""
-    x, y, color = canvas.spec.x, canvas.spec.y, canvas.channels.color
+    x_axis, y_axis, color_channel = canvas.spec.x, canvas.spec.y, canvas.channels.color
     etas = canvas.curves.curve_rows["eta"].to_list()
-    if color and canvas.channels.facet is None:
+    if color_channel and canvas.channels.facet is None:
         # Grey lines of models that are grey themselves would hide all others.
-        pairs = zip(etas, color.label_of_curve.values(), strict=True)
-        etas = [eta for eta, label in pairs if label in color.shown_labels]
+        etas_and_labels = zip(etas, color_channel.label_of_curve.values(), strict=True)
+        etas = [eta for eta, label in etas_and_labels if label in color_channel.shown_labels]
     etas_and_panels = canvas.channels.repeat_in_panels(etas)
-    for eta, place in etas_and_panels:
-        canvas.draw_line(_list_treat_all(canvas, eta, place.get("facet")), f"all {eta:.6g}", place)
-        canvas.draw_line([(x.low, 0.0), (x.high, 0.0)], "none", place)
+    for eta, panel_fields in etas_and_panels:
+        canvas.draw_line(
+            _list_treat_all(canvas, eta, panel_fields.get("facet")), f"all {eta:.6g}", panel_fields
+        )
+        canvas.draw_line([(x_axis.low, 0.0), (x_axis.high, 0.0)], "none", panel_fields)
     if len(etas_and_panels) != 1 or canvas.channels.facet is not None:
         return
-    sides: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
-    end: dict[str, Any] = {"x": x.high, "align": "right"}
-    ends = [end, *canvas.list_middles((8, 7, 6, 5))]
-    canvas.name_line("treat none", ends, [{"y": 0.0, **side} for side in sides])
-    line = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
-    heights = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
-    spots = [next((spot for spot in line if spot[1] >= height * y.high), None) for height in heights]
-    ways: list[dict[str, Any]] = [
-        {"x": spot[0], "y": spot[1], "dx": dx, "align": "left" if dx > 0 else "right"}
-        for spot in spots
-        if spot is not None and x.place(spot[0]) <= 0.8
-        for dx in ((6, -6) if x.place(spot[0]) > 0.15 else (6,))
+    side_looks: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
+    end_look: dict[str, Any] = {"x": x_axis.high, "align": "right"}
+    end_looks = [end_look, *canvas.list_middles((8, 7, 6, 5))]
+    canvas.name_line("treat none", end_looks, [{"y": 0.0, **side_look} for side_look in side_looks])
+    points_of_all = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
+    height_shares = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
+    name_points = [
+        next(
+            (name_point for name_point in points_of_all if name_point[1] >= height_share * y_axis.high),
+            None,
+        )
+        for height_share in height_shares
     ]
-    if ways:
-        canvas.name_line("treat all", ways)
+    name_looks: list[dict[str, Any]] = [
+        {
+            "x": name_point[0],
+            "y": name_point[1],
+            "dx": x_offset,
+            "align": "left" if x_offset > 0 else "right",
+        }
+        for name_point in name_points
+        if name_point is not None and x_axis.place(name_point[0]) <= 0.8
+        for x_offset in ((6, -6) if x_axis.place(name_point[0]) > 0.15 else (6,))
+    ]
+    if name_looks:
+        canvas.name_line("treat all", name_looks)
 
 
-def _say_value(value: float, events: int) -> str:
+def _say_value(benefit: float, n_events: int) -> str:
     """Return a net benefit among this number of cases, in two digits: `36`, or `-4.2`."""
-    number = float(f"{round(events * value, 9):.2g}")  # what sums leave of 0 is 0
-    return say_signed(number, say_count)
+    cases = float(f"{round(n_events * benefit, 9):.2g}")  # what sums leave of 0 is 0
+    return say_signed(cases, say_count)
 
 
-def _say_row(events: int, row: dict[str, Any]) -> tuple[str, str]:
+def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
-    numbers = [row.get(name) for name in (_VALUE, *_BAND)]
-    value, *ends = (None if n is None else _say_value(n, events) for n in numbers)
-    interval_text = "" if None in ends else f" ({ends[0]} to {ends[1]})"
-    return say_share(row[_RISK]), f"{value}{interval_text}{add_threshold(row)}"
+    benefits = [point.get(column) for column in (_VALUE, *_BAND)]
+    benefit_text, *end_texts = (
+        None if benefit is None else _say_value(benefit, n_events) for benefit in benefits
+    )
+    interval_text = "" if None in end_texts else f" ({end_texts[0]} to {end_texts[1]})"
+    return say_share(point[_RISK]), f"{benefit_text}{interval_text}{add_threshold(point)}"

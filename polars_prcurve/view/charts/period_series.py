@@ -59,20 +59,20 @@ def monitor(
 
     def say_period(row: dict[str, Any]) -> tuple[str, str]:
         value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
-        own_value = "" if row["value"] is None else f"{say_share(row['value'])}, "
+        own_text = "" if row["value"] is None else f"{say_share(row['value'])}, "
         alarm = ", alarm" if row["alarm"] else ""
-        return str(row["time"]), f"{own_value}all so far {value} ({span}){alarm}"
+        return str(row["time"]), f"{own_text}all so far {value} ({span}){alarm}"
 
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
     rows = curves.points
     periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
-    first, last, across = periods[0], periods[-1], time
+    first, last, x_title = periods[0], periods[-1], time
     if len(rows) and not rows.schema["time"].is_integer():
-        across = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
-    every = max(1, -(-round(last - first + 1) // _MOST_TICKS))
-    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, every))
-    x = ChartAxis("period", across, first - 0.5, last + 0.5, "plain", ticks=ticks)
+        x_title = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
+    step = max(1, -(-round(last - first + 1) // _MOST_TICKS))
+    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, step))
+    x = ChartAxis("period", x_title, first - 0.5, last + 0.5, "plain", ticks=ticks)
     shares = pl.concat([rows[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
     rate = format_metric(rows["metric"][0] if len(rows) else "precision")
     y = ChartAxis("overall", rate, *fit_shares(shares))
@@ -80,10 +80,10 @@ def monitor(
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
     spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
     canvas = Canvas(curves, channels, spec)
-    firsts = rows.group_by("curve", maintain_order=True).first()
-    is_fpr = (firsts["bound"] > firsts["reference"]).any()
-    canvas.draw_level(firsts["reference"], "reference", "below" if is_fpr else "above")
-    bounds = firsts.filter(pl.col("bound") != pl.col("reference"))["bound"]
+    first_rows = rows.group_by("curve", maintain_order=True).first()
+    is_fpr = (first_rows["bound"] > first_rows["reference"]).any()
+    canvas.draw_level(first_rows["reference"], "reference", "below" if is_fpr else "above")
+    bounds = first_rows.filter(pl.col("bound") != pl.col("reference"))["bound"]
     canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
     canvas.draw_lines(rows.drop_nulls("overall"))
     _draw_periods(canvas, rows)
@@ -91,40 +91,50 @@ def monitor(
     level = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
     at_eta = "eta" in rows.columns and len(rows) > 0
-    where = f" where {say_eta(rows['eta'][0])} is positive" if at_eta else ""
-    subtitle = f"{rate}{where} by {time}; the line is all so far"
+    place = f" where {say_eta(rows['eta'][0])} is positive" if at_eta else ""
+    subtitle = f"{rate}{place} by {time}; the line is all so far"
     return canvas.finish(title, say_alarms(curves, channels, y.title, time), subtitle, note)
 
 
 def _read_periods(table: object) -> tuple[ChartCurves, str]:
     """Return a line for each group of a table, and what users call the time."""
     # `period` is the time itself if it is a whole number, and the number of the period otherwise.
-    frame = result_tables.check_table("monitor", table, "monitor", ["metric", *_VALUES])
-    keys = frame.columns[: frame.columns.index("metric")]
-    if not keys:
+    result = result_tables.check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    key_columns = result.columns[: result.columns.index("metric")]
+    if not key_columns:
         raise PrcError(
             "monitor takes the table that monitor returns, whose first columns are its periods"
         )
-    *groups, time = keys
-    names = result_tables.name_group_fields(groups)
-    value_columns = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
-    periods = result_tables.pick_columns(frame, {**names, "time": time}, value_columns)
-    number = pl.col("time") if frame.schema[time].is_integer() else pl.col("time").rank("dense")
-    periods = periods.with_columns(period=number.cast(pl.Float64))
-    rows = result_tables.number_curves(periods.sort(*names, "period"), names)
-    return result_tables.build_chart_curves(rows, names, pl.col("period").is_not_null()), time
+    *group_columns, time_column = key_columns
+    column_of_field = result_tables.name_group_fields(group_columns)
+    value_columns = ["metric", *(["eta"] if "eta" in result.columns else []), *_VALUES]
+    periods = result_tables.pick_columns(result, {**column_of_field, "time": time_column}, value_columns)
+    period_number = (
+        pl.col("time") if result.schema[time_column].is_integer() else pl.col("time").rank("dense")
+    )
+    periods = periods.with_columns(period=period_number.cast(pl.Float64))
+    numbered_periods = result_tables.number_curves(
+        periods.sort(*column_of_field, "period"), column_of_field
+    )
+    return result_tables.build_chart_curves(
+        numbered_periods, column_of_field, pl.col("period").is_not_null()
+    ), time_column
 
 
-def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
+def _draw_periods(canvas: Canvas, period_rows: pl.DataFrame) -> None:
     """Draw a dot for the value of each period, filled where there is an alarm."""
-    for row in rows.drop_nulls("value").iter_rows(named=True):
-        place = {"period": row["period"], "overall": round_digits(row["value"])}
-        fields = canvas.channels.curve_fields(row["curve"])
-        canvas.records.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
-    color = canvas.channels.color
-    encodings = [color.encode()] if color else []
-    look: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
-    for test, fill in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
-        dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **look)
-        dot = keep_part(dot.encode(*canvas.place, *encodings), "period")
-        canvas.layers.append(dot.transform_filter(f"{test}datum.alarm"))
+    for period_row in period_rows.drop_nulls("value").iter_rows(named=True):
+        place_fields = {"period": period_row["period"], "overall": round_digits(period_row["value"])}
+        curve_fields = canvas.channels.curve_fields(period_row["curve"])
+        canvas.records.append(
+            {"part": "period", "alarm": bool(period_row["alarm"]), **place_fields, **curve_fields}
+        )
+    color_channel = canvas.channels.color
+    encodings = [color_channel.encode()] if color_channel else []
+    look: dict[str, Any] = {} if color_channel else {"color": style.COLORS[0]}
+    for negation, fill_look in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
+        dot_layer = alt.Chart().mark_point(
+            shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill_look, **look
+        )
+        dot_layer = keep_part(dot_layer.encode(*canvas.place, *encodings), "period")
+        canvas.layers.append(dot_layer.transform_filter(f"{negation}datum.alarm"))

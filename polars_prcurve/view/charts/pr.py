@@ -90,53 +90,53 @@ def pr_curve(
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
     curves = read_sweep("pr_curve", table, [y], further_columns=band)
-    marks = marked_points.read_points("pr_curve", points, curves, ["recall", y])
+    marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
     axis = _choose_axis(curves, y, log_y)
-    fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
-    heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
+    field_of = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
+    heights = [axis.measure(pl.col(name)).alias(field) for name, field in field_of.items()]
     curves = replace(curves, points=curves.points.with_columns(heights))
     rows = point_thinning.find_few_false_alerts(curves.points)
-    steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *fields.values()]), "doubt")
-    areas = point_thinning.measure_steps(steps, y)
-    channels = choose_channels(curves, color, facet, areas, has_heads=True)
-    axis, lows = _free_panels(axis, channels, curves)
-    lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*fields.values()], lows=lows)
-    bands = ((fields[band[0]], fields[band[1]]),) if band else ()
+    steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *field_of.values()]), "doubt")
+    area_of = point_thinning.measure_steps(steps, y)
+    channels = choose_channels(curves, color, facet, area_of, has_heads=True)
+    axis, low_of = _free_panels(axis, channels, curves)
+    lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*field_of.values()], lows=low_of)
+    bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
-    height = pl.col("fpr") / pl.col("recall")
-    drawn_points = canvas.draw_curves(lift(steps), pl.col("recall"), height)
+    odds = pl.col("fpr") / pl.col("recall")
+    drawn_points = canvas.draw_curves(lift(steps), pl.col("recall"), odds)
     rows = lift(point_thinning.keep_rises(curves.points))
     has_dots = canvas.draw_published(rows)
     canvas.records += marked_points.mark_points(
-        marked_points.mark_half(curves, channels) if points is None else marks,
+        marked_points.mark_half(curves, channels) if points is None else marked,
         canvas,
         find_x=lambda row: row["recall"],
-        find_heights=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
+        find_heights=lambda row: {axis.field: max(axis.measure(row[y]), low_of[row["curve"]])},
         find_span=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
         say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
-    is_free = title is None and not marks.records
-    finding = _find_title(canvas, areas, y) if is_free else marks.find_title(curves, channels)
+    is_bare = title is None and not marked.records
+    finding = _find_title(canvas, area_of, y) if is_bare else marked.find_title(curves, channels)
     # A title that says where curves run is the only one: it need not be said twice.
     subtitle = curves.join_etas(f"{_SUBTITLES[y]},") if title or finding else _SUBTITLES[y]
     finding = finding or curves.join_etas(_TITLES[y])
-    note = _write_note(canvas, drawn_points, marks, describe_level(band, confidence), has_dots=has_dots)
+    note = _write_note(canvas, drawn_points, marked, describe_level(band, confidence), has_dots=has_dots)
     return canvas.finish(title, finding, subtitle, note)
 
 
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis: log if that is asked for, or where positives are rare."""
-    etas, values = curves.curve_rows["eta"], curves.points[y]
+    etas, shares = curves.curve_rows["eta"], curves.points[y]
     is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
-        return chart_axes.build_precision_axis(y, _AXES[y], etas, values, is_log=is_log)
+        return chart_axes.build_precision_axis(y, _AXES[y], etas, shares, is_log=is_log)
     # What is left of fdr to 100 % is the axis of precision upside down, with ticks such as 99.9 %.
-    axis = chart_axes.build_precision_axis(f"{y}_rest", _AXES[y], etas, 1 - values, is_log=True)
-    return replace(axis, words="rest", is_reversed=True)
+    rest_axis = chart_axes.build_precision_axis(f"{y}_rest", _AXES[y], etas, 1 - shares, is_log=True)
+    return replace(rest_axis, words="rest", is_reversed=True)
 
 
 def _free_panels(
@@ -144,66 +144,78 @@ def _free_panels(
 ) -> tuple[ChartAxis, dict[int, float]]:
     """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
-    facet, keys = channels.facet, curves.curve_rows.select("curve", "eta")
-    lows = dict.fromkeys(keys["curve"], axis.low)
-    if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
-        return axis, lows
-    ranges = {}
-    for label, curve_numbers in facet.curves_of_label.items():
+    facet_channel, curve_etas = channels.facet, curves.curve_rows.select("curve", "eta")
+    low_of_curve = dict.fromkeys(curve_etas["curve"], axis.low)
+    if (
+        not axis.is_log
+        or facet_channel is None
+        or facet_channel.fields != ["eta"]
+        or not are_far_apart(curve_etas["eta"])
+    ):
+        return axis, low_of_curve
+    range_of_label = {}
+    for panel_label, curve_numbers in facet_channel.curves_of_label.items():
         is_own = pl.col("curve").is_in(curve_numbers)
-        etas, values = keys.filter(is_own)["eta"], curves.points.filter(is_own)[axis.field]
-        low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
-        ranges[label] = (low, axis.high)
-        lows |= dict.fromkeys(curve_numbers, low)
-    return replace(axis, is_free=True, ranges=ranges), lows
+        etas, shares = curve_etas.filter(is_own)["eta"], curves.points.filter(is_own)[axis.field]
+        low = chart_axes.build_precision_axis("", "", etas, shares, is_log=True).low
+        range_of_label[panel_label] = (low, axis.high)
+        low_of_curve |= dict.fromkeys(curve_numbers, low)
+    return replace(axis, is_free=True, ranges=range_of_label), low_of_curve
 
 
-def _say_row(names: Sequence[str], prefix: str, row: dict[str, Any]) -> tuple[str, str]:
+def _say_row(columns: Sequence[str], prefix: str, point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
-    number, *ends = (row[name] for name in names)
-    value, span = say_estimate(number, *(ends or (None, None)))
-    interval_text = f" ({prefix}{span})" if span else ""
-    return f"at least {say_share(row['at'])}", f"{value}{interval_text}{add_threshold(row)}"
+    share, *interval_ends = (point[name] for name in columns)
+    share_text, interval_text = say_estimate(share, *(interval_ends or (None, None)))
+    bracket_text = f" ({prefix}{interval_text})" if interval_text else ""
+    return f"at least {say_share(point['at'])}", f"{share_text}{bracket_text}{add_threshold(point)}"
 
 
-def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
+def _find_title(canvas: Canvas, area_of_curve: dict[int, float], y: str) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
-    curves, facet = canvas.curves, canvas.channels.facet
+    curves, facet_channel = canvas.curves, canvas.channels.facet
     etas = curves.curve_rows["eta"]
     has_own_etas = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
-    if facet is not None and facet.fields != ["eta"] and y == "precision" and not has_own_etas:
-        return chart_titles.say_areas(areas, curves, canvas.channels)
-    values = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
-    if not values or not etas.is_between(0, 1).all():
+    if (
+        facet_channel is not None
+        and facet_channel.fields != ["eta"]
+        and y == "precision"
+        and not has_own_etas
+    ):
+        return chart_titles.say_areas(area_of_curve, curves, canvas.channels)
+    share_of_curve = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
+    if not share_of_curve or not etas.is_between(0, 1).all():
         return ""
-    start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
-    say = say_precisions if y == "precision" else say_shares
-    return chart_titles.say_values(start, end, values, curves, canvas.channels, say_numbers=say)
+    sentence_start, sentence_end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
+    say_together = say_precisions if y == "precision" else say_shares
+    return chart_titles.say_values(
+        sentence_start, sentence_end, share_of_curve, curves, canvas.channels, say_numbers=say_together
+    )
 
 
 def _write_note(
     canvas: Canvas,
     drawn_points: pl.DataFrame,
-    marks: marked_points.MarkedPoints,
-    level: str,
+    marked: marked_points.MarkedPoints,
+    level_clause: str,
     *,
     has_dots: bool,
 ) -> list[str]:
-    """Return the sentences at the foot of the chart; `level` is what the shade is, if there is one."""
-    facet, axis = canvas.channels.facet, canvas.spec.y
-    number = f"Number: area under the line{' if the axis were linear' if axis.is_log else ''}"
-    scale = "The axis is logarithmic in what is left to 100\u00a0%"
-    where = "of these points" if has_dots else "at each threshold"
+    """Return the sentences at the foot of the chart; `level_clause` is what the shade is, if any."""
+    facet_channel, y_axis = canvas.channels.facet, canvas.spec.y
+    number_sentence = f"Number: area under the line{' if the axis were linear' if y_axis.is_log else ''}"
+    scale_sentence = "The axis is logarithmic in what is left to 100\u00a0%"
+    place_words = "of these points" if has_dots else "at each threshold"
     return [
-        number if facet is not None and facet.head_of_label else "",
-        scale if axis.is_reversed else "",
-        "Each panel has an axis of its own" if axis.is_free else "",
-        "Grey line: alerts at random" if facet is not None else "",
+        number_sentence if facet_channel is not None and facet_channel.head_of_label else "",
+        scale_sentence if y_axis.is_reversed else "",
+        "Each panel has an axis of its own" if y_axis.is_free else "",
+        "Grey line: alerts at random" if facet_channel is not None else "",
         canvas.channels.color_note,
-        *marks.describe(),
+        *marked.describe(),
         *point_thinning.describe_doubt(drawn_points),
         point_thinning.DOTS_OF_STEPS if has_dots else "",
-        f"{level} {where}" if level else "",
+        f"{level_clause} {place_words}" if level_clause else "",
         *canvas.curves.describe_sizes(),
     ]
 
@@ -238,8 +250,8 @@ def ribbon(
     curves = read_sweep(
         "ribbon", table, ["precision"], made_by="subsample_negatives", further_columns=sample_columns
     )
-    rows = point_thinning.find_few_false_alerts(curves.points)
-    steps = point_thinning.build_steps(rows, "precision", *_RIBBONS, "doubt")
+    points = point_thinning.find_few_false_alerts(curves.points)
+    steps = point_thinning.build_steps(points, "precision", *_RIBBONS, "doubt")
     y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
@@ -259,10 +271,10 @@ def ribbon(
     half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
     is_alone = channels.facet is None and len(curves.curve_rows) <= 2
     if is_alone and len(half) and not half["doubt"].fill_null(True).any():
-        row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
-        value, span = say_estimate(row["precision"], row["low"], row["high"])
-        name = f"{channels.color.label_of_curve[row['curve']]}: " if channels.color else ""
-        if say_share(row["low"]) != say_share(row["high"]):
+        point = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+        value, span = say_estimate(point["precision"], point["low"], point["high"])
+        name = f"{channels.color.label_of_curve[point['curve']]}: " if channels.color else ""
+        if say_share(point["low"]) != say_share(point["high"]):
             finding = f"{name}{value} precision at half recall reads as {span} with fewer negatives"
     subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
     return canvas.finish(title, finding, subtitle, note)

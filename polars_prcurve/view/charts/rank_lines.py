@@ -83,149 +83,194 @@ def ranking(
         curves, color or ("model" if facet != "model" else None), facet
     )
     # Models with the best, then the best mean rank have colours.
-    ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    values = {curve: -rank for curve, rank in ranks.rows()}
-    channels = colors_and_panels.pick_out(channels, values, colors_and_panels.MAX_COLORS)
-    rows, max_rank = curves.points, curves.points["rank"].max()
-    lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
-    x = build_eta_axis(rows)
-    has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
-    words = _name_both_ends(curves, channels.color, x) if channels.color and has_names else []
-    name_widths = [style.measure_text(word.text) - word.dx for word in words if word.align == "right"]
+    curve_ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
+    value_of_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
+    channels = colors_and_panels.pick_out(channels, value_of_curve, colors_and_panels.MAX_COLORS)
+    points, max_rank = curves.points, curves.points["rank"].max()
+    lowest_rank = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
+    x_axis = build_eta_axis(points)
+    has_names = channels.facet is None and channels.color is not None and lowest_rank <= _MOST_NAMES
+    name_words = _name_both_ends(curves, channels.color, x_axis) if channels.color and has_names else []
+    name_widths = [
+        style.measure_text(word.text) - word.dx for word in name_words if word.align == "right"
+    ]
     # Places and the first row of a name take the usual pitch.
-    pitch = _PITCH + _ROW * (max(Counter((word.x, word.y) for word in words).values(), default=2) - 2)
-    ticks = tuple(map(float, range(1, lowest + 1, -(-lowest // 12))))  # about twelve
-    y_title, tick_words = ("", "none") if has_names else ("Rank", "plain")
-    room = round(max(name_widths, default=0))
-    y = ChartAxis("rank", y_title, lowest + 0.5, 0.5, tick_words, ticks=ticks, room=room)
-    height = min(max(52 + pitch * lowest, 130), 390 if pitch == _PITCH else 1_000) / _WIDTH
-    look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": height}
-    spec = ChartSpec(x, y, "linear", width=_WIDTH / 540, line_width=3.4, **look)
+    rank_pitch = _PITCH + _ROW * (
+        max(Counter((word.x, word.y) for word in name_words).values(), default=2) - 2
+    )
+    ticks = tuple(map(float, range(1, lowest_rank + 1, -(-lowest_rank // 12))))  # about twelve
+    y_title, tick_style = ("", "none") if has_names else ("Rank", "plain")
+    left_room = round(max(name_widths, default=0))
+    y_axis = ChartAxis("rank", y_title, lowest_rank + 0.5, 0.5, tick_style, ticks=ticks, room=left_room)
+    height_share = (
+        min(max(52 + rank_pitch * lowest_rank, 130), 390 if rank_pitch == _PITCH else 1_000) / _WIDTH
+    )
+    look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": height_share}
+    spec = ChartSpec(x_axis, y_axis, "linear", width=_WIDTH / 540, line_width=3.4, **look)
     canvas = Canvas(curves, channels, spec)
-    canvas.words += words
+    canvas.words += name_words
     _draw_zones(canvas)
-    points = split_by_doubt(rows.with_columns(doubt=pl.col("top") < pl.col("foot")), "linear")
-    canvas.draw_few_places(canvas.draw_lines(points))
-    canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    zones = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
-    note = [channels.color_note, *zones, *curves.describe_sizes()]
+    doubtful_points = points.with_columns(doubt=pl.col("top") < pl.col("foot"))
+    canvas.draw_few_places(canvas.draw_lines(split_by_doubt(doubtful_points, "linear")))
+    canvas.follow_pointer(points, "nearest", _say_row, points["eta"])
+    zone_sentences = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
+    sentences = [channels.color_note, *zone_sentences, *curves.describe_sizes()]
     finding = say_firsts(curves, channels) or "Ranking by prevalence"
-    return canvas.finish(title, finding, _SUBTITLE, note)
+    return canvas.finish(title, finding, _SUBTITLE, sentences)
 
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     """Return a line per model from the table of `ranking`, with models as the first group column."""
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
     table = result_tables.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
-    start = table.columns.index("eta")
-    names = result_tables.name_group_fields(["model", *table.columns[:start]])
-    columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[start + 1 :])]
-    frame = result_tables.pick_columns(table, names, ["eta", *columns])
+    n_keys = table.columns.index("eta")
+    names = result_tables.name_group_fields(["model", *table.columns[:n_keys]])
+    columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[n_keys + 1 :])]
+    points = result_tables.pick_columns(table, names, ["eta", *columns])
     if "resolved" in columns:
-        frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
+        points = points.with_columns(may_be_best=pl.col("resolved").not_())
     settled: dict[Any, bool] | None = None
     if pairs is not None:
-        pair_columns = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
+        pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "resolved"]
         pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         pairs = pairs.select(pair_columns)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
-    by = [*(field for field in names if field != "group_0"), "eta"]
-    ranked = frame.drop_nulls("rank").sort(*by, "rank", maintain_order=True)
-    opens: list[bool] = []  # whether it is open which is better, of a row and the one before it
-    for group_values, group in ranked.group_by(by, maintain_order=True):
+    group_keys = [*(field for field in names if field != "group_0"), "eta"]
+    ranked = points.drop_nulls("rank").sort(*group_keys, "rank", maintain_order=True)
+    are_open: list[bool] = []  # whether it is open which is better, of a row and the one before it
+    for group_values, group in ranked.group_by(group_keys, maintain_order=True):
         rows = group.to_dicts()
-        opens += [k > 0 and _is_open(rows, k - 1, (*group_values,), settled) for k in range(len(rows))]
-    run = pl.Series(opens, dtype=pl.Boolean).not_().cum_sum()
-    ranked = ranked.with_columns(run=run, place=pl.int_range(1, pl.len() + 1).over(by))
+        are_open += [
+            number > 0 and _is_open(rows, number - 1, (*group_values,), settled)
+            for number in range(len(rows))
+        ]
+    run = pl.Series(are_open, dtype=pl.Boolean).not_().cum_sum()
+    ranked = ranked.with_columns(run=run, place=pl.int_range(1, pl.len() + 1).over(group_keys))
     ends = [pl.col("place").min().alias("top"), pl.col("place").max().alias("foot")]
     ranked = ranked.with_columns(end.over("run") for end in ends).drop("run", "place")
-    frame = pl.concat([ranked, frame.filter(pl.col("rank").is_null())], how="diagonal")
-    return result_tables.build_lines(frame, names, "rank")
+    points = pl.concat([ranked, points.filter(pl.col("rank").is_null())], how="diagonal")
+    return result_tables.build_lines(points, names, "rank")
 
 
 def _is_open(
-    rows: list[dict[str, Any]], k: int, group_values: tuple[Any, ...], settled: dict[Any, bool] | None
+    points: list[dict[str, Any]],
+    number: int,
+    group_values: tuple[Any, ...],
+    is_settled_by_pair: dict[Any, bool] | None,
 ) -> bool:
     """Return whether it is open which of two neighbours, number k and the next one, is better."""
-    row, following = rows[k], rows[k + 1]
-    if row.get("may_be_best") is None or following.get("may_be_best") is None:
+    point, next_point = points[number], points[number + 1]
+    if point.get("may_be_best") is None or next_point.get("may_be_best") is None:
         return False  # nothing is tested
-    candidates = [n for n, other in enumerate(rows) if other["may_be_best"]]
-    if k < max(candidates, default=0) or row["rank"] == following["rank"]:
+    candidate_numbers = [
+        other_number for other_number, other_point in enumerate(points) if other_point["may_be_best"]
+    ]
+    if number < max(candidate_numbers, default=0) or point["rank"] == next_point["rank"]:
         return True
-    if row.get("value_low") is not None and following.get("value_high") is not None:
-        return bool(following["value_high"] >= row["value_low"])
-    if k == 0:
+    if point.get("value_low") is not None and next_point.get("value_high") is not None:
+        return bool(next_point["value_high"] >= point["value_low"])
+    if number == 0:
         return False
-    pair = frozenset((row["group_0"], following["group_0"]))
-    return settled is None or not settled.get((*group_values, pair), False)
+    model_pair = frozenset((point["group_0"], next_point["group_0"]))
+    return is_settled_by_pair is None or not is_settled_by_pair.get((*group_values, model_pair), False)
 
 
 def _draw_zones(canvas: Canvas) -> None:
     """Draw a zone for each stretch of prevalences at which the same places are not settled."""
-    x, rows = canvas.spec.x, canvas.curves.points.filter(pl.col("top") < pl.col("foot"))
+    x_axis, open_points = canvas.spec.x, canvas.curves.points.filter(pl.col("top") < pl.col("foot"))
     etas = canvas.curves.points["eta"].unique().sort().to_list()
-    edges = [x.low, *(math.sqrt(a * b) for a, b in pairwise(etas)), x.high]
-    number_of = {eta: number for number, eta in enumerate(etas)}
-    zones: dict[tuple[str | None, int, int], set[int]] = {}
-    for curve, eta, top, foot in rows.select("curve", "eta", "top", "foot").rows():
-        panel = canvas.channels.curve_fields(curve).get("facet")
-        zones.setdefault((panel, top, foot), set()).add(number_of[eta])
-    for (panel, top, foot), eta_numbers in zones.items():
-        for start in sorted(eta_numbers - {number + 1 for number in eta_numbers}):
-            end = next(number for number in range(start, len(etas) + 1) if number + 1 not in eta_numbers)
-            place = {"eta": edges[start], "to": edges[end + 1], "rank": top - _RIM, "foot": foot + _RIM}
-            record = {"part": "zone"} | {name: round_digits(value) for name, value in place.items()}
-            canvas.records.append(record | colors_and_panels.tell_panel(panel))
-    zone = alt.Chart().mark_rect(color=style.ZONE, aria=False)
-    zone = zone.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
-    canvas.under += [keep_part(zone, "zone")] if zones else []
+    eta_edges = [
+        x_axis.low,
+        *(math.sqrt(left_eta * right_eta) for left_eta, right_eta in pairwise(etas)),
+        x_axis.high,
+    ]
+    number_of_eta = {eta: number for number, eta in enumerate(etas)}
+    eta_numbers_of_zone: dict[tuple[str | None, int, int], set[int]] = {}
+    for curve_number, eta, top_place, foot_place in open_points.select(
+        "curve", "eta", "top", "foot"
+    ).rows():
+        panel_label = canvas.channels.curve_fields(curve_number).get("facet")
+        eta_numbers_of_zone.setdefault((panel_label, top_place, foot_place), set()).add(
+            number_of_eta[eta]
+        )
+    for (panel_label, top_place, foot_place), eta_numbers in eta_numbers_of_zone.items():
+        for first_number in sorted(eta_numbers - {number + 1 for number in eta_numbers}):
+            last_number = next(
+                number for number in range(first_number, len(etas) + 1) if number + 1 not in eta_numbers
+            )
+            zone_fields = {
+                "eta": eta_edges[first_number],
+                "to": eta_edges[last_number + 1],
+                "rank": top_place - _RIM,
+                "foot": foot_place + _RIM,
+            }
+            record = {"part": "zone"} | {
+                name: round_digits(value) for name, value in zone_fields.items()
+            }
+            canvas.records.append(record | colors_and_panels.tell_panel(panel_label))
+    zone_layer = alt.Chart().mark_rect(color=style.ZONE, aria=False)
+    zone_layer = zone_layer.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
+    canvas.under += [keep_part(zone_layer, "zone")] if eta_numbers_of_zone else []
 
 
-def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+def _say_row(point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each prevalence of the table."""
-    places = f"{row['top']} to {row['foot']}" if row["top"] < row["foot"] else row["rank"]
-    return say_eta(row["eta"]), f"rank {places}, value {row['value']:.4g}"
+    places_text = f"{point['top']} to {point['foot']}" if point["top"] < point["foot"] else point["rank"]
+    return say_eta(point["eta"]), f"rank {places_text}, value {point['value']:.4g}"
 
 
 def _describe_zones(
-    curves: ChartCurves, table: pl.DataFrame, confidence: float | None, *, has_pairs: bool
+    curves: ChartCurves, result: pl.DataFrame, confidence: float | None, *, has_pairs: bool
 ) -> list[str]:
     """Return what grey means, or that nothing is known of how certain the order is."""
-    if "may_be_best" not in table.columns:
+    if "may_be_best" not in result.columns:
         return ["Not tested: whether another test set would give this order"]
     if not (curves.points["top"] < curves.points["foot"]).any():
         return []
-    if "resolved" not in table.columns:
-        unknown = "the table does not tell what lies between its points or within equal scores"
-        return [f"Grey: places that are open, since {unknown}"]
-    level = "" if confidence is None else f" ({format_level(confidence)})"
-    grey = f"Grey: places that a test does not settle{level}, so a swap drawn dotted may not exist"
-    few = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
-    return [grey, "Below the first, nothing is tested" if few else ""]
+    if "resolved" not in result.columns:
+        reason = "the table does not tell what lies between its points or within equal scores"
+        return [f"Grey: places that are open, since {reason}"]
+    level_text = "" if confidence is None else f" ({format_level(confidence)})"
+    grey_sentence = (
+        f"Grey: places that a test does not settle{level_text}, so a swap drawn dotted may not exist"
+    )
+    is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
+    return [grey_sentence, "Below the first, nothing is tested" if is_partly_tested else ""]
 
 
-def _name_both_ends(curves: ChartCurves, color: Channel, x: ChartAxis) -> list[Word]:
+def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAxis) -> list[Word]:
     """Return the names of models at both ends, with the places that they may have."""
     words: list[Word] = []
-    rows = curves.points.drop_nulls("rank")
-    for eta, align, side in ((x.low, "right", -1), (x.high, "left", 1)):
-        end_rows = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
-        ends = end_rows.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
+    ranked_points = curves.points.drop_nulls("rank")
+    for end_eta, align, side_sign in ((x_axis.low, "right", -1), (x_axis.high, "left", 1)):
+        end_rows = ranked_points.filter((pl.col("eta") / end_eta - 1).abs() < 1e-6)
+        ranks_at_end = end_rows.group_by("rank", maintain_order=True).agg(
+            "curve", pl.col("top", "foot").first()
+        )
         place_texts = [
-            f"{top}\u2013{foot}" if top < foot else str(rank) for rank, _, top, foot in ends.rows()
+            f"{top_place}\u2013{foot_place}" if top_place < foot_place else str(rank)
+            for rank, _, top_place, foot_place in ranks_at_end.rows()
         ]
-        room = max(map(style.measure_text, place_texts), default=0.0)
-        for (rank, numbers, _, _), places in zip(ends.rows(), place_texts, strict=True):
-            labels = [color.label_of_curve[number] for number in numbers]
-            ink = color.colors[labels[0]]
-            is_grey = ink == style.OTHERS
+        places_width = max(map(style.measure_text, place_texts), default=0.0)
+        for (rank, curve_numbers, _, _), places_text in zip(
+            ranks_at_end.rows(), place_texts, strict=True
+        ):
+            model_names = [color_channel.label_of_curve[curve_number] for curve_number in curve_numbers]
+            ink_color = color_channel.colors[model_names[0]]
+            is_grey = ink_color == style.OTHERS
             look: dict[str, Any] = {"weight": "normal" if is_grey else "bold", "align": align}
-            look |= {"color": style.QUIET if is_grey else ink, "x": eta, "y": float(rank)}
-            words.append(Word(text=places, dx=10 * side, **look))
+            look |= {"color": style.QUIET if is_grey else ink_color, "x": end_eta, "y": float(rank)}
+            words.append(Word(text=places_text, dx=10 * side_sign, **look))
             # Beside a name from right to left the places would move to its other end.
-            parts = wrap_words(", ".join(labels).strip(ISOLATES), _LETTERS)
-            for k, part in enumerate(parts):
-                dy = (k - (len(parts) - 1) / 2) * _ROW
-                words.append(Word(text=isolate_name(part), dx=(18 + room) * side, dy=dy, **look))
+            name_rows = wrap_words(", ".join(model_names).strip(ISOLATES), _LETTERS)
+            for row_number, name_row in enumerate(name_rows):
+                y_offset = (row_number - (len(name_rows) - 1) / 2) * _ROW
+                words.append(
+                    Word(
+                        text=isolate_name(name_row),
+                        dx=(18 + places_width) * side_sign,
+                        dy=y_offset,
+                        **look,
+                    )
+                )
     return words

@@ -76,27 +76,31 @@ def reliability(
     """
     check_words(title, color=color, facet=facet)
     shown_eta, trained_eta = check_etas(eta, eta_train) or (None, None)
-    level = None if confidence is None else check_confidence(confidence)
+    test_level = None if confidence is None else check_confidence(confidence)
     curves = read_sweep("reliability", table, by_eta=False, made_by="sweep")
-    level = level if has_counts(curves.points) else None
-    ranges = judge_ranges(split_ranges(curves, trained_eta), level, shown_eta)
-    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), ranges, shown_eta)
-    note = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
-    if level is not None:
-        note.append(f"Line: {format_level(level)} interval of a range alone")
-        note.append(f"Filled: off by more than chance, corrected for all {len(ranges)} ranges")
-    note += curves.describe_sizes()
+    test_level = test_level if has_counts(curves.points) else None
+    range_rows = judge_ranges(split_ranges(curves, trained_eta), test_level, shown_eta)
+    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta)
+    sentences = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
+    if test_level is not None:
+        sentences.append(f"Line: {format_level(test_level)} interval of a range alone")
+        sentences.append(f"Filled: off by more than chance, corrected for all {len(range_rows)} ranges")
+    sentences += curves.describe_sizes()
     subtitle = "Share of positives in ranges of scores, by what these scores say"
     subtitle += "" if shown_eta is None else f", moved to where {say_eta(shown_eta)} is positive"
-    finding = say_reliability(ranges, curves, canvas.channels) if level else ""
+    finding = say_reliability(range_rows, curves, canvas.channels) if test_level else ""
     finding = finding or "Share of positives by score"
-    return canvas.finish(title, finding, subtitle, note)
+    return canvas.finish(title, finding, subtitle, sentences)
 
 
 def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
     """Return eta and eta_train, or None without both; raise unless both are there or none."""
     etas_by_name = {"eta": eta, "eta_train": eta_train}
-    etas = [check_prior(name, value) for name, value in etas_by_name.items() if value is not None]
+    etas = [
+        check_prior(argument, user_eta)
+        for argument, user_eta in etas_by_name.items()
+        if user_eta is not None
+    ]
     if len(etas) == 1:
         raise PrcError(
             "expected eta= and eta_train= together, as decision_curve has them, or neither of them; "
@@ -115,20 +119,22 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
     if not bool(scores.is_between(0, 1).fill_null(False).all()):
         score_range = " to ".join([str(scores.min()), str(scores.max())])
         raise PrcError(f"reliability needs scores in [0, 1], probabilities; got {score_range}")
-    sizes = curves.curve_rows.select("curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg")))
-    rows = rows.join(sizes, on="curve", maintain_order="left")
+    own_etas = curves.curve_rows.select(
+        "curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg"))
+    )
+    rows = rows.join(own_etas, on="curve", maintain_order="left")
     posteriors: Any = scores.to_numpy()
     if eta_train is not None and len(posteriors):
         posteriors = shift_prior(posteriors, np.full(len(posteriors), eta_train), rows["own"].to_numpy())
-    cells = pl.col("tp", "fp")
-    new_counts = cells - cells.shift(1, fill_value=0).over("curve")
+    counts = pl.col("tp", "fp")
+    new_counts = counts - counts.shift(1, fill_value=0).over("curve")
     rows = rows.with_columns(new_counts, score=scores, said=pl.Series(posteriors, dtype=pl.Float64))
     n, open_ = pl.col("tp") + pl.col("fp"), (pl.col("said") * (1 - pl.col("said"))).clip(_LEAST_OPEN)
     rows = rows.with_columns(n=n, part=n * open_).sort("curve", "score", maintain_order=True)
     total = pl.col("part").sum().over("curve")
     n_ranges = (total / _LEAST_VARIANCE).floor().clip(_FEWEST_RANGES, _MOST_RANGES)
-    middle = (pl.col("part").cum_sum().over("curve") - pl.col("part") / 2) / total
-    of_range = (middle * n_ranges).floor().clip(0, n_ranges - 1)
+    mid_share = (pl.col("part").cum_sum().over("curve") - pl.col("part") / 2) / total
+    of_range = (mid_share * n_ranges).floor().clip(0, n_ranges - 1)
     return (
         rows.with_columns(range=of_range)
         .group_by("curve", "range", maintain_order=True)
@@ -142,29 +148,34 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
     )
 
 
-def judge_ranges(ranges: pl.DataFrame, level: float | None, eta: float | None) -> pl.DataFrame:
+def judge_ranges(
+    range_rows: pl.DataFrame, test_level: float | None, shown_eta: float | None
+) -> pl.DataFrame:
     """Add what scores say, `x`, the share of positives, `y`, its interval, and `off`."""
     # `off` is 1 where more is positive than the scores say, and -1 where less is: where a binomial
     # variable is so great, or so small, with a chance of `(1 - level) / 2 m` at most, with m ranges
     # (Bonferroni). Scores that differ within a range leave less to chance than that (Hoeffding 1956), so
     # ranges of calibrated scores are off in at most `1 - level` of all charts. Without a level there are
-    # neither intervals nor a test. All shares are moved to `eta` by the odds of both classes.
-    n, hits = pl.col("n").cast(pl.Float64), pl.col("positives").cast(pl.Float64)
-    mean = pl.col("expected") / n
-    shares = {"x": mean, "y": hits / n, "first": pl.col("first")}
-    judged_ranges = ranges.with_columns(off=pl.lit(0))
-    if level is not None and len(ranges):
-        low, high = find_wilson_ends(hits, n, z_value(level))
-        shares |= {"low": low, "high": high}
-        alpha, odds = (1 - level) / (2 * len(ranges)), mean / (1 - mean)
-        is_low = (hits < n) & is_tail_at_most(alpha, hits, n, odds)
-        is_high = (hits > 0) & is_tail_at_most(alpha, n - hits, n, 1 / odds)
-        off = pl.when(is_high).then(1).when(is_low).then(-1).otherwise(0)
-        judged_ranges = ranges.with_columns(off=off)
+    # neither intervals nor a test. All shares are moved to `shown_eta` by the odds of both classes.
+    n_expr, positives = pl.col("n").cast(pl.Float64), pl.col("positives").cast(pl.Float64)
+    mean_score = pl.col("expected") / n_expr
+    share_exprs = {"x": mean_score, "y": positives / n_expr, "first": pl.col("first")}
+    judged_ranges = range_rows.with_columns(off=pl.lit(0))
+    if test_level is not None and len(range_rows):
+        low_share, high_share = find_wilson_ends(positives, n_expr, z_value(test_level))
+        share_exprs |= {"low": low_share, "high": high_share}
+        alpha, mean_odds = (1 - test_level) / (2 * len(range_rows)), mean_score / (1 - mean_score)
+        is_below = (positives < n_expr) & is_tail_at_most(alpha, positives, n_expr, mean_odds)
+        is_above = (positives > 0) & is_tail_at_most(alpha, n_expr - positives, n_expr, 1 / mean_odds)
+        off_sign = pl.when(is_above).then(1).when(is_below).then(-1).otherwise(0)
+        judged_ranges = range_rows.with_columns(off=off_sign)
     own_eta = pl.col("own")
-    factor = pl.lit(1.0) if eta is None else eta / (1 - eta) * (1 - own_eta) / own_eta
+    odds_factor = (
+        pl.lit(1.0) if shown_eta is None else shown_eta / (1 - shown_eta) * (1 - own_eta) / own_eta
+    )
     moved_shares = {
-        name: share * factor / (share * factor + 1 - share) for name, share in shares.items()
+        column: share_expr * odds_factor / (share_expr * odds_factor + 1 - share_expr)
+        for column, share_expr in share_exprs.items()
     }
     return judged_ranges.with_columns(**moved_shares)
 
@@ -173,32 +184,38 @@ def _draw_ranges(
     curves: ChartCurves, channels: Channels, ranges: pl.DataFrame, eta: float | None
 ) -> Canvas:
     """Return the canvas with a point per range, its interval, and the diagonal."""
-    x = _build_axis(ranges)
+    x_axis = _build_axis(ranges)
     facet = channels.facet
     if facet is not None and eta is None:
-        sums = ranges.group_by("curve", maintain_order=True).agg(pl.col("expected", "positives").sum())
+        curve_sums = ranges.group_by("curve", maintain_order=True).agg(
+            pl.col("expected", "positives").sum()
+        )
         labels, text = facet.label_of_curve, "{} expected, {} found"
-        captions = {labels[k]: text.format(*map(say_count, counts)) for k, *counts in sums.rows()}
+        captions = {
+            labels[curve]: text.format(*map(say_count, counts)) for curve, *counts in curve_sums.rows()
+        }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
-    y = replace(x, field="y", title="Share of positives")
-    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.75, height=0.95, names="none"))
+    y = replace(x_axis, field="y", title="Share of positives")
+    canvas = Canvas(
+        curves, channels, ChartSpec(x_axis, y, "linear", width=0.75, height=0.95, names="none")
+    )
     canvas.draw_diagonal("as the scores say")
     for row in ranges.iter_rows(named=True):
-        places = {name: round_digits(max(row[name], x.low)) for name in _SHARES if name in row}
+        place = {name: round_digits(max(row[name], x_axis.low)) for name in _SHARES if name in row}
         # What the pointer reads at a point.
-        mean, share, *ends = say_shares([row[name] for name in _SHARES if name in row])
+        mean_text, share, *end_texts = say_shares([row[name] for name in _SHARES if name in row])
         n = f"{format_count(row['positives'])} of {format_count(row['n'])}"
-        interval_text = f" ({' to '.join(ends)})" if ends else ""
-        text = f"scores say {mean}; {share}{interval_text} are positive, {n}"
+        interval_text = f" ({' to '.join(end_texts)})" if end_texts else ""
+        text = f"scores say {mean_text}; {share}{interval_text} are positive, {n}"
         fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
-        canvas.records.append({"part": "range", **places, **fields})
+        canvas.records.append({"part": "range", **place, **fields})
     x_place, y_place = canvas.place
     color = channels.color
     ink: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
     encodings = [color.encode()] if color else []
     texts = (alt.Description("said:N"), alt.Tooltip("said:N"))
-    ends = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **ink)
-    layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *encodings)]
+    end_texts = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **ink)
+    layers = [end_texts.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *encodings)]
     for test, look in (("!==", {"filled": False, "fill": "white"}), ("===", {"filled": True})):
         point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **ink)
         point = point.encode(x_place, y_place, *texts, *encodings)
@@ -207,12 +224,12 @@ def _draw_ranges(
     return canvas
 
 
-def _build_axis(ranges: pl.DataFrame) -> ChartAxis:
+def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
     """Return the axis of what scores say, which is also that of shares; log where most are rare."""
-    shares = pl.concat([ranges[name] for name in _SHARES if name in ranges.columns])
-    is_log = bool(len(ranges)) and ranges["x"].median() < _RARE  # type: ignore[operator]
+    shares = pl.concat([range_rows[column] for column in _SHARES if column in range_rows.columns])
+    is_log = bool(len(range_rows)) and range_rows["x"].median() < _RARE  # type: ignore[operator]
     if not is_log:
         return ChartAxis("x", "What the scores say", *fit_shares(shares))
     positive_shares = shares.filter(shares > 0).to_list() or [_RARE]
-    low, high = min(positive_shares) / 2, min(2 * max(positive_shares), 1.0)
-    return ChartAxis("x", "What the scores say", low, high, "share", is_log=True)
+    low_share, high_share = min(positive_shares) / 2, min(2 * max(positive_shares), 1.0)
+    return ChartAxis("x", "What the scores say", low_share, high_share, "share", is_log=True)

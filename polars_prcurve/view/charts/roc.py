@@ -93,109 +93,123 @@ def roc_curve(
     check_words(title, color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
-    marks = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
-    x = _build_fpr_axis(curves.points, log_x)
-    edge = x.low  # where fpr 0 is drawn
+    marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
+    x_axis = _build_fpr_axis(curves.points, log_x)
+    left_edge = x_axis.low  # where fpr 0 is drawn
     full_points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
     full_points = full_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    areas = point_thinning.measure_areas(full_points)
-    channels = choose_channels(curves, color, facet, areas, has_heads=True)
-    canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
-    steps = _list_steps(edge, len(curves.curve_rows))
-    lost_precisions = _draw_references(canvas, precision_lines.slopes, steps)
+    area_of_curve = point_thinning.measure_areas(full_points)
+    channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
+    canvas = Canvas(curves, channels, ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88))
+    line_fprs = _list_steps(left_edge, len(curves.curve_rows))
+    lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
     corner_points = point_thinning.drop_straight_points(full_points)
-    drawn_points = _thin_for_axis(canvas, corner_points, steps)
+    drawn_points = _thin_for_axis(canvas, corner_points, line_fprs)
     drawn_points = point_thinning.split_by_doubt(drawn_points, "linear")
     canvas.draw_lines(drawn_points, ghosts=not precision_lines.slopes)  # one kind of grey
     canvas.spoken = point_thinning.describe_thinning(corner_points, drawn_points)
-    has_dots = canvas.draw_published(_place_on_axis(curves.points, edge))
+    has_dots = canvas.draw_published(_place_on_axis(curves.points, left_edge))
     canvas.records += marked_points.mark_points(
-        marked_points.mark_half(curves, channels) if points is None else marks,
+        marked_points.mark_half(curves, channels) if points is None else marked,
         canvas,
-        find_x=lambda row: max(row["fpr"], edge),
-        find_heights=lambda row: {"recall": row["recall"]},
-        find_span=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
-        say_heights=lambda _, recalls, say: _label_points(recalls, marks, say),
+        find_x=lambda point: max(point["fpr"], left_edge),
+        find_heights=lambda point: {"recall": point["recall"]},
+        find_span=lambda point: marked_points.find_rates(curves, point, "fpr", left_edge),
+        say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
     rises = point_thinning.keep_rises(curves.points)
-    canvas.follow_pointer(_place_on_axis(rises, edge), "backward", _say_row)
-    note = [
+    canvas.follow_pointer(_place_on_axis(rises, left_edge), "backward", _say_row)
+    sentences = [
         "Number: area under the line" if channels.facet and channels.facet.head_of_label else "",
         channels.color_note,
-        *marks.describe(),
+        *marked.describe(),
         point_thinning.DOTS_OF_SLOPES if has_dots else "",
         *_describe_precisions(precision_lines, lost_precisions),
-        "No false positive rate is left of the axis: 0 is drawn at its edge" if edge else "",
+        "No false positive rate is left of the axis: 0 is drawn at its edge" if left_edge else "",
         *point_thinning.describe_doubt(drawn_points),
         *curves.describe_sizes(),
     ]
-    return canvas.finish(title, _find_title(canvas, marks, areas), _SUBTITLE, note)
+    return canvas.finish(title, _find_title(canvas, marked, area_of_curve), _SUBTITLE, sentences)
 
 
-def _find_title(canvas: Canvas, marks: marked_points.MarkedPoints, areas: dict[int, float]) -> str:
+def _find_title(
+    canvas: Canvas, marked: marked_points.MarkedPoints, area_of_curve: dict[int, float]
+) -> str:
     """Return what marked points say, the areas of panels, or what half of the positives cost."""
     curves, channels = canvas.curves, canvas.channels
-    if finding := marks.find_title(curves, channels):
+    if finding := marked.find_title(curves, channels):
         return finding
-    names = name_curves(curves, channels)
-    rates = dict(find_known_half(curves).select("curve", "fpr").rows())
-    if channels.facet is not None or not rates or (len(rates) > 1 and not names):
-        is_alone = point_thinning.has_points_alone(curves.points)
-        finding = "" if is_alone else say_areas(areas, curves, channels)
+    name_of_curve = name_curves(curves, channels)
+    fpr_of_curve = dict(find_known_half(curves).select("curve", "fpr").rows())
+    if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
+        has_published_points = point_thinning.has_points_alone(curves.points)
+        finding = "" if has_published_points else say_areas(area_of_curve, curves, channels)
         return finding or "Recall and false positive rate"
-    return say_each("To find half of the positives,", "of the negatives raise an alert", rates, names)
+    return say_each(
+        "To find half of the positives,", "of the negatives raise an alert", fpr_of_curve, name_of_curve
+    )
 
 
-def _label_points(recalls: list[float], marks: marked_points.MarkedPoints, say: SayShares) -> list[str]:
+def _label_points(
+    recalls: list[float], marked: marked_points.MarkedPoints, say_together: SayShares
+) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
     # Points that the title tells have none: near the left edge lines run close.
-    if not marks.records:
+    if not marked.records:
         return [""] * len(recalls)
-    recall_words, fpr_words = say(recalls), say([row["fpr"] for row in marks.records])
+    recall_words, fpr_words = (
+        say_together(recalls),
+        say_together([point["fpr"] for point in marked.records]),
+    )
     word_pairs = zip(recall_words, fpr_words, strict=True)
     return [
-        f"fpr {fpr}" if len(set(recall_words)) == 1 else f"{recall}, fpr {fpr}"
-        for recall, fpr in word_pairs
+        f"fpr {fpr_text}" if len(set(recall_words)) == 1 else f"{recall_text}, fpr {fpr_text}"
+        for recall_text, fpr_text in word_pairs
     ]
 
 
-def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+def _say_row(point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
-    return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{add_threshold(row)}"
+    return (
+        f"up to {say_share(point['at'])}",
+        f"recall {say_share(point['recall'])}{add_threshold(point)}",
+    )
 
 
-def _list_steps(edge: float, n_curves: int) -> list[float]:
+def _list_steps(left_edge: float, n_curves: int) -> list[float]:
     """Return the fpr at which lines have points: both ends, or many where they bend on a log axis."""
-    n = _LOG_STEPS if n_curves <= _MANY else _LOG_STEPS // 5
-    return [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
+    n_steps = _LOG_STEPS if n_curves <= _MANY else _LOG_STEPS // 5
+    return (
+        [left_edge ** (1 - step / n_steps) for step in range(n_steps + 1)] if left_edge else [0.0, 1.0]
+    )
 
 
-def _place_on_axis(rows: pl.DataFrame, edge: float) -> pl.DataFrame:
+def _place_on_axis(points: pl.DataFrame, left_edge: float) -> pl.DataFrame:
     """Return the rows with their place `x`: fpr 0 is at the left edge of a log axis."""
-    return rows.with_columns(pl.max_horizontal("fpr", pl.lit(edge)).alias("x"))
+    return points.with_columns(pl.max_horizontal("fpr", pl.lit(left_edge)).alias("x"))
 
 
-def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
+def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, line_fprs: list[float]) -> pl.DataFrame:
     """Return the points to draw with their place `x`: on a log axis straight lines bend."""
-    edge = canvas.spec.x.low
+    left_edge = canvas.spec.x.low
     x_place = pl.col("fpr")
-    if edge:  # as a share of a log axis from there to 1
-        x_place = 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
+    if left_edge:  # as a share of a log axis from there to 1
+        x_place = 1 - pl.max_horizontal("fpr", pl.lit(left_edge)).log() / math.log(left_edge)
     drawn_points = point_thinning.thin_points(points, x_place, pl.col("recall"), canvas.size.width)
-    if edge:
-        drawn_points = point_thinning.bend_for_log_axis(drawn_points, steps)
+    if left_edge:
+        drawn_points = point_thinning.bend_for_log_axis(drawn_points, line_fprs)
         drawn_points = point_thinning.drop_straight_points(drawn_points)
         drawn_points = drawn_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return _place_on_axis(drawn_points, edge)
+    return _place_on_axis(drawn_points, left_edge)
 
 
-def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:
+def _build_fpr_axis(points: pl.DataFrame, log_x: bool) -> ChartAxis:
     """Return the axis of fpr; a log one begins at half the smallest fpr above 0."""
     if not read_flag("log_x=", log_x):
         return ChartAxis("x", "False positive rate", 0.0, 1.0)
-    least = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
-    edge = min(0.1, least / 2) if least else 0.001
-    return ChartAxis("x", "False positive rate, log scale", edge, 1.0, "share", is_log=True)
+    least_fpr = points.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
+    left_edge = min(0.1, least_fpr / 2) if least_fpr else 0.001
+    return ChartAxis("x", "False positive rate, log scale", left_edge, 1.0, "share", is_log=True)
 
 
 # Lines of equal precision ---------------------------------------------------------------------
@@ -218,57 +232,82 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
         return 0 < share < 1
 
     eta = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1 000"', is_inside)
-    shares = {read_number("precisions=", p, "numbers between 0 and 1", is_inside) for p in precisions}
-    slopes = {p: p * (1 - eta) / ((1 - p) * eta) for p in sorted(shares, reverse=True)}
-    return PrecisionLines(eta, slopes)
+    distinct_precisions = {
+        read_number("precisions=", precision, "numbers between 0 and 1", is_inside)
+        for precision in precisions
+    }
+    slope_of_precision = {
+        precision: precision * (1 - eta) / ((1 - precision) * eta)
+        for precision in sorted(distinct_precisions, reverse=True)
+    }
+    return PrecisionLines(eta, slope_of_precision)
 
 
-def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[float]) -> list[float]:
+def _draw_references(
+    canvas: Canvas, slope_of_precision: dict[float, float], line_fprs: list[float]
+) -> list[float]:
     """Draw alerts at random and lines of equal precision, with words at these lines."""
     # Return the precisions whose lines no eye could tell from the left edge of a panel.
-    spec, is_one = canvas.spec, canvas.channels.facet is None
-    n_curves, least = len(canvas.curves.curve_rows), _NEAREST / canvas.size.width
-    better_slopes = {p: slope for p, slope in slopes.items() if slope > 1}  # than alerts at random
-    ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in better_slopes.items()}
+    spec, has_one_panel = canvas.spec, canvas.channels.facet is None
+    n_curves, least_share = len(canvas.curves.curve_rows), _NEAREST / canvas.size.width
+    # Those that are better than alerts at random.
+    better_slope_of = {share: slope for share, slope in slope_of_precision.items() if slope > 1}
+    end_place_of = {
+        precision: spec.x.place(max(min(1.0, 1 / slope), spec.x.low))
+        for precision, slope in better_slope_of.items()
+    }
     words: list[Word] = []
-    for _, place in canvas.channels.repeat_in_panels([0] * n_curves):
-        canvas.draw_line([(step, step) for step in steps], "random", place)
-        for precision, slope in better_slopes.items():
-            if ends[precision] >= least:
-                end = 1 / slope
-                xs = [*(x for x in steps if x < end), end]
-                canvas.draw_line([(x, x * slope) for x in xs], f"{precision:.6g}", place)
+    for _, panel_fields in canvas.channels.repeat_in_panels([0] * n_curves):
+        canvas.draw_line([(fpr, fpr) for fpr in line_fprs], "random", panel_fields)
+        for precision, slope in better_slope_of.items():
+            if end_place_of[precision] >= least_share:
+                end_fpr = 1 / slope
+                fprs = [*(fpr for fpr in line_fprs if fpr < end_fpr), end_fpr]
+                line_points = [(fpr, fpr * slope) for fpr in fprs]
+                canvas.draw_line(line_points, f"{precision:.6g}", panel_fields)
                 look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
-                words.append(Word(text=f"{say_share(precision)} right", x=end, y=1.0, **look))
-    if is_one and n_curves and not slopes:
+                words.append(Word(text=f"{say_share(precision)} right", x=end_fpr, y=1.0, **look))
+    if has_one_panel and n_curves and not slope_of_precision:
         name_place = spec.x.read(0.8)
         canvas.words.append(Word(text="at random", x=name_place, y=name_place, dx=6, dy=8, **QUIET))
     # A word that would hide another one is left out; all stand on the upper edge.
-    word_places: list[float] = []
-    for word in reversed(words if is_one else []):  # the last is farthest from the axis
-        x = spec.x.place(word.x or 0) * _PANEL
-        if all(abs(x - other) > _WORD for other in word_places):
-            word_places.append(x)
+    word_pixels: list[float] = []
+    for word in reversed(words if has_one_panel else []):  # the last is farthest from the axis
+        x_pixel = spec.x.place(word.x or 0) * _PANEL
+        if all(abs(x_pixel - other_pixel) > _WORD for other_pixel in word_pixels):
+            word_pixels.append(x_pixel)
             canvas.words.append(word)
-    return [p for p, end in ends.items() if end < least]
+    return [precision for precision, place in end_place_of.items() if place < least_share]
 
 
 def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[float]) -> list[str]:
     """Return sentences on the lines of equal precision, and on those that are not drawn."""
-    eta, slopes = precision_lines
-    if eta is None or not slopes:
+    eta, slope_of_precision = precision_lines
+    if eta is None or not slope_of_precision:
         return []
-    drawn_precisions = [p for p, slope in slopes.items() if slope > 1 and p not in lost_precisions]
-    shares = {p: say_share(p) for p in drawn_precisions} | {eta: f"{say_share(eta)} (at random)"}
-    right = ", ".join(shares[p] for p in sorted(shares, reverse=True))
-    where = f"of the alerts are right where {say_eta(eta)} is positive"
-    sentences = [f"Grey, from the left: along each line {right} {where}"] if drawn_precisions else []
+    drawn_precisions = [
+        precision
+        for precision, slope in slope_of_precision.items()
+        if slope > 1 and precision not in lost_precisions
+    ]
+    text_of_share = {precision: say_share(precision) for precision in drawn_precisions} | {
+        eta: f"{say_share(eta)} (at random)"
+    }
+    precision_texts = ", ".join(
+        text_of_share[precision] for precision in sorted(text_of_share, reverse=True)
+    )
+    place_words = f"of the alerts are right where {say_eta(eta)} is positive"
+    sentences = (
+        [f"Grey, from the left: along each line {precision_texts} {place_words}"]
+        if drawn_precisions
+        else []
+    )
     if lost_precisions:
-        lost_lines = "the line of" if len(lost_precisions) == 1 else "the lines of"
-        names = ", ".join(map(say_share, lost_precisions))
-        sentences.append(f"Too far left to draw: {lost_lines} {names}")
-    worse_precisions = [p for p, slope in slopes.items() if slope < 1]
+        lost_words = "the line of" if len(lost_precisions) == 1 else "the lines of"
+        lost_texts = ", ".join(map(say_share, lost_precisions))
+        sentences.append(f"Too far left to draw: {lost_words} {lost_texts}")
+    worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
     if worse_precisions:
-        names = ", ".join(map(say_share, worse_precisions))
-        sentences.append(f"Not drawn: {names}, which is worse than at random")
+        lost_texts = ", ".join(map(say_share, worse_precisions))
+        sentences.append(f"Not drawn: {lost_texts}, which is worse than at random")
     return sentences
