@@ -490,6 +490,7 @@ def _add_plain_ends(
         values_of_sources.append(
             {eta_limit: evaluate_metric(metric, "recall", "fpr", eta_limit) for eta_limit in eta_limits}
         )
+    rate_limits = [[_RECALL_LIMITS[t], _FPR_LIMITS[f]] for t, f in find_corners(metric)]
     return _add_ends(
         points,
         metric,
@@ -497,6 +498,7 @@ def _add_plain_ends(
         evaluate_metric(metric, "recall", "fpr"),
         values_of_sources,
         corners=_find_extremes(metric, eta_limits),
+        rate_limits_of_ends=rate_limits,
         common_errors=common_errors,
         other_distances=[[pl.col(square_column).sqrt() for square_column in eta_squares]]
         if eta_squares
@@ -599,6 +601,7 @@ def _add_ends(
     values_of_sources: Sequence[Mapping[str, pl.Expr]],
     *,
     corners: Sequence[pl.Expr] = (),
+    rate_limits_of_ends: Sequence[Sequence[str]] = ((), ()),
     common_errors: Common,
     other_distances: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
@@ -626,16 +629,20 @@ def _add_ends(
         for side_distances in distances_of_sides
     )
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
-    # the corner takes the place of the end.
+    # the corner takes the place of the end. So it does where the metric is undefined at a limit.
     return points.with_columns(
-        pl.when(scaled_estimate.is_finite() & scaled_end.is_not_nan())
+        pl.when(
+            scaled_estimate.is_finite() & scaled_end.is_not_nan(),
+            *(pl.col(limit + _SUFFIX).is_not_null() for limit in rate_limits),
+        )
         .then(from_unbounded(scaled_end, bounds))
         .otherwise(pl.col(corner_column))
         .alias(end_column)
-        for end_column, corner_column, scaled_end in zip(
+        for end_column, corner_column, scaled_end, rate_limits in zip(
             end_columns,
             _CORNER_COLUMNS,
             (scaled_estimate - distance_below, scaled_estimate + distance_above),
+            rate_limits_of_ends,
             strict=True,
         )
     )
