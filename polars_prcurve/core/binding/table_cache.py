@@ -46,14 +46,16 @@ class ReadTables:
 
     def add(self, table: InputTable, columns: InputColumns, *options: Any) -> None:
         """Add a table; what it was read by is copied, so that a later change of a list is seen."""
-        arguments = [_copy(value) for value in _list_arguments(columns, options)]
+        arguments = _copy(_list_arguments(columns, options))
         # A new list each time: other threads may be reading the one before.
         self._tables = [*self._tables, _ReadTable(arguments, table)][-_MOST_TABLES:]
 
 
-def _list_arguments(columns: InputColumns, options: Sequence[Any]) -> list[Any]:
-    """Return what a table is read by, one value after the other."""
-    return [take_frame(value) for value in (*(getattr(columns, name) for name in _NAMES), *options)]
+def _list_arguments(columns: InputColumns, options: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Return what a table is read by, each value that is there beside its name."""
+    value_of_name = {name: getattr(columns, name) for name in _NAMES}
+    value_of_name |= {f"option {number}": option for number, option in enumerate(options)}
+    return [(name, take_frame(value)) for name, value in value_of_name.items() if value is not None]
 
 
 def _copy(value: Any) -> Any:
