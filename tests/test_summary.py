@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, SHORT, Rows
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, SHORT, SegmentValues
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.core.metrics.segment_columns import Segment
 from tests.support import oracle, oracle_areas
@@ -185,7 +185,7 @@ def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> Non
         names.add(name)
         return pl.col(name)
 
-    rows = Rows(column, column("eta"), lambda _: column("recall") * column("fpr"))
+    rows = SegmentValues(column, column("eta"), lambda _: column("recall") * column("fpr"))
     for step in (metric.recipe.once, *metric.recipe.steps):
         if step:
             step(rows)

@@ -84,7 +84,7 @@ DESIGNS[FAMILIES] = ClusteredDesign
         "",
         """
 @declare_point(source="a twin of jaccard", ties=jaccard.ties)
-def tanimoto(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def tanimoto(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     return tp / (tp + fn + fp)
 """,
     ),

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.comparison.sign_changes import (
     Evaluate,
-    Floats,
     Indices,
     Roots,
     find_sign_changes,
@@ -34,6 +33,7 @@ from polars_prcurve.core.curves.operating_points import build_counted_points
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.input_tables import InputTable

@@ -35,6 +35,7 @@ from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.input_tables import InputTable
@@ -42,7 +43,6 @@ from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.prevalence.eta_grid import build_number_grid
 
-Floats: TypeAlias = NDArray[np.float64]  # a value per period, or per period and bet
 Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period
 
 MONITOR_COLUMNS = (

@@ -19,7 +19,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]  # places, or gaps of two models there
+from polars_prcurve.core.ground.lazy_numpy import Floats
+
 Indices: TypeAlias = NDArray[np.intp]  # numbers of pairs, rows or columns
 Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
 """From numbers of functions, or of pairs, and a place for each, to values, or to gaps."""

@@ -37,7 +37,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     CurveFacts,
     CurveMetric,
     Recipe,
-    Rows,
+    SegmentValues,
     find_vertices,
     odds_against,
 )
@@ -69,7 +69,7 @@ class CurveSegments(NamedTuple):
     """Rows of the curves (False), and of their convex hulls (True) if a metric needs them."""
     sizes: tuple[pl.Expr, pl.Expr]  # positives and negatives of a group
     facts: CurveFacts
-    make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
+    make_rows: Callable[[Callable[[str], pl.Expr]], SegmentValues]
     """From a function that finds a column by its name, to what formulas read."""
     design: bool = False  # whether segments have shares of squared weights, SquareSegment.RISE and so on
     has_unscored: bool = False

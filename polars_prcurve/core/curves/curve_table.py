@@ -26,7 +26,7 @@ from polars_prcurve.core.inputs.input_tables import (
     has_unscored,
     is_field,
 )
-from polars_prcurve.core.metrics.curve_metric import Rows
+from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.group_eta_columns import Pair
@@ -168,9 +168,11 @@ def metric_values(
     ]
 
 
-def build_metric_rows(table: InputTable | None, find_column: Callable[[str], pl.Expr] = pl.col) -> Rows:
+def build_metric_rows(
+    table: InputTable | None, find_column: Callable[[str], pl.Expr] = pl.col
+) -> SegmentValues:
     """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
-    return Rows(
+    return SegmentValues(
         find_column,
         find_column("eta"),
         lambda metric: metric_values([metric], table, find_column)[0],

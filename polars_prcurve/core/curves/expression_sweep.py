@@ -27,7 +27,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_columns import Row
-from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
+from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
 from polars_prcurve.core.prevalence.eta_grid import class_factors, read_eta_list
@@ -250,7 +250,7 @@ class ScoredRows:
                 f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
             )
         point_list, reader = self._bind_eta()
-        rows = Rows(pl.field, pl.field("at"), reader.read_metric)
+        rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)
         steps = [step(rows) for step in metric.recipe.all_steps()]
         fpr_of_rise = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
         last_step = {"term": metric.prepare_term(rows), "rises": fpr_of_rise}
@@ -274,7 +274,7 @@ class ScoredRows:
     def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
         (point_list, reader), read_element = self._bind_eta(), pl.element().struct.field
-        rows = Rows(pl.field, pl.field("at"), reader.read_metric)
+        rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)
         row_numbers = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
         rate_fields = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
@@ -311,7 +311,7 @@ class ScoredRows:
         return point_structs, _CountReader(eta, has_weights=bool(self.exponents))
 
     def _build_segments(
-        self, point_list: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
+        self, point_list: pl.Expr, metric: CurveMetric, rows: SegmentValues, reader: _CountReader
     ) -> pl.Expr:
         """Return the rows that the metric needs, each with the segment that ends at it."""
         counts_before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}

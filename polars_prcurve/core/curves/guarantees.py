@@ -66,7 +66,7 @@ from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.core.metrics.curve_metric import Rows, Step
+from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
 from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
@@ -94,7 +94,7 @@ class PromisedSearch(NamedTuple):
     """The search for thresholds that meet a target in truth, and what it says of its promise."""
 
     search: Search
-    find_end: Callable[[Rows], Extreme]  # the score at the other end of the stretch
+    find_end: Callable[[SegmentValues], Extreme]  # the score at the other end of the stretch
     n_others_needed: NeededCount | None = None
     """The examples that are needed of the class that is not sought."""
     n_sought_needed: NeededCount | None = None
@@ -374,7 +374,7 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
             )
         )
 
-    def find_end(rows: Rows) -> Extreme:
+    def find_end(rows: SegmentValues) -> Extreme:
         if start_score is not None:
             return Extreme(start_score)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
@@ -387,7 +387,7 @@ def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
     """Return the run of a target in a field of several parts, which reads the limits of its rows."""
     run_columns = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
 
-    def has_started(rows: Rows) -> pl.Expr:
+    def has_started(rows: SegmentValues) -> pl.Expr:
         log_ratio = find_ratio(rows.eta).log()
         # The limit of the best labels must be below the target by ln 2, or by a quarter of the farthest
         # that it gets: a start where the target is barely in reach would fail its test at once.
@@ -396,7 +396,7 @@ def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
         has_begun: pl.Expr = rows.column(run_columns.is_long_enough) & is_in_reach
         return has_begun
 
-    def passes(rows: Rows) -> pl.Expr:
+    def passes(rows: SegmentValues) -> pl.Expr:
         n_right, ratio_at_eta = _read_cells(rows, target)[0], find_ratio(rows.eta)
         is_below: pl.Expr = rows.column(run_columns.limit) <= ratio_at_eta.log()
         return (n_right > 0) & ((ratio_at_eta == math.inf) | is_below)
@@ -413,7 +413,7 @@ def _build_run(
         f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
-    def add_odds(rows: Rows) -> dict[str, pl.Expr]:
+    def add_odds(rows: SegmentValues) -> dict[str, pl.Expr]:
         # The false alerts per true one at which the target is just met in this table
         tp, fp, fn, tn = _read_cells(rows, target)
         odds: pl.Expr = ((fp + tn) * find_ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
@@ -422,7 +422,7 @@ def _build_run(
         is_own = rows.column(EtaError.IS_OWN) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
         return {odds_column: pl.when(is_own).then(own_odds).otherwise(odds)}
 
-    def add_test(rows: Rows) -> dict[str, pl.Expr]:
+    def add_test(rows: SegmentValues) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
         n_wrong, n_alerts, _ = _count_alerts(rows, target, guarantee)
         odds = rows.column(odds_column)
@@ -433,11 +433,11 @@ def _build_run(
         n_sought, n_others = (tp + fn) * table_share, (fp + tn) * table_share
         return test_columns | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
 
-    def add_passing(rows: Rows) -> dict[str, pl.Expr]:
+    def add_passing(rows: SegmentValues) -> dict[str, pl.Expr]:
         n_alerts, odds = rows.column(start_column), rows.column(odds_column)
         return {passing_column: tails.count_passing(n_alerts, odds, alpha)}
 
-    def add_start(rows: Rows) -> dict[str, pl.Expr]:
+    def add_start(rows: SegmentValues) -> dict[str, pl.Expr]:
         _, _, n_alerts = _count_alerts(rows, target, guarantee)
         odds = rows.column(odds_column)
         fewer_pass = tails.is_tail_at_most(alpha, rows.column(passing_column), n_alerts, odds)
@@ -506,7 +506,7 @@ def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search
     """Return the search for the last row of the run before a test fails, down from its start or up."""
     direction = -1 if goes_up else 1
 
-    def find_ends(rows: Rows) -> dict[str, Extreme]:
+    def find_ends(rows: SegmentValues) -> dict[str, Extreme]:
         has_started, has_passed = run.has_started(rows), run.passes(rows)
         row_number = rows.column(ROW_NUMBER)
         start = number_where(has_started, rows, greatest=goes_up)
@@ -528,7 +528,9 @@ def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search
     return Search(find_ends, read_row, run.steps)
 
 
-def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+def _count_alerts(
+    rows: SegmentValues, target: Target, guarantee: Guarantee
+) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged."""
     # With weights or clusters, they are as many as alerts that count alike and are independent.
     tp, fp, _, _ = _read_cells(rows, target)
@@ -550,7 +552,7 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
     return fp * (effective_size / n_alerts), effective_size, most_alerts
 
 
-def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+def _read_cells(rows: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
     # Npv is the precision of these, with classes and prevalence swapped.
     is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
@@ -583,14 +585,14 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
         if _read_test(target) == "rate":
             limit_column = in_field.FIELD_RECALL_LOW if goes_up else in_field.FIELD_FPR_HIGH
 
-        def pass_in_field(rows: Rows) -> pl.Expr:
+        def pass_in_field(rows: SegmentValues) -> pl.Expr:
             is_reached: pl.Expr = rows.column(limit_column) >= target_value
             return is_reached if goes_up else is_at_most(rows.column(limit_column), target_value)
 
         test = pass_in_field
     elif _read_test(target) == "alerts":
 
-        def are_alerts_within(rows: Rows) -> pl.Expr:
+        def are_alerts_within(rows: SegmentValues) -> pl.Expr:
             recall, fpr = rows.column("recall"), rows.column("fpr")
             above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
             tests_at_etas = []
@@ -627,7 +629,7 @@ def _build_rate_test(
     )
     odds = divide_shares(wrong_share, right_share)
 
-    def passes(rows: Rows) -> pl.Expr:
+    def passes(rows: SegmentValues) -> pl.Expr:
         tp, fp, fn, tn = _read_cells(rows, target)
         n_wrong, n_right = (fn, tp) if is_recall else (fp, tn)
         n_examples, has_any = n_right + n_wrong, n_right + n_wrong > 0

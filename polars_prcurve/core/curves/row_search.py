@@ -62,7 +62,7 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.row_columns import Group
-from polars_prcurve.core.metrics.curve_metric import Rows
+from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
@@ -206,7 +206,9 @@ class RowSearch:
         reduced_columns = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
         return sweep_rows.select(key_column, **extreme_columns).group_by(key_column).agg(reduced_columns)
 
-    def _name_extremes(self, targets: Mapping[int, Target], metric_rows: Rows) -> dict[str, Extreme]:
+    def _name_extremes(
+        self, targets: Mapping[int, Target], metric_rows: SegmentValues
+    ) -> dict[str, Extreme]:
         """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
         extreme_of_column: dict[str, Extreme] = {}
         for number, target in targets.items():
@@ -357,14 +359,16 @@ def _move_target(target: Target, source_column: str, limit_column: str) -> Targe
     assert target.test is not None  # the target is sought anew in each sample
     test = target.test
 
-    def test_at_limit(rows: Rows) -> pl.Expr:
+    def test_at_limit(rows: SegmentValues) -> pl.Expr:
         def column(name: str) -> pl.Expr:
             expression: pl.Expr = rows.column(limit_column if name == source_column else name)
             return expression
 
         eta = column("eta") if source_column == "eta" else rows.eta
         return test(
-            Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
+            SegmentValues(
+                column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta)
+            )
         )
 
     return replace(target, search=choose_row(test_at_limit, first=target.takes_first))

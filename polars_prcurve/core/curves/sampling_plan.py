@@ -29,6 +29,7 @@ from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, show_value, stop_if_broken
@@ -42,7 +43,6 @@ from polars_prcurve.core.sweep.sweep_table import count_scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Floats: TypeAlias = "NDArray[np.float64]"  # one value per stratum
 Integers: TypeAlias = "NDArray[np.int64]"  # one number per stratum
 
 PLAN_COLUMNS = (

@@ -48,13 +48,15 @@ from polars_prcurve.core.inputs.input_tables import (
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.best_and_integrated import best
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, Rows, Step
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, SegmentValues, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
-RowTest: TypeAlias = Callable[[Rows], pl.Expr]  # a function from rows to whether each of them passes
+RowTest: TypeAlias = Callable[
+    [SegmentValues], pl.Expr
+]  # a function from rows to whether each of them passes
 ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call
 END = "end"  # the name of the extreme that is the score at the other end of a stretch
@@ -135,7 +137,7 @@ ExtremeReader: TypeAlias = Callable[
 class Search(NamedTuple):
     """How the row of a target is found: from extremes over the rows of a curve."""
 
-    find_extremes: Callable[[Rows], Mapping[str, Extreme]]
+    find_extremes: Callable[[SegmentValues], Mapping[str, Extreme]]
     read_row: Callable[
         [ExtremeReader], pl.Expr
     ]  # the number of the row; null where no row meets the target
@@ -150,7 +152,7 @@ class Promise(NamedTuple):
 
     level: float
     alpha: float  # the probability with which the promise may be broken
-    find_end: Callable[[Rows], Extreme] | None
+    find_end: Callable[[SegmentValues], Extreme] | None
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
@@ -206,7 +208,7 @@ class Target:
 def merge_steps(targets: Iterable[Target]) -> list[Step]:
     """Return the steps of the searches of all targets: the first ones as one, then the second ones."""
 
-    def merge(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
+    def merge(steps: Sequence[Step | None], rows: SegmentValues) -> dict[str, pl.Expr]:
         return {name: value for step in steps if step for name, value in step(rows).items()}
 
     return [partial(merge, steps) for steps in zip_longest(*(target.search.steps for target in targets))]
@@ -354,7 +356,7 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
     )
 
 
-def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
+def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
     number = pl.when(passes).then(rows.column(ROW_NUMBER))
     return Extreme(number, greatest, read_row=lambda extreme: extreme)
@@ -369,7 +371,7 @@ def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     metric = kind.metric
     compare = is_at_most if kind.is_at_most else is_at_least
 
-    def passes(rows: Rows) -> pl.Expr:
+    def passes(rows: SegmentValues) -> pl.Expr:
         # Recall and fpr are columns of every sweep.
         values = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
         is_met: pl.Expr = compare(values, limit)
@@ -390,7 +392,7 @@ def _build_best_target(metric: PointMetric) -> Target:
     """Return the target of the best value of a metric; among equal values the first row wins."""
     sign = 1.0 if metric.higher_is_better() else -1.0
 
-    def find_best(rows: Rows) -> dict[str, Extreme]:
+    def find_best(rows: SegmentValues) -> dict[str, Extreme]:
         # The bits of the value stand above 64 bits for the row, so equal values are compared by row.
         value: pl.Expr = rows.value(metric)
         code = rising_code(value * sign).cast(pl.Int128)
@@ -474,7 +476,7 @@ def join_targets(targets: Sequence[Target]) -> Target:
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
     """Return the search for the last row of the stretch that all targets have in common."""
 
-    def find_extremes(rows: Rows) -> dict[str, Extreme]:
+    def find_extremes(rows: SegmentValues) -> dict[str, Extreme]:
         row_number = rows.column(ROW_NUMBER)
         extremes = {"first_row": Extreme(row_number, False), "last_row": Extreme(row_number)}
         for place, target in enumerate(targets):

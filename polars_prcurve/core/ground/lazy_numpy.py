@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as numpy  # noqa: PLC0414
+    from numpy.typing import NDArray
 else:
 
     class _LazyNumPy:
@@ -16,3 +17,6 @@ else:
             return getattr(module, name)
 
     numpy = _LazyNumPy()
+
+Floats: TypeAlias = "NDArray[numpy.float64]"
+"""An array of 64-bit floats, which stands in annotations alone."""

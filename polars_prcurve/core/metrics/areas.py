@@ -27,7 +27,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     Influence,
     Limits,
     Recipe,
-    Rows,
+    SegmentValues,
     declare_curve,
     declare_like,
     odds_against,
@@ -38,7 +38,7 @@ from polars_prcurve.core.metrics.curve_metric import (
 )
 from polars_prcurve.core.metrics.metric_base import declare_factory
 from polars_prcurve.core.metrics.point_metric import (
-    Cell,
+    Amount,
     atanh_rest,
     choose_where,
     keep_where,
@@ -59,14 +59,16 @@ from polars_prcurve.core.metrics.segment_columns import BinormalModel, Segment, 
 # eta = 0, p is 0 whatever the sample.
 
 
-def _build_influence(name_prefix: str, change_segment: Callable[[Rows], Rows]) -> Influence:
+def _build_influence(
+    name_prefix: str, change_segment: Callable[[SegmentValues], SegmentValues]
+) -> Influence:
     """Return the influences on average precision of changed rows; the prefix begins names of sums."""
     recall_sum_name, fpr_sum_name = (
         f"{RESERVED}{name_prefix}_of_recall",
         f"{RESERVED}{name_prefix}_of_fpr",
     )
 
-    def bind_sensitivity(segment: Rows) -> dict[str, Cell]:
+    def bind_sensitivity(segment: SegmentValues) -> dict[str, Amount]:
         """Bind how much the precision of a row moves with both rates, times the rise."""
         segment = change_segment(segment)
         alerts_per_positive = segment.recall + segment.odds * segment.fpr
@@ -81,7 +83,7 @@ def _build_influence(name_prefix: str, change_segment: Callable[[Rows], Rows]) -
             for sum_name, rate in ((recall_sum_name, segment.recall), (fpr_sum_name, segment.fpr))
         }
 
-    def find_positive_influence(segment: Rows) -> Cell:
+    def find_positive_influence(segment: SegmentValues) -> Amount:
         """Return the precision at a row, minus what the rows above would gain from one more positive."""
         segment = change_segment(segment)
         precision = precision_at(segment.recall, segment.fpr, segment.odds)
@@ -90,7 +92,7 @@ def _build_influence(name_prefix: str, change_segment: Callable[[Rows], Rows]) -
             precision = pl.when(is_unscored).then(0.0).otherwise(precision)
         return pl.when(segment.rise > 0).then(precision - segment.column(recall_sum_name)).otherwise(0.0)
 
-    def find_negative_influence(segment: Rows) -> Cell:
+    def find_negative_influence(segment: SegmentValues) -> Amount:
         return segment.column(fpr_sum_name)
 
     return Influence(
@@ -102,10 +104,10 @@ def _build_influence(name_prefix: str, change_segment: Callable[[Rows], Rows]) -
     )
 
 
-def _add_false_positive(segment: Rows) -> Rows:
+def _add_false_positive(segment: SegmentValues) -> SegmentValues:
     """Return the rows with one more false positive at every threshold, as heavy as those near it."""
 
-    def read(column_name: str) -> Cell:
+    def read(column_name: str) -> Amount:
         column_values = segment.column(column_name)
         return (
             column_values + 1 / segment.column(Segment.N_NEG_LOCAL)
@@ -116,7 +118,7 @@ def _add_false_positive(segment: Rows) -> Rows:
     return replace(segment, column=read)
 
 
-def _hopeful_term(segment: Rows) -> Cell:
+def _hopeful_term(segment: SegmentValues) -> Amount:
     """Return the term of the mean precision of all positives but one, which is above them."""
     unseen_share = segment.column(Unseen.SHARE)
     return segment.rise * precision_at(
@@ -124,7 +126,7 @@ def _hopeful_term(segment: Rows) -> Cell:
     )
 
 
-def _slope_term(segment: Rows) -> Cell:
+def _slope_term(segment: SegmentValues) -> Amount:
     """Return the term of how much average precision grows with the logit of the prevalence."""
     alerts_per_hit = 1 + segment.odds * segment.ratio
     return segment.rise * (segment.odds * segment.ratio / alerts_per_hit) / alerts_per_hit
@@ -149,7 +151,7 @@ _HELPER_METRICS = {
 }
 
 
-def _step_term(segment: Rows) -> Cell:
+def _step_term(segment: SegmentValues) -> Amount:
     """Return precision times the rise in recall."""
     return segment.rise / (1 + segment.odds * segment.ratio)
 
@@ -159,7 +161,7 @@ def _step_term(segment: Rows) -> Cell:
 # `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
 
 
-def _rise_at(segment: Rows, fpr: Cell, recall_shift: Cell = 0.0) -> Cell:
+def _rise_at(segment: SegmentValues, fpr: Amount, recall_shift: Amount = 0.0) -> Amount:
     """Return the rise times mean precision at one fpr, with all recalls greater by `recall_shift`."""
     recall_at_start, recall_at_end = segment.recall_before + recall_shift, segment.recall + recall_shift
     a = segment.odds * fpr
@@ -199,7 +201,7 @@ _FITTED_AREA = Fitted(_step_term)
     fitted=_FITTED_AREA,
     limits=_STEP_LIMITS,
 )
-def average_precision(segment: Rows) -> Cell:
+def average_precision(segment: SegmentValues) -> Amount:
     """The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
     return _step_term(segment)
 
@@ -207,7 +209,7 @@ def average_precision(segment: Rows) -> Cell:
 @declare_curve(
     source="H", finish=require_all_precisions, by_rise=True, ends_only=True, reads_envelope=True
 )
-def average_precision_interpolated(segment: Rows) -> Cell:
+def average_precision_interpolated(segment: SegmentValues) -> Amount:
     """Average precision with the best precision of this and all lower thresholds."""
     return segment.rise / (1 + segment.odds * segment.envelope)
 
@@ -235,7 +237,7 @@ _SCALED_BEND = f"{RESERVED}w"  # w, which is v without the share
 _V_TIMES_S = f"{RESERVED}vs"  # v s, the product
 
 
-def _bind_segment(segment: Rows) -> dict[str, Cell]:
+def _bind_segment(segment: SegmentValues) -> dict[str, Amount]:
     """Bind what does not depend on the odds."""
     recall_sum = segment.recall_before + segment.recall
     rise_share = segment.rise / recall_sum
@@ -247,7 +249,7 @@ def _bind_segment(segment: Rows) -> dict[str, Cell]:
     }
 
 
-def _bind_vs(segment: Rows) -> dict[str, Cell]:
+def _bind_vs(segment: SegmentValues) -> dict[str, Amount]:
     """Bind v s, by two terms of the series where that is exact."""
     rise_share = segment.column(_RISE_SHARE)
     v = rise_share + segment.column(_SCALED_BEND)
@@ -281,7 +283,7 @@ def _bind_vs(segment: Rows) -> dict[str, Cell]:
     fitted=_FITTED_AREA,
     limits=_AREA_LIMITS,
 )
-def pr_auc(segment: Rows) -> Cell:
+def pr_auc(segment: SegmentValues) -> Amount:
     """The area under what choosing between neighbouring thresholds at random achieves."""
     return segment.rise * (
         (1 + segment.column(_SCALED_BEND) * segment.column(_V_TIMES_S))
@@ -290,7 +292,7 @@ def pr_auc(segment: Rows) -> Cell:
 
 
 @declare_like(pr_auc, on_hull=True, fitted=None, limits=None)
-def pr_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
+def pr_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
     """The area `pr_auc` of the convex hull of the ROC curve."""
     return require_all_precisions(area, facts)
 
@@ -306,7 +308,7 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
     """
     read_choice("anchor=", anchor, ("first", "one", "none"))
 
-    def term(segment: Rows) -> Cell:
+    def term(segment: SegmentValues) -> Amount:
         precision_at_end = precision_at(segment.recall, segment.fpr, segment.odds)
         precision_at_start = precision_at(segment.recall_before, segment.fpr_before, segment.odds)
         # "none" puts the negative of the precision at the end, so that their mean is 0.
@@ -334,30 +336,30 @@ _declare_like_average_precision = partial(
 
 
 @_declare_like_average_precision(range=(-1.0, 1.0))
-def marginal_average_precision(area: Cell, facts: CurveFacts) -> Cell:
+def marginal_average_precision(area: Amount, facts: CurveFacts) -> Amount:
     """The difference `average_precision - eta`."""
     return require_all_precisions(area - facts.eta, facts)
 
 
 @_declare_like_average_precision(range=(0.0, math.inf))
-def normalized_average_precision(area: Cell, facts: CurveFacts) -> Cell:
+def normalized_average_precision(area: Amount, facts: CurveFacts) -> Amount:
     """The ratio `average_precision / eta`."""
     return require_all_precisions(area / facts.eta, facts)
 
 
 @_declare_like_average_precision(range=(-math.inf, 1.0))
-def min_max_average_precision(area: Cell, facts: CurveFacts) -> Cell:
+def min_max_average_precision(area: Amount, facts: CurveFacts) -> Amount:
     """Average precision, rescaled to `(average_precision - eta) / (1 - eta)`."""
     return _rescale(area, facts.eta, facts)
 
 
 @declare_like(pr_auc, source="Boyd et al. 2012, DG", range=(-math.inf, 1.0), fitted=None)
-def boyd_pr_auc(area: Cell, facts: CurveFacts) -> Cell:
+def boyd_pr_auc(area: Amount, facts: CurveFacts) -> Amount:
     """The area `pr_auc`, rescaled to `(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
     return _rescale(area, least_pr_auc(facts.eta), facts)
 
 
-def _rescale(area: Cell, least_area: Cell, facts: CurveFacts) -> Cell:
+def _rescale(area: Amount, least_area: Amount, facts: CurveFacts) -> Amount:
     """Return an area as a share of the way from the least one to 1; at eta = 1 it is undefined."""
     rescaled_area = keep_where(facts.eta < 1, (area - least_area) / (1 - least_area))
     return require_all_precisions(rescaled_area, facts)
@@ -373,9 +375,9 @@ _BASELINE = CurveMetric(
 
 
 @declare_like(_BASELINE, source="mean over all rankings")
-def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
+def random_average_precision(_: Amount, facts: CurveFacts) -> Amount:
     """The mean average precision of all orders of the examples."""
-    mean_area: Cell = math.nan
+    mean_area: Amount = math.nan
     if facts.n_pos is not None and facts.n_neg is not None:
         mean_area = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
         mean_area = choose_where(facts.eta == 1, 1.0, mean_area)
@@ -383,7 +385,7 @@ def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
 
 
 @declare_like(_BASELINE, source="W 2, step sum")
-def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
+def worst_average_precision(_: Amount, facts: CurveFacts) -> Amount:
     """The average precision of a ranking with all negatives before the first positive."""
     is_known = facts.n_pos is not None
     least_area = least_average_precision(facts.n_pos, odds_against(facts.eta)) if is_known else math.nan
@@ -391,7 +393,7 @@ def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
 
 
 @declare_like(_BASELINE, source="Boyd et al. 2012")
-def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
+def worst_pr_auc(_: Amount, facts: CurveFacts) -> Amount:
     """The area `pr_auc` of a ranking with all negatives before the first positive."""
     return require_one_precision(least_pr_auc(facts.eta), facts)
 
@@ -402,7 +404,7 @@ def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
 # recall gain, `eta / (1 - eta) * (1 / start - 1 / recall)`.
 
 
-def _require_gains(area_in_units: Cell, facts: CurveFacts) -> Cell:
+def _require_gains(area_in_units: Amount, facts: CurveFacts) -> Amount:
     """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
     # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
     is_eta_inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
@@ -410,7 +412,7 @@ def _require_gains(area_in_units: Cell, facts: CurveFacts) -> Cell:
     return keep_where(facts.has_positives & facts.has_negatives & is_eta_inside, area)
 
 
-def _gain_unit(eta: Cell) -> Cell:
+def _gain_unit(eta: Amount) -> Amount:
     """Return the factor that keeps sums of areas between -2**9 and 1, so that they fit."""
     return maximum(eta, 2.0**-60)
 
@@ -422,7 +424,7 @@ _GAIN_AT_START = f"{RESERVED}gain_before"  # precision gain where it starts
 _GAIN_AT_END = f"{RESERVED}gain"  # precision gain where it ends
 
 
-def _bind_ends(segment: Rows) -> dict[str, Cell]:
+def _bind_ends(segment: SegmentValues) -> dict[str, Amount]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
     eta, start_recall = segment.eta, segment.column(_START_RECALL)
     skipped_share = (start_recall - segment.recall_before) / segment.rise  # which does not count
@@ -445,7 +447,7 @@ _GAIN_STEPS = (lambda segment: {_START_RECALL: maximum(segment.recall_before, se
 
 
 @declare_curve(source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=_GAIN_STEPS)
-def auprg(segment: Rows) -> Cell:
+def auprg(segment: SegmentValues) -> Amount:
     """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
     gain_width = segment.column(_GAIN_WIDTH)
     mean_gain = (segment.column(_GAIN_AT_START) + segment.column(_GAIN_AT_END)) / 2
@@ -453,7 +455,7 @@ def auprg(segment: Rows) -> Cell:
 
 
 @declare_curve(source="W 8-9, FK", finish=_require_gains, steps=_GAIN_STEPS)
-def auprg_clipped(segment: Rows) -> Cell:
+def auprg_clipped(segment: SegmentValues) -> Amount:
     """The area `auprg` with 0 in place of negative precision gains."""
     gain_width, gain_at_start, gain_at_end = map(
         segment.column, (_GAIN_WIDTH, _GAIN_AT_START, _GAIN_AT_END)
@@ -470,7 +472,7 @@ def auprg_clipped(segment: Rows) -> Cell:
 
 
 @declare_like(auprg, on_hull=True)
-def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
+def auprg_hull(area: Amount, facts: CurveFacts) -> Amount:
     """The area `auprg` of the convex hull of the ROC curve."""
     return _require_gains(area, facts)
 
@@ -502,13 +504,13 @@ def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
         high=lambda segment: segment.rise * (1 - segment.fpr_before),
     ),
 )
-def roc_auc(segment: Rows) -> Cell:
+def roc_auc(segment: SegmentValues) -> Amount:
     """The share of pairs in which the positive scores higher than the negative; ties count half."""
     return segment.rise * ((1 - segment.fpr_before) + (1 - segment.fpr)) / 2
 
 
 @declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
-def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
+def roc_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
     """The area `roc_auc` of the convex hull of the ROC curve."""
     return require_both_classes(area, facts)
 
@@ -518,7 +520,7 @@ def _build_partial(
 ) -> CurveMetric:
     """Return the area between the curve and a vertical line at an fpr of `fpr_limit`, after `finish`."""
 
-    def term(segment: Rows) -> Cell:
+    def term(segment: SegmentValues) -> Amount:
         width_at_start, width_at_end = fpr_limit - segment.fpr_before, fpr_limit - segment.fpr
         # If a segment crosses the line, only its part before the line counts: a triangle.
         mean_width = choose_where(
@@ -559,7 +561,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     # The triangle below the diagonal; perfect rankings have all of `fpr_limit`
     random_area = fpr_limit * fpr_limit / 2
 
-    def finish(area: Cell, facts: CurveFacts) -> Cell:
+    def finish(area: Amount, facts: CurveFacts) -> Amount:
         return require_both_classes(
             (1 + (area - random_area) * (1 / (fpr_limit - random_area))) / 2, facts
         )
@@ -574,7 +576,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 # `(1 - eta) / eta`, and work in any context.
 
 
-def least_pr_auc(eta: Cell) -> Cell:
+def least_pr_auc(eta: Amount) -> Amount:
     """Return the least PR AUC, `1 + (1 - eta) / eta * log(1 - eta)` (Boyd et al. 2012)."""
     # The formula cancels for a small eta. It is the sum of eta**k / (k (k + 1)) over k >= 1.
     series = 0.0

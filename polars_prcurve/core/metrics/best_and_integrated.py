@@ -26,7 +26,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     Limits,
     Needs,
     Recipe,
-    Rows,
+    SegmentValues,
     Step,
     Term,
     precision_at,
@@ -39,7 +39,7 @@ from polars_prcurve.core.metrics.metric_base import declare_factory
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_point_metric
 from polars_prcurve.core.metrics.point_formulas import precision as precision_of_rows
 from polars_prcurve.core.metrics.point_metric import (
-    Cell,
+    Amount,
     PointMetric,
     atanh_rest,
     choose_where,
@@ -107,10 +107,10 @@ def recall_at_precision(precision: float) -> CurveMetric:
         "precision", precision, "a number in [0, 1]", lambda number: 0 <= number <= 1
     )
 
-    def is_met(segment: Rows) -> Cell:
+    def is_met(segment: SegmentValues) -> Amount:
         return is_at_least(segment.value(precision_of_rows), precision)
 
-    def may_be_met(segment: Rows) -> Cell:
+    def may_be_met(segment: SegmentValues) -> Amount:
         corner_precision = precision_at(segment.recall, _least_fpr(segment), segment.odds)
         return is_met(segment) | is_at_least(corner_precision, precision)
 
@@ -139,18 +139,18 @@ def precision_at_recall(recall: float) -> CurveMetric:
     """
     recall = read_number("recall", recall, "a number in (0, 1]", lambda number: 0 < number <= 1)
 
-    def precision_if_hit(segment: Rows, fpr: Cell) -> Cell:
+    def precision_if_hit(segment: SegmentValues, fpr: Amount) -> Amount:
         is_hit = is_at_least(segment.recall, recall) & ~is_at_least(segment.recall_before, recall)
         return keep_where(is_hit, precision_at(recall, fpr, segment.odds))
 
-    def term(segment: Rows) -> Cell:
+    def term(segment: SegmentValues) -> Amount:
         rise_share = minimum((recall - segment.recall_before) / segment.rise, 1.0)
         return precision_if_hit(segment, segment.fpr_before + segment.run * rise_share)
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
 
-    def term_of_model(segment: Rows) -> Cell:
+    def term_of_model(segment: SegmentValues) -> Amount:
         fpr = normal_cdf(
             -(segment.column(BinormalModel.SLOPE) * z + segment.column(BinormalModel.SHIFT))
         )
@@ -173,7 +173,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
     )
 
 
-def _least_fpr(segment: Rows) -> Cell:
+def _least_fpr(segment: SegmentValues) -> Amount:
     """Return the least fpr at which finer scores may reach the recall of a row."""
     is_eta_0 = segment.odds == math.inf  # precision is 0 there, or undefined
     return choose_where(is_eta_0, segment.fpr, segment.fpr_before)
@@ -199,7 +199,7 @@ def integrated_average_precision(
     odds_at_high = math.inf if high == 1 else high / (1 - high)
     odds_at_low = low / (1 - low)
 
-    def term(segment: Rows) -> Cell:
+    def term(segment: SegmentValues) -> Amount:
         recall, fpr = segment.recall, segment.fpr
         # With o = eta / (1 - eta), precision is o recall / (o recall + fpr), and its integral over ln o
         # is ln(o recall + fpr). Over eta the alerts grow linearly; g1 and g2 are those of `atanh_rest`.
@@ -229,7 +229,7 @@ def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
     parts = ("start", "end", "gain", "v", "rest", "s")
     start_name, end_name, growth_name, v_name, rest_name, s_name = (f"{prefix}_{part}" for part in parts)
 
-    def bind_ends(segment: Rows) -> dict[str, Cell]:
+    def bind_ends(segment: SegmentValues) -> dict[str, Amount]:
         alerts_at_low, alerts_at_high = (
             (1 - eta) * segment.fpr + eta * segment.recall for eta in (low, high)
         )
@@ -239,14 +239,14 @@ def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
             growth_name: (high - low) * (segment.recall - segment.fpr),
         }
 
-    def bind_v(segment: Rows) -> dict[str, Cell]:
+    def bind_v(segment: SegmentValues) -> dict[str, Amount]:
         alerts_sum = segment.column(start_name) + segment.column(end_name)
         return {
             v_name: segment.column(growth_name) / alerts_sum,
             rest_name: 2 * segment.column(start_name) / alerts_sum,
         }
 
-    def bind_s(segment: Rows) -> dict[str, Cell]:
+    def bind_s(segment: SegmentValues) -> dict[str, Amount]:
         # s is equal for v and -v. The u of alerts that fall to nearly 0 has lost its digits, and so
         # growth is measured from the lower end.
         lesser_alerts = maximum(minimum(segment.column(start_name), segment.column(end_name)), 1e-300)

@@ -34,8 +34,8 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.metrics.metric_base import Metric, declare
 from polars_prcurve.core.metrics.point_metric import (
+    Amount,
     Array,
-    Cell,
     PointMetric,
     choose_where,
     keep_where,
@@ -61,13 +61,13 @@ def _read_column(column_name: str) -> property:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SegmentValues:
     """The rows of one curve at one prevalence, as expressions or arrays: what a term may read."""
 
-    column: Callable[[str], Cell]
+    column: Callable[[str], Amount]
     """A function from a name to the column of that name, or to what a step has bound to it."""
-    eta: Cell
-    value: Callable[[PointMetric], Cell]  # a point metric at each row, null where undefined
+    eta: Amount
+    value: Callable[[PointMetric], Amount]  # a point metric at each row, null where undefined
     short: bool = False  # whether all segments are short; see SHORT
     has_unscored: bool = False
     """Whether a last row may be of examples that were never scored: Row.SCORE is null."""
@@ -85,7 +85,7 @@ class Rows:
     envelope = _read_column(Segment.ENVELOPE)
 
     @property
-    def rise(self) -> Cell:
+    def rise(self) -> Amount:
         """The step in recall from `recall_before` to `recall`, times `unit`."""
         return self.column(Segment.RISE) if self.unit == 1 else self.column(Segment.RISE) * self.unit
 
@@ -93,12 +93,12 @@ class Rows:
 class CurveFacts(NamedTuple):
     """Facts about a curve as a whole, as expressions or numbers: what a `finish` may read."""
 
-    eta: Cell
-    has_positives: Cell
-    has_negatives: Cell
-    least_fpr: Cell  # of the rows on which recall rises
-    n_pos: Cell  # None if examples have weights, or if only rates are known
-    n_neg: Cell
+    eta: Amount
+    has_positives: Amount
+    has_negatives: Amount
+    least_fpr: Amount  # of the rows on which recall rises
+    n_pos: Amount  # None if examples have weights, or if only rates are known
+    n_neg: Amount
 
 
 class Average(NamedTuple):
@@ -114,10 +114,10 @@ class Average(NamedTuple):
         return 1.0 if all(map(math.isfinite, self.metric.range)) else 2.0**-60
 
 
-Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
-Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
+Term: TypeAlias = Callable[[SegmentValues], Amount]  # from the rows to the contribution of each
+Step: TypeAlias = Callable[[SegmentValues], dict[str, Amount]]
 """A function from the rows to expressions by name; later functions read `segment.column(name)`."""
-Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]  # from the total of a curve to the metric
+Finish: TypeAlias = Callable[[Amount, CurveFacts], Amount]  # from the total of a curve to the metric
 
 
 class Influence(NamedTuple):
@@ -303,7 +303,7 @@ class CurveMetric(Metric):
         """Return the value of a curve of the right segments at one prevalence."""
         recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
         array_of_column = {**curve.columns, Segment.ODDS: odds_against(eta)}
-        segment = Rows(
+        segment = SegmentValues(
             array_of_column.__getitem__, eta, lambda metric: metric.from_curve(recall, fpr, eta)
         )
         for step in recipe.all_steps():
@@ -344,7 +344,7 @@ class CurveMetric(Metric):
         )
         return low_metric, high_metric
 
-    def prepare_term(self, segment: Rows) -> pl.Expr:
+    def prepare_term(self, segment: SegmentValues) -> pl.Expr:
         """Return the term of each row, ready to be added up."""
         recipe = self.recipe
         if recipe.total != "sum":
@@ -370,7 +370,7 @@ def declare_curve(*, source: str, **value_of_field: Any) -> Callable[[Term], Cur
     `range`, or of its `Recipe`. A whole metric is:
 
         @declare_curve(source="W 2, step sum", finish=require_all_precisions)
-        def average_precision(segment: Rows) -> Cell:
+        def average_precision(segment: Rows) -> Amount:
             '''The sum over thresholds of precision times the rise in recall.'''
             return segment.rise * precision_at(segment.recall, segment.fpr, segment.odds)
     """
@@ -413,23 +413,23 @@ def declare_like(
 # Where a metric is defined --------------------------------------------------------------------
 
 
-def require_positives(value: Cell, facts: CurveFacts) -> Cell:
+def require_positives(value: Amount, facts: CurveFacts) -> Amount:
     """Return the value, or null without positives."""
     return keep_where(facts.has_positives, value)
 
 
-def require_both_classes(value: Cell, facts: CurveFacts) -> Cell:
+def require_both_classes(value: Amount, facts: CurveFacts) -> Amount:
     """Return the value, or null without positives or without negatives."""
     return keep_where(facts.has_positives & facts.has_negatives, value)
 
 
-def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
+def require_one_precision(value: Amount, facts: CurveFacts) -> Amount:
     """Return the value, or null where no precision is defined: negatives are needed below eta = 1."""
     # At eta = 0 one precision may be defined where others are not.
     return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)), value)
 
 
-def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
+def require_all_precisions(value: Amount, facts: CurveFacts) -> Amount:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
     is_defined_at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
     has_precision = facts.has_positives & (facts.has_negatives | (facts.eta == 1))
@@ -439,13 +439,13 @@ def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
 # Parts of formulas ----------------------------------------------------------------------------
 
 
-def odds_against(eta: Cell) -> Cell:
+def odds_against(eta: Amount) -> Amount:
     """Return the negatives per positive, which are infinite only at eta = 0."""
     # The clip keeps them finite above 0, because an fpr of 0 times infinite odds would be undefined.
     return choose_where(eta == 0, math.inf, (1 - eta) / maximum(eta, 1e-300))
 
 
-def precision_at(recall: Cell, fpr: Cell, odds: Cell) -> Cell:
+def precision_at(recall: Amount, fpr: Amount, odds: Amount) -> Amount:
     """Return the precision of a point of the ROC plane."""
     return recall / (recall + odds * fpr)
 

@@ -19,7 +19,7 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.metrics.metric_base import declare_factory
 from polars_prcurve.core.metrics.point_metric import (
-    Cell,
+    Amount,
     Formula,
     Point,
     PointMetric,
@@ -145,7 +145,7 @@ def net_benefit(threshold_probability: float) -> PointMetric:
     return build_net_benefit(f"net_benefit({probability:g})", probability / (1 - probability))
 
 
-def build_net_benefit(name: str, cost: Cell) -> PointMetric:
+def build_net_benefit(name: str, cost: Amount) -> PointMetric:
     """Return the net benefit where a false positive costs `cost` true ones, a number or a column."""
     return PointMetric(
         name,
@@ -165,7 +165,7 @@ def f_gain(beta: float) -> PointMetric:
     beta_squared = beta**2
     precision_weight, recall_weight = 1 / (1 + beta_squared), beta_squared / (1 + beta_squared)
 
-    def formula(*cells: Cell) -> Cell:
+    def formula(*cells: Amount) -> Amount:
         precision_part = precision_weight * precision_gain.formula(*cells)
         return precision_part + recall_weight * recall_gain.formula(*cells)
 
@@ -209,7 +209,7 @@ def point(
     read_choice("direction=", direction, ("maximize", "minimize", "none"))
     range_ends = read_pair("range=", range, "two numbers, the least and the greatest value")
 
-    def apply_to_shares(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    def apply_to_shares(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
         total = tp + fn + fp + tn
         return formula(tp / total, fn / total, fp / total, tn / total)
 
@@ -225,43 +225,43 @@ def point(
 @declare_point(
     source="W 2, B 4/8/11", ties=never_tie, if_all_flagged=lambda eta: eta, share_of=(("tp",), ("fp",))
 )
-def precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def precision(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of flagged examples that are positive."""
     return tp / (tp + fp)
 
 
 @declare_point(source="1 - precision", direction="minimize", ties=never_tie, share_of=(("fp",), ("tp",)))
-def fdr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def fdr(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of flagged examples that are negative."""
     return fp / (fp + tp)
 
 
 @declare_point(source="Bayes' rule", ties=never_tie, share_of=(("tn",), ("fn",)))
-def npv(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def npv(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of examples not flagged that are negative."""
     return tn / (tn + fn)
 
 
 @declare_point(source="1 - npv", direction="minimize", ties=never_tie, share_of=(("fn",), ("tn",)))
-def false_omission_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def false_omission_rate(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of examples not flagged that are positive."""
     return fn / (fn + tn)
 
 
 @declare_point(source="B 6", depends_on_eta=False, of_rates=lambda recall, fpr: recall)
-def recall(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def recall(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of positives that are flagged."""
     return tp / (tp + fn)
 
 
 @declare_point(source="1 - recall", direction="minimize", depends_on_eta=False)
-def fnr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def fnr(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of positives that are not flagged."""
     return fn / (fn + tp)
 
 
 @declare_point(source="1 - fpr", depends_on_eta=False)
-def specificity(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def specificity(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of negatives that are not flagged."""
     return tn / (tn + fp)
 
@@ -269,7 +269,7 @@ def specificity(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(
     source="B 7", direction="minimize", depends_on_eta=False, of_rates=lambda recall, fpr: fpr
 )
-def fpr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def fpr(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of negatives that are flagged."""
     return fp / (fp + tn)
 
@@ -277,31 +277,31 @@ def fpr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(
     source="eta*recall + (1-eta)*specificity", ties=_tie_accuracy, share_of=(("tp", "tn"), ("fp", "fn"))
 )
-def accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def accuracy(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of examples that are classified correctly."""
     return (tp + tn) / (tp + fn + fp + tn)
 
 
 @declare_point(source="(recall + specificity) / 2", depends_on_eta=False)
-def balanced_accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def balanced_accuracy(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The mean of recall and specificity."""
     return (tp / (tp + fn) + tn / (tn + fp)) / 2
 
 
 @declare_point(source="sqrt(recall * specificity)", depends_on_eta=False)
-def g_mean(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def g_mean(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The geometric mean of recall and specificity."""
     return (tp / (tp + fn) * (tn / (tn + fp))) ** 0.5
 
 
 @declare_point(source="W 4-6", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
-def f1(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def f1(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The harmonic mean of precision and recall, `f_beta(1)`."""
     return 2 * tp / (2 * tp + fn + fp)
 
 
 @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
-def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def jaccard(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """True positives among all examples that are positive or flagged."""
     return tp / (tp + fn + fp)
 
@@ -311,13 +311,13 @@ def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     ties=lambda a, b: _divide(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0])),
     limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
 )
-def fowlkes_mallows(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def fowlkes_mallows(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The geometric mean of precision and recall."""
     return (tp / (tp + fp) * (tp / (tp + fn))) ** 0.5
 
 
 @declare_point(source="Matthews 1975", range=(-1.0, 1.0), ties=_tie_mcc)
-def mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def mcc(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Matthews' correlation coefficient; 0 where all examples are flagged, or none."""
     # Four roots, because the product of the four sums underflows at eta = 1e-100.
     margin_roots = [margin**0.5 for margin in (tp + fp, tn + fn, tp + fn, tn + fp)]
@@ -330,19 +330,19 @@ def mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 
 
 @declare_point(source="Cohen 1960", range=(-1.0, 1.0), ties=_tie_kappa)
-def cohen_kappa(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def cohen_kappa(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Cohen's kappa: agreement with the labels beyond chance."""
     return 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
 
 @declare_point(source="recall - fpr", range=(-1.0, 1.0), depends_on_eta=False)
-def informedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def informedness(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Recall less fpr, also called Youden's J."""
     return tp / (tp + fn) - fp / (fp + tn)
 
 
 @declare_point(source="precision + npv - 1", range=(-1.0, 1.0), ties=_tie_markedness)
-def markedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def markedness(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Precision plus npv, less 1."""
     return tp / (tp + fp) - fn / (fn + tn)
 
@@ -353,7 +353,7 @@ def markedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     ties=never_tie,
     limit_at_0=lambda recall, fpr: recall / fpr * (fpr / fpr),
 )
-def lift(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def lift(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Precision relative to the prevalence."""
     return tp / (tp + fn) / ((tp + fp) / (tp + fn + fp + tn))
 
@@ -364,13 +364,13 @@ def lift(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     ties=lambda a, b: _divide(b[1] - a[1], a[0] - b[0]),
     share_of=(("tp", "fp"), ("fn", "tn")),
 )
-def predicted_positive_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def predicted_positive_rate(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The share of examples that are flagged."""
     return (tp + fp) / (tp + fn + fp + tn)
 
 
 @declare_point(source="recall / fpr", range=(0.0, INF), depends_on_eta=False)
-def lr_pos(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def lr_pos(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The likelihood ratio of being flagged."""
     return tp / (tp + fn) / (fp / (fp + tn))
 
@@ -378,19 +378,19 @@ def lr_pos(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(
     source="(1-recall) / (1-fpr)", range=(0.0, INF), direction="minimize", depends_on_eta=False
 )
-def lr_neg(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def lr_neg(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The likelihood ratio of not being flagged."""
     return fn / (fn + tp) / (tn / (tn + fp))
 
 
 @declare_point(source="lr_pos / lr_neg", range=(0.0, INF), depends_on_eta=False)
-def diagnostic_odds_ratio(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def diagnostic_odds_ratio(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """The odds of being flagged, of positives relative to negatives."""
     return (tp * tn) / (fn * fp)
 
 
 @declare_point(source="W 8, FK", range=(-INF, 1.0), depends_on_eta=False)
-def precision_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def precision_gain(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Precision on a scale where eta is 0, in which eta cancels out."""
     return 1 - (fp / (fp + tn)) / (tp / (tp + fn))
 
@@ -401,13 +401,13 @@ def precision_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     ties=never_tie,
     limit_at_0=lambda recall, fpr: recall / recall + 0 * fpr,
 )
-def recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def recall_gain(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Recall on a scale where eta is 0; undefined at eta = 1."""
     negatives = fp + tn
     return choose_where(negatives == 0, float("nan"), 1 - (tp + fn) / negatives * (fn / tp))
 
 
 @declare_point(source="precision at eta = 1/2", fixed_eta=0.5, depends_on_eta=False)
-def balanced_precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+def balanced_precision(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Precision at a prevalence of 1/2, whatever eta is."""
     return tp / (tp + fp)

@@ -40,8 +40,10 @@ class Point(NamedTuple):
 
 
 Array: TypeAlias = "NDArray[np.float64]"  # in quotes, so that NumPy need not be imported
-Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
-Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
+Amount: TypeAlias = (
+    Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
+)
+Formula: TypeAlias = Callable[[Amount, Amount, Amount, Amount], Amount]  # of tp, fn, fp and tn
 Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
 # Cells that are hits, and misses, by name.
 ShareCells: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
@@ -85,13 +87,13 @@ class PointMetric(Metric):
     prevalences at which points tie are then searched for."""
     fixed_eta: float | None = None
     """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
-    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
+    limit_at_0: Callable[[Amount, Amount], Amount] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value at eta = 0. It is needed by a formula that divides by
     `tp + fn` or by `tp`: these cells are 0 there, and do not tell recall."""
-    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
+    of_rates: Callable[[Amount, Amount], Amount] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
     rates, from exact counts; the formula would compute them again, from counts that are rounded."""
-    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, repr=False)
+    if_all_flagged: Callable[[Amount], Amount] | None = field(default=None, repr=False)
     """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
     miss it by a bit, and a target of just that value would find no threshold."""
     share_of: ShareCells | None = None
@@ -137,8 +139,8 @@ class PointMetric(Metric):
         return eta if self.depends_on_eta else 0.5  # any eta will do, because it cancels out
 
     def from_rates(
-        self, recall: Cell, fpr: Cell, eta: Cell, cells: Iterable[Cell] | None = None
-    ) -> Cell:
+        self, recall: Amount, fpr: Amount, eta: Amount, cells: Iterable[Amount] | None = None
+    ) -> Amount:
         """Return the value from rates and eta, or from cells in its proportions; undefined is NaN."""
         if self.of_rates is not None:
             return self.of_rates(recall, fpr)
@@ -149,7 +151,7 @@ class PointMetric(Metric):
             return value
         return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
 
-    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Cell:
+    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Amount:
         """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
         eta = self.choose_eta(eta)
         if eta == 1:  # there are no negatives then, and their rate does not matter
@@ -188,7 +190,7 @@ class PointMetric(Metric):
 
 
 def evaluate(
-    column_name: str, compute_value: Callable[..., Cell], value_of_argument: dict[str, Any]
+    column_name: str, compute_value: Callable[..., Amount], value_of_argument: dict[str, Any]
 ) -> Any:
     """Return a formula of shares: of numbers or arrays (undefined is NaN) or of expressions (null)."""
     if not any(isinstance(value, pl.Expr) for value in value_of_argument.values()):
@@ -238,7 +240,7 @@ def declare_point(*, source: str, **value_of_field: Any) -> Callable[[Formula], 
     eta = 0 leaves none, and `of_rates` if the metric is recall or fpr. A whole metric is:
 
         @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1))
-        def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+        def jaccard(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
             '''True positives among all examples that are positive or flagged.'''
             return tp / (tp + fn + fp)
     """
@@ -256,7 +258,7 @@ def declare_point(*, source: str, **value_of_field: Any) -> Callable[[Formula], 
 # written once, and serves tables and arrays. Undefined is NaN in both, until a table makes it null.
 
 
-def choose_where(condition: Cell, value_if_met: Cell, value_if_unmet: Cell) -> Cell:
+def choose_where(condition: Amount, value_if_met: Amount, value_if_unmet: Amount) -> Amount:
     """Return one value where the condition is met and the other one elsewhere."""
     if isinstance(condition, pl.Expr):
         return pl.when(condition).then(value_if_met).otherwise(value_if_unmet)
@@ -271,33 +273,33 @@ def null_if_nan(value: pl.Expr) -> pl.Expr:
     return pl.when(value.is_not_nan()).then(value)
 
 
-def maximum(value: Cell, other_value: Cell) -> Cell:
+def maximum(value: Amount, other_value: Amount) -> Amount:
     """Return the greater one of two values."""
     if isinstance(value, pl.Expr):
         return pl.max_horizontal(value, other_value)
     return np.maximum(value, other_value)
 
 
-def minimum(value: Cell, other_value: Cell) -> Cell:
+def minimum(value: Amount, other_value: Amount) -> Amount:
     """Return the lesser one of two values."""
     if isinstance(value, pl.Expr):
         return pl.min_horizontal(value, other_value)
     return np.minimum(value, other_value)
 
 
-def log1p(value: Cell) -> Cell:
+def log1p(value: Amount) -> Amount:
     """Return `log(1 + value)`, with no digit lost for a small value."""
     if isinstance(value, pl.Expr):
         return value.log1p()
     return np.log1p(value)
 
 
-def keep_where(condition: Cell, value: Cell) -> Cell:
+def keep_where(condition: Amount, value: Amount) -> Amount:
     """Return the value where the condition is true, and undefined elsewhere."""
     return choose_where(condition, value, float("nan"))
 
 
-def atanh_rest(u: Cell, v: Cell) -> Cell:
+def atanh_rest(u: Amount, v: Amount) -> Amount:
     """Return `s = (atanh(v) / v - 1) / v**2`, where `v = u / (2 + u)` and so `2 atanh(v) = log1p(u)`."""
     # With s the mean of 1 / D is written so that nothing cancels, while a quantity D grows linearly from
     # D0 to D1, u = (D1 - D0) / D0 and v = (D1 - D0) / (D1 + D0):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import WEIGHT_BITS
+from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 # In quotes, so that NumPy need not be imported
 Booleans: TypeAlias = "NDArray[np.bool_]"
 # In quotes, too
-Floats: TypeAlias = "NDArray[np.float64]"
 
 
 class RocPoints(NamedTuple):

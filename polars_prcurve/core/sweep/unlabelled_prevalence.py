@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,7 @@ from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
@@ -41,9 +42,8 @@ from polars_prcurve.core.sweep.sweep_columns import GroupSums, Sweep
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats: TypeAlias = NDArray[np.float64]
 
 LEAST_PER_LEVEL = 5
 """Examples of the smaller class per level, on average; with fewer examples there are fewer levels."""

@@ -24,7 +24,7 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, Rows
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, SegmentValues
 from polars_prcurve.core.metrics.point_metric import null_if_nan
 from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
 from polars_prcurve.core.uncertainty import influence
@@ -238,7 +238,7 @@ def _build_helpers_at_recall(name: str, recall: float, sample: SampleKind) -> di
     def find_column(column: str) -> CurveMetric:
         """Return a metric: the value of a column, above -1, on the row on which recall reaches it."""
 
-        def term(rows: Rows) -> pl.Expr:
+        def term(rows: SegmentValues) -> pl.Expr:
             recall_level = recall - 1e-12
             is_first_reach = (rows.recall >= recall_level) & (rows.recall_before < recall_level)
             return pl.when(is_first_reach).then(rows.column(column)).otherwise(-1.0)
@@ -248,7 +248,7 @@ def _build_helpers_at_recall(name: str, recall: float, sample: SampleKind) -> di
     def find_fpr(deviations: float) -> CurveMetric:
         """Return a metric: the fpr at which recall is that many of its errors farther on."""
 
-        def term(rows: Rows) -> pl.Expr:
+        def term(rows: SegmentValues) -> pl.Expr:
             # Of weighted examples the error of recall differs between rows: each row has its own level.
             n_pos = rows.column(EffectiveSize.N_POS)
             recall_level = recall + deviations * (recall * (1 - recall) / n_pos).sqrt()

@@ -40,7 +40,7 @@ from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.input_tables import ScoreTable
 from polars_prcurve.core.inputs.row_columns import Group, Row
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, Rows
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
 from polars_prcurve.core.prevalence.group_eta_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
@@ -128,7 +128,7 @@ def _plan_lanes(
 
 def add_influences(
     influence_rows: pl.LazyFrame,
-    rows_of_lanes: Sequence[Rows],
+    rows_of_lanes: Sequence[SegmentValues],
     key: str,
     influences: Mapping[str, Influence],
 ) -> pl.LazyFrame:
