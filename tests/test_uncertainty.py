@@ -283,10 +283,8 @@ def test_an_end_where_the_metric_is_undefined_at_a_limit() -> None:
     """By Hoeffding a recall of 1 in 2 may be 0, where the root of precision * recall is 0/0."""
     df = pl.DataFrame({"score": [0.9, 0.1, 0.1], "label": [1, 1, 0]})
     confidence = intervals(0.95, rate="hoeffding")
-    [low, *_] = prc(df).curve(1e-6, metrics="fowlkes_mallows", confidence=confidence)[
-        "fowlkes_mallows_low"
-    ]
-    assert low == metrics.fowlkes_mallows(0, 1, 1e-6) == 0
+    curve = prc(df).curve(1e-6, metrics="fowlkes_mallows", confidence=confidence)
+    assert curve["fowlkes_mallows_low"][0] == metrics.fowlkes_mallows(0, 1, 1e-6) == 0
 
 
 def close_to(end: float | None, bound: float, value: float) -> bool:
