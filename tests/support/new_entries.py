@@ -58,7 +58,7 @@ EDITS = (
             is_at_most=True,
             limits_misses=True,
             promise_test=RunTest(
-                lambda value, eta: _NPV_TEST.ratio(1 - value, eta),
+                lambda value, eta: _NPV_TEST.find_ratio(1 - value, eta),
                 lambda value: divide_shares(value, 1 - value),
                 lambda _value: False,
             ),
