@@ -12,13 +12,13 @@ from polars_prcurve.view.charts.gain_and_prg import gain_curve, prg_curve
 from polars_prcurve.view.charts.live_slider import live
 from polars_prcurve.view.charts.model_difference import difference
 from polars_prcurve.view.charts.net_benefit import decision_curve
-from polars_prcurve.view.charts.normal_qq_plot import normal_quantiles
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.period_series import monitor
 from polars_prcurve.view.charts.pr import pr_curve, ribbon
 from polars_prcurve.view.charts.rank_lines import ranking
 from polars_prcurve.view.charts.reliability_diagram import reliability
 from polars_prcurve.view.charts.roc import roc_curve
+from polars_prcurve.view.charts.scores_by_normal_quantile import normal_quantiles
 
 __all__ = [
     "Chart",

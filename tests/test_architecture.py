@@ -62,7 +62,7 @@ COLLECTS = {
 RUNS_QUERIES = {
     "core.ground.value_checks",
     "doors.engines.narwhals_counts",
-    "core.inputs.input_tables",
+    "core.inputs.score_and_rate_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
     "core.curves.targets",

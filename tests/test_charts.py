@@ -23,7 +23,7 @@ from sklearn.metrics import precision_recall_curve, roc_auc_score
 from polars_prcurve import PrcError, charts, eta_grid, prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
-from polars_prcurve.view.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
+from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
 from polars_prcurve.view.charts.parts.label_formats import say_eta_range
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
 from polars_prcurve.view.charts.parts.point_thinning import build_steps

@@ -18,7 +18,7 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, SHORT, SegmentValues
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from tests.support import oracle, oracle_areas
 from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
 from tests.support.comparing import JUMPS, assert_same, is_close, is_same_value

@@ -16,15 +16,15 @@ import polars as pl
 from polars_prcurve.core.binding import argument_rules as vocabulary
 from polars_prcurve.core.binding import word_groups
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
+from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import (
     EtaArgument,
     EtaOfScores,
     read_eta_argument,
 )
-from polars_prcurve.core.binding.table_cache import ReadTables
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
-from polars_prcurve.core.confidence.interval_inputs import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import BandOptions, read_bands
 from polars_prcurve.core.ground.argument_checks import (
@@ -41,9 +41,9 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.core.inputs.input_columns import InputColumns
-from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.never_scored import tells_negatives
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import (
     gives_squares,
     list_parts,

@@ -16,7 +16,7 @@ from polars_prcurve.core.curves.field_intervals import build_field_grid, read_fi
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import Column
-from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.wide_tables import read_classes
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
@@ -24,7 +24,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
     read_eta_frame,
     read_eta_list,
 )
-from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
+from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix, Field
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
 
 _TRUE_CLASS = "true class"

@@ -36,13 +36,13 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.input_tables import InputTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, read_share
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]

@@ -25,7 +25,7 @@ from polars_prcurve.core.comparison import difference_tests, model_pairs, paired
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.interval_inputs import ETA_LOW, EtaError
+from polars_prcurve.core.confidence.interval_column_names import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import tell_doubts, z_value
 from polars_prcurve.core.confidence.point_intervals import (
     MOVE_NAMES,
@@ -41,15 +41,15 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.group_joins import merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import stop_if_broken
-from polars_prcurve.core.inputs import input_tables as of_table
-from polars_prcurve.core.inputs.input_tables import InputTable, RateTable, ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import check_result_columns, find_shared_eta, repeat_rows
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic

@@ -30,7 +30,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"  # what the columns with the cells of the point begin with

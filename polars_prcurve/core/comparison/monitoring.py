@@ -38,9 +38,9 @@ from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.input_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_formulas import precision
-from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_grid import build_number_grid
 
 Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period

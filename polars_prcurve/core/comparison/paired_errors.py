@@ -29,7 +29,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     Comparison,
     join_sides,
 )
-from polars_prcurve.core.confidence.interval_inputs import EtaError
+from polars_prcurve.core.confidence.interval_column_names import EtaError
 from polars_prcurve.core.curves.curve_segments import CurveSegments
 from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.ground import exact_arithmetic
@@ -37,12 +37,12 @@ from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shar
 from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import ScoreTable, class_amounts
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import repeat_rows
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,

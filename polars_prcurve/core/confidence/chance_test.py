@@ -19,8 +19,8 @@ import polars as pl
 
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.inputs.row_columns import Group
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.metrics.segment_column_names import Segment
 
 ABOVE_CHANCE = "above_chance"  # the column of the answer, which results show
 _SHIFT_IN_DISTANCES = 0.1

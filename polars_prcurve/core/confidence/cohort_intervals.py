@@ -36,14 +36,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import compute_limits
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.sample_kinds import MOMENTS, name_moment, name_unit
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, ShareCells, null_if_nan
-from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 ETA_CORRELATIONS = {rate: f"{RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
 """The correlation of the error of either rate with that of the logit of a counted prevalence."""

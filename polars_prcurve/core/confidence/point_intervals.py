@@ -37,7 +37,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import (
     BETA_METHODS,
     Intervals,
@@ -51,8 +51,8 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]

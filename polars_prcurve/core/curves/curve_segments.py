@@ -17,20 +17,20 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
 from polars_prcurve.core.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.group_joins import float_bits
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import (
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
     RateTable,
     ScoreTable,
     has_unscored,
 )
-from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.metrics.curve_metric import (
     SHORT,
     Average,
@@ -42,11 +42,11 @@ from polars_prcurve.core.metrics.curve_metric import (
     odds_against,
 )
 from polars_prcurve.core.metrics.point_metric import null_if_nan
-from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
+from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, join_etas
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_sizes, has_class
-from polars_prcurve.core.sweep.sweep_columns import GroupSums, SquareSegment, Sweep
+from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks
 
 _WEIGHT = f"{RESERVED}weight"  # of a prevalence in the mean over several

@@ -29,14 +29,14 @@ from polars_prcurve.core.ground.argument_checks import read_list, read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.input_tables import ScoreTable, is_field
-from polars_prcurve.core.inputs.row_columns import Group
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
-from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import build_eta_sweep
 
 PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))  # where users name none

@@ -19,19 +19,19 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EtaError
+from polars_prcurve.core.confidence.interval_column_names import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
-from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
+from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence.eta_grid import class_factors, read_eta_list
-from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.core.sweep.sweep_column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""

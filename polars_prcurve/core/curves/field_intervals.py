@@ -30,7 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.interval_inputs import (
+from polars_prcurve.core.confidence.interval_column_names import (
     UNCERTAIN_ETA_COLUMNS,
     EffectiveSize,
     EtaError,
@@ -45,11 +45,11 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.group_eta_columns import Part
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Part
 from polars_prcurve.core.prevalence.part_weights import build_field
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 

@@ -24,7 +24,12 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import binomial_tails as tails
-from polars_prcurve.core.confidence.interval_inputs import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, EtaError
+from polars_prcurve.core.confidence.interval_column_names import (
+    ETA_CONFIDENCE,
+    ETA_HIGH,
+    ETA_LOW,
+    EtaError,
+)
 from polars_prcurve.core.confidence.intervals import compute_upper_limits
 from polars_prcurve.core.curves import field_intervals as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
@@ -63,14 +68,14 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check
-from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
-from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
-from polars_prcurve.core.sweep.sweep_columns import AlertSize
+from polars_prcurve.core.sweep.sweep_column_names import AlertSize
 
 _RECALL_HIGH = f"{RESERVED}recall_high"  # the one-sided upper limit at a row, by Clopper and Pearson
 _FPR_HIGH = f"{RESERVED}fpr_high"  # that of fpr

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import BETA_METHODS, tell_doubts
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.core.confidence.precision_width import smallest_eta
@@ -37,24 +37,24 @@ from polars_prcurve.core.curves.targets import (
     read_events,
 )
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs import input_tables as of_table
+from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
+from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.core.sweep.sample_designs import Design, choose_design
-from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
+from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,

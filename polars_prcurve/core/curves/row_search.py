@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EtaError
+from polars_prcurve.core.confidence.interval_column_names import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     LIMIT_COLUMNS,
     MOVED_RATES,
@@ -60,11 +60,11 @@ from polars_prcurve.core.curves.targets import (
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import InputTable
-from polars_prcurve.core.inputs.row_columns import Group
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
-from polars_prcurve.core.sweep.sweep_columns import Sweep
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 
 _REQUEST = f"{RESERVED}request"  # the number of a pair, target and threshold of its group

@@ -39,19 +39,19 @@ from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs import column_reader
-from polars_prcurve.core.inputs.input_tables import (
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
     RateTable,
     ScoreTable,
     read_score_dtype,
 )
-from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, SegmentValues, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
 RowTest: TypeAlias = Callable[

@@ -192,7 +192,7 @@ _DTYPE_NAME_OF_SHORT_NAME = {
 
 # Frame methods and expressions raise the same sentences. The number of rows that are wrong comes from a
 # parameter `count`: an expression sums in its context, and a frame method reads a sum from the table of
-# groups (see `input_tables`).
+# groups (see `score_and_rate_tables`).
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""

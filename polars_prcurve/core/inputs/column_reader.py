@@ -19,8 +19,8 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.group_joins import WIDE_DTYPES, Span, group_number, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
-from polars_prcurve.core.inputs.input_tables import Tallies
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.inputs.score_and_rate_tables import Tallies
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 

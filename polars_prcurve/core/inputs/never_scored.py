@@ -22,7 +22,8 @@ from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, j
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys
-from polars_prcurve.core.inputs.input_tables import (
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import (
     MANY,
     TOTALS,
     InputTable,
@@ -30,7 +31,6 @@ from polars_prcurve.core.inputs.input_tables import (
     ScoreTable,
     Tallies,
 )
-from polars_prcurve.core.inputs.row_columns import Group, Row
 
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 """Positives and negatives that were never scored: two numbers, or a frame with a row per group."""

@@ -13,8 +13,8 @@ from itertools import combinations_with_replacement
 from typing import Literal, TypeAlias
 
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.row_columns import Row
-from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 ChanceTest: TypeAlias = Literal["ranks", "area"] | None
 """How scores are tested against chance: by their ranks, by the error of ROC AUC, or not at all."""

@@ -26,9 +26,9 @@ from polars_prcurve.core.inputs.column_reader import (
     list_known_columns,
 )
 from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
-from polars_prcurve.core.inputs.input_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.core.inputs.never_scored import add_never_scored
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 
 
 def read_input(

@@ -20,7 +20,7 @@ from polars_prcurve.core.ground.value_checks import (
     show_value,
     stop_if_broken,
 )
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
 
 _SCORE_COLUMNS = "column names, as a list"  # what errors say of other values
 _WEIGHT = f"{RESERVED}weight"  # the share of a class in the field over that in the table

@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest

@@ -46,7 +46,7 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     minimum,
 )
-from polars_prcurve.core.metrics.segment_columns import BinormalModel, Segment, Unseen
+from polars_prcurve.core.metrics.segment_column_names import BinormalModel, Segment, Unseen
 
 # Average precision ----------------------------------------------------------------------------
 

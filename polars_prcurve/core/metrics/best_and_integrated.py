@@ -48,7 +48,7 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     minimum,
 )
-from polars_prcurve.core.metrics.segment_columns import BinormalModel
+from polars_prcurve.core.metrics.segment_column_names import BinormalModel
 
 # How prevalences between two ends are weighted: on a scale, or by a beta distribution
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'

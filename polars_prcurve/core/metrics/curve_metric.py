@@ -42,7 +42,7 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     null_if_nan,
 )
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

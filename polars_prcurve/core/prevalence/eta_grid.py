@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import (
+from polars_prcurve.core.confidence.interval_column_names import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -43,16 +43,16 @@ from polars_prcurve.core.inputs.column_reader import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.core.inputs.input_tables import InputTable, RateTable
-from polars_prcurve.core.inputs.row_columns import Group
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
+    from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix, Field
 
 
 @dataclass(frozen=True)

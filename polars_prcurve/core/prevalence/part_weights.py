@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import (
+from polars_prcurve.core.confidence.interval_column_names import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -41,16 +41,16 @@ from polars_prcurve.core.inputs.column_reader import (
     read_group_keys,
     show_first,
 )
-from polars_prcurve.core.inputs.input_tables import (
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import (
     FieldParts,
     InputTable,
     ScoreTable,
     Tallies,
     class_amounts,
 )
-from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.prevalence import eta_grid
-from polars_prcurve.core.prevalence.group_eta_columns import Pair, Part
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 

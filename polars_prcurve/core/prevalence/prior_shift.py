@@ -31,8 +31,8 @@ from polars_prcurve.core.inputs.column_reader import (
     describe_expression,
     read_expression,
 )
-from polars_prcurve.core.inputs.input_tables import ScoreTable
-from polars_prcurve.core.inputs.row_columns import Row
+from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import evaluate
 
 if TYPE_CHECKING:

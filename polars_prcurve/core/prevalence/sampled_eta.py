@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import (
+from polars_prcurve.core.confidence.interval_column_names import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,

@@ -30,9 +30,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.row_columns import Group
-from polars_prcurve.core.metrics.segment_columns import CELLS
-from polars_prcurve.core.sweep.sweep_columns import AlertSize
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.metrics.segment_column_names import CELLS
+from polars_prcurve.core.sweep.sweep_column_names import AlertSize
 
 RUN_SIZES = (
     AlertSize.FLAGGED,

@@ -28,13 +28,13 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import sum_moments
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
-from polars_prcurve.core.sweep.sweep_columns import ClusterSize
+from polars_prcurve.core.sweep.sweep_column_names import ClusterSize
 
 _FORCE = 3  # the number of rows that the design effect half way stands for
 _SIDES = {Row.POS: Row.NEG, Row.NEG: Row.POS}  # either class, and the other one

@@ -37,7 +37,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     from_whole,
     round_up_to_power_of_two,
@@ -45,12 +45,12 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import name_moment, name_unit
-from polars_prcurve.core.metrics.segment_columns import CELLS, Unseen
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.metrics.segment_column_names import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
-from polars_prcurve.core.sweep.sweep_columns import ClusterSize, StratumLabels
+from polars_prcurve.core.sweep.sweep_column_names import ClusterSize, StratumLabels
 
 _CELLS_OF_SIDES = (("tp", "fp"), ("fn", "tn"))  # the cells above a threshold, and below it
 _CELLS_OF_CLASS = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}  # the cells of a class, above and below

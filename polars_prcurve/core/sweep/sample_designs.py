@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     NEAR_ONE,
     SQUARES_NEAR_ONE,
@@ -31,8 +31,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import (
     CLUSTERED,
     IN_PARTS,
@@ -42,13 +41,14 @@ from polars_prcurve.core.inputs.sample_kinds import (
     WEIGHTED_CLUSTERS,
     SampleKind,
 )
-from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
-from polars_prcurve.core.prevalence.group_eta_columns import Part
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SortedRows, to_counts
-from polars_prcurve.core.sweep.sweep_columns import (
+from polars_prcurve.core.sweep.sweep_column_names import (
     FIELD_COLUMNS,
     ClusterSize,
     GroupSums,

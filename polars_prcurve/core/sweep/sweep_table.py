@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
@@ -21,18 +21,18 @@ from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.input_tables import (
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
     RateTable,
     ScoreTable,
     has_unscored,
 )
-from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
+from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence import eta_grid
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.group_eta_columns import Pair, Part
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair, Part
 from polars_prcurve.core.sweep import grouped_rows
 from polars_prcurve.core.sweep.grouped_rows import (
     CLASS_SUMS,
@@ -43,7 +43,7 @@ from polars_prcurve.core.sweep.grouped_rows import (
     sort_rows,
 )
 from polars_prcurve.core.sweep.sample_designs import Design, choose_design, list_plain_sizes
-from polars_prcurve.core.sweep.sweep_columns import (
+from polars_prcurve.core.sweep.sweep_column_names import (
     COUNT_COLUMNS,
     SQUARE_COLUMNS,
     SWEEP_COLUMNS,

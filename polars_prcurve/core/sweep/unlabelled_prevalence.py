@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import (
+from polars_prcurve.core.confidence.interval_column_names import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -32,13 +32,13 @@ from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
-from polars_prcurve.core.inputs.input_tables import ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.prior_shift import join_estimates, list_estimate_columns
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
-from polars_prcurve.core.sweep.sweep_columns import GroupSums, Sweep
+from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
 from polars_prcurve.core.confidence.point_intervals import combine_distances
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
-from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, SegmentValues
 from polars_prcurve.core.metrics.point_metric import null_if_nan
-from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
+from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.uncertainty import influence
 from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
 

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.confidence.interval_inputs import TargetRow
+from polars_prcurve.core.confidence.interval_column_names import TargetRow
 from polars_prcurve.core.confidence.intervals import Intervals, z_value
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
@@ -36,17 +36,17 @@ from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
-from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS, Sweep
+from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,

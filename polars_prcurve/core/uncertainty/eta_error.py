@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_inputs import ETA_LOW, EtaError
+from polars_prcurve.core.confidence.interval_column_names import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
 from polars_prcurve.core.confidence.point_intervals import (
     SLOPE_SCALE,
@@ -36,14 +36,14 @@ from polars_prcurve.core.curves.field_intervals import (
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.input_tables import ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import class_factors
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
-from polars_prcurve.core.sweep.sweep_columns import Sweep
+from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
 from polars_prcurve.core.uncertainty.analytic import from_logit, has_analytic_interval, to_logit
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences

@@ -17,7 +17,7 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
-from polars_prcurve.core.confidence.interval_inputs import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import Intervals, tell_doubts
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
@@ -29,23 +29,23 @@ from polars_prcurve.core.curves.curve_table import long_columns
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs import input_tables as of_table
+from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
-from polars_prcurve.core.inputs.input_tables import MANY, InputTable, RateTable, ScoreTable
-from polars_prcurve.core.inputs.row_columns import Group
+from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.segment_columns import Unseen
+from polars_prcurve.core.metrics.segment_column_names import Unseen
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     build_number_grid,
     check_result_columns,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.group_eta_columns import Pair
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic, influence

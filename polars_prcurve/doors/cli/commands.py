@@ -29,7 +29,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, list_factories
 from polars_prcurve.core.metrics.metric_lookup import format_signature
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.field_and_class_mix import Field
+from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
 from polars_prcurve.core.prevalence.sampled_eta import describe_refuted_estimates
 from polars_prcurve.doors.cli import command_errors, table_files
 from polars_prcurve.doors.cli import options as kinds

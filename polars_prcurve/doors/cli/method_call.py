@@ -23,7 +23,7 @@ from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
 from polars_prcurve.core.inputs.column_reader import list_known_columns
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
-from polars_prcurve.core.prevalence.field_and_class_mix import field
+from polars_prcurve.core.prevalence.fields_and_class_mixes import field
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
 from polars_prcurve.doors.cli import options as kinds
 from polars_prcurve.doors.cli import table_files

@@ -29,7 +29,7 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
     list_known_columns,
 )
-from polars_prcurve.core.inputs.input_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric

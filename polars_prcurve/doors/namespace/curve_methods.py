@@ -34,12 +34,12 @@ from polars_prcurve.core.curves.operating_points import (
 )
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
-from polars_prcurve.core.inputs.input_tables import ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta
-from polars_prcurve.core.sweep.sweep_columns import (
+from polars_prcurve.core.sweep.sweep_column_names import (
     UNLABELLED_COLUMNS,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores

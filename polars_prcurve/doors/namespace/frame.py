@@ -14,8 +14,8 @@ from polars_prcurve.core.binding.bound_table import F
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs import wide_tables
-from polars_prcurve.core.inputs.input_tables import InputTable
 from polars_prcurve.core.inputs.never_scored import hide_unknown
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.doors.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.doors.namespace.curve_methods import CurveMethods

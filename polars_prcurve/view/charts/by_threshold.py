@@ -20,7 +20,7 @@ from polars_prcurve.view.charts.parts import (
     marked_points,
     point_thinning,
 )
-from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits

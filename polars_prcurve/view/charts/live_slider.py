@@ -14,7 +14,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments,
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.prevalence.eta_grid import read_share
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
-from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits

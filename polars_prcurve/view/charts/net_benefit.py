@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.intervals import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_flag
-from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import point_thinning, result_tables
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events

@@ -11,8 +11,8 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.view.charts.parts import chart_style as style
 from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import say_firsts

@@ -12,9 +12,9 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
 from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.view.verdicts.case_summary import say_status
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 
 _FLUID_TAG = '<svg style="width:100%;height:auto" '  # as wide as the cell of a notebook
 

@@ -22,7 +22,6 @@ from polars_prcurve.view.report.html_and_svg import (
     draw_text,
     name_color,
 )
-from polars_prcurve.view.verdicts.case_summary import WordedCase, say_short
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
     end_precision,
@@ -30,6 +29,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     join_within,
     say_precision,
 )
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
 from polars_prcurve.view.words.value_names import count_letters, name_value, wrap_words
 

@@ -39,10 +39,10 @@ from polars_prcurve.view.report.html_and_svg import (
 )
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import say_place, say_places
-from polars_prcurve.view.verdicts.case_summary import say_status
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, name_value
 

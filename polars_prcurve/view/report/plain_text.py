@@ -20,7 +20,6 @@ from polars_prcurve.core.ground.terminal_text import (
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.verdicts.case_places import say_place
-from polars_prcurve.view.verdicts.case_summary import say_short, say_status
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
     join_within,
@@ -33,6 +32,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     say_precision,
     start_sentence,
 )
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short, say_status
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
 

@@ -2,7 +2,7 @@
 
 request -> judged table   what is decided, without a sentence, see `core.judging`
         -> worded cases   a verdict for each case, see `verdict_sentences`
-        -> verdict        the one above them, see `case_summary`
+        -> verdict        the one above them, see `verdict_of_all_cases`
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
-from polars_prcurve.view.verdicts.case_summary import WordedCase, sum_up
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, sum_up
 from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
 from polars_prcurve.view.words.value_names import name_group
 

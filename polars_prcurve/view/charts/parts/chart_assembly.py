@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 import altair as alt
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_formats import escape_text, round_digits

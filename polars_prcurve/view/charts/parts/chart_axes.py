@@ -11,7 +11,7 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from polars_prcurve.view.charts.parts.chart_style import LINE, TICK_SIZE
+from polars_prcurve.view.charts.parts.colors_and_sizes import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 
 # Vega expressions of the label of a tick, whose value is `datum.value`; {} stands for a number.

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.label_formats import build_labels, escape_name
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_eta

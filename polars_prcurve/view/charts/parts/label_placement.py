@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words

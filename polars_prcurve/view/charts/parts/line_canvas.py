@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
-from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_formats import round_digits

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.ground.safe_text import format_count
-from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polars_prcurve.core.metrics.segment_columns import Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 
 
 class Row:

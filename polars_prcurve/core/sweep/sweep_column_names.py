@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 COUNT_COLUMNS = ("score", "n_pos", "n_neg")
 """What `counts` returns, behind the groups."""
