@@ -45,7 +45,7 @@ FACADES = ["metrics", "charts", "report", "engines", "__init__", "__main__"]
 ROOMS = [f"{floor}.{room}" for floor, rooms in FLOORS.items() for room in rooms]
 # The modules that users import from. All others may move without notice, as docs/compatibility.md says.
 PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
-# Which modules, or chapters, may import a package that is not everywhere.
+# Which modules, or rooms, may import a package that is not everywhere.
 ALLOWED = {
     "altair": ("view.charts",),
     "vl_convert": ("view.report.custom_page",),
