@@ -58,7 +58,7 @@ COLLECTS = {
     "core.ground.value_checks": 1,
     "doors.engines.narwhals_counts": 3,
 }
-# Doors, and the one method by which a stage collects half way, `InputTable.collect`.
+# Doors, and the one method by which a stage collects half way, `ResolvedTable.collect`.
 RUNS_QUERIES = {
     "core.ground.value_checks",
     "doors.engines.narwhals_counts",
@@ -189,7 +189,7 @@ def test_only_doors_collect() -> None:
                 for call in calls
                 if isinstance(call.func, ast.Attribute)
                 and call.func.attr == "collect"
-                # `table.collect` is `InputTable.collect`, which refuses a LazyFrame
+                # `table.collect` is `ResolvedTable.collect`, which refuses a LazyFrame
                 and not (isinstance(call.func.value, ast.Name) and call.func.value.id == "table")
                 and not (isinstance(call.func.value, ast.Attribute) and call.func.value.attr == "table")
             ]

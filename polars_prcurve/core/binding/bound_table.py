@@ -43,7 +43,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import (
     gives_squares,
     list_parts,
@@ -166,8 +166,8 @@ class Question:
         return read_bands(self.certainty, metrics, corrected=corrected)
 
     def place_at_etas(
-        self, table: InputTable, metrics: Iterable[PointMetric | CurveMetric] = ()
-    ) -> tuple[InputTable, EtaTable]:
+        self, table: ResolvedTable, metrics: Iterable[PointMetric | CurveMetric] = ()
+    ) -> tuple[ResolvedTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts.
 
         Raise if one of the metrics that are asked for has no value there.
@@ -176,11 +176,11 @@ class Question:
             check_negatives(metrics)
         return self.eta.place(table, self.level)
 
-    def build_model_grid(self, table: InputTable) -> EtaTable:
+    def build_model_grid(self, table: ResolvedTable) -> EtaTable:
         """Return the prevalences of the groups of a table, which models have to share."""
         return self.eta.build_grid(table, self.level, compares_models=True)
 
-    def build_exact_grid(self, table: InputTable) -> EtaTable:
+    def build_exact_grid(self, table: ResolvedTable) -> EtaTable:
         """Return the prevalences of the groups of a table; raise if they are estimates."""
         return self.eta.build_grid(table, None).require_exact(f"{self.method}()")
 
@@ -437,7 +437,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def _finish(
         self,
         query: pl.LazyFrame,
-        table: InputTable | None = None,
+        table: ResolvedTable | None = None,
         grid: EtaTable | None = None,
         *,
         pairs: bool = False,

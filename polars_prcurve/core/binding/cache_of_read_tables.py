@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import take_frame
 from polars_prcurve.core.inputs.input_columns import InputColumns
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 
 _MOST_TABLES = 4
 """As many tables stay in memory: a page of several charts asks of about as many columns at a time."""
@@ -22,7 +22,7 @@ class _ReadTable(NamedTuple):
     """A table beside the arguments that it was read by."""
 
     arguments: Sequence[Any]
-    table: InputTable
+    table: ResolvedTable
 
 
 class ReadTables:
@@ -34,7 +34,7 @@ class ReadTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def find(self, columns: InputColumns, *options: Any) -> InputTable | None:
+    def find(self, columns: InputColumns, *options: Any) -> ResolvedTable | None:
         """Return the table that was read by these columns and options; None if none was."""
         arguments = _list_arguments(columns, options)
         for entry in self._tables:
@@ -44,7 +44,7 @@ class ReadTables:
                 return entry.table
         return None
 
-    def add(self, table: InputTable, columns: InputColumns, *options: Any) -> None:
+    def add(self, table: ResolvedTable, columns: InputColumns, *options: Any) -> None:
         """Add a table; what it was read by is copied, so that a later change of a list is seen."""
         arguments = _copy(_list_arguments(columns, options))
         # A new list each time: other threads may be reading the one before.

@@ -16,7 +16,7 @@ from polars_prcurve.core.curves.field_intervals import build_field_grid, read_fi
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import Column
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.wide_tables import read_classes
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
@@ -81,12 +81,12 @@ class EtaArgument:
         )
 
     def build_grid(
-        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+        self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False
     ) -> EtaTable:
         """Return the prevalences of the groups of a table; models may have to share theirs."""
         raise NotImplementedError(compares_models)
 
-    def place(self, table: InputTable, confidence: float | None) -> tuple[InputTable, EtaTable]:
+    def place(self, table: ResolvedTable, confidence: float | None) -> tuple[ResolvedTable, EtaTable]:
         """Return the table whose groups stand at prevalences, and these."""
         return table, self.build_grid(table, confidence)
 
@@ -117,7 +117,7 @@ class EtaNumbers(EtaArgument):
         return self.numbers
 
     def build_grid(
-        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+        self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False
     ) -> EtaTable:
         """Return the same prevalences for each group."""
         return build_number_grid(self.numbers, table, compares_models=compares_models)
@@ -130,7 +130,7 @@ class EtaFrame(EtaArgument):
     value: pl.DataFrame | pl.LazyFrame
 
     def build_grid(
-        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+        self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False
     ) -> EtaTable:
         """Return the prevalences of the frame, joined with groups by name."""
         return read_eta_frame(self.value, table, confidence, compares_models=compares_models)
@@ -168,7 +168,7 @@ class EtaField(EtaArgument):
         etas: pl.DataFrame | pl.LazyFrame = eta_from_sample(sample, k="k", n="n", confidence=level)
         return etas
 
-    def place(self, table: InputTable, confidence: float | None) -> tuple[InputTable, EtaTable]:
+    def place(self, table: ResolvedTable, confidence: float | None) -> tuple[ResolvedTable, EtaTable]:
         """Return the table of fields: rows of a part have weights by its prevalence and its share."""
         examples = cast("ScoreTable", table)  # rules refuse rates= and cells= beside a field
         fields = read_field(self.find_etas(confidence), examples, confidence)
@@ -207,7 +207,7 @@ class EtaOfScores(EtaArgument):
     is_estimated: ClassVar[bool] = True
 
     def build_grid(
-        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+        self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False
     ) -> EtaTable:
         """Return the estimates, one for each group."""
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_estimated_grid

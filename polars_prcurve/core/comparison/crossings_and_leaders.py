@@ -37,7 +37,7 @@ from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
@@ -155,7 +155,7 @@ class ModelScores:
 
 
 def _collect_model_scores(
-    table: InputTable, ranking_metric: RankingMetric, eta_range: EtaRange
+    table: ResolvedTable, ranking_metric: RankingMetric, eta_range: EtaRange
 ) -> ModelScores:
     """Collect curves, or operating points, of all models; return a function that scores them."""
     metric, targets = ranking_metric
@@ -201,7 +201,7 @@ def _collect_model_scores(
 
 
 def build_crossings_table(
-    table: InputTable, ranking_metric: RankingMetric, eta_range: EtaRange
+    table: ResolvedTable, ranking_metric: RankingMetric, eta_range: EtaRange
 ) -> pl.DataFrame:
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
     check_group_names(table.by, CROSSING_COLUMNS)
@@ -225,7 +225,7 @@ def build_crossings_table(
 
 
 def build_leaders_table(
-    table: InputTable, ranking_metric: RankingMetric, eta_range: EtaRange
+    table: ResolvedTable, ranking_metric: RankingMetric, eta_range: EtaRange
 ) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
     check_group_names(table.by, LEADER_COLUMNS)
@@ -313,7 +313,7 @@ class _RotatedRoc(NamedTuple):
     differences: Floats  # d = recall - fpr
 
 
-def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
+def build_roc_crossings_table(table: ResolvedTable) -> pl.DataFrame:
     """Return `by` and ROC_CROSSING_COLUMNS; model_a is above before the crossing, model_b after it."""
     check_group_names(table.by, ROC_CROSSING_COLUMNS)
     model_index, rocs, _ = _collect_rocs(table)
@@ -357,7 +357,7 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     )
 
 
-def build_dominance_table(table: InputTable) -> pl.DataFrame:
+def build_dominance_table(table: ResolvedTable) -> pl.DataFrame:
     """Return `by` and DOMINANCE_COLUMNS, with a row per model."""
     check_group_names(table.by, DOMINANCE_COLUMNS)
     model_index, rocs, on_hull = _collect_rocs(table)
@@ -392,7 +392,7 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
     )
 
 
-def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.Series]:
+def _collect_rocs(table: ResolvedTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.Series]:
     """Return models, their curves, and whether each is on the hull; without a curve empty, and null."""
     curves = collect_curves(table, [CURVE_METRICS["roc_auc"]])
     group_rows = table.collect(curves.groups, "", n_etas=1)

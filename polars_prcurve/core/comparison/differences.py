@@ -43,7 +43,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -125,7 +125,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
 
 
 def _choose_farthest(
-    differences: pl.LazyFrame, table: InputTable, sign_of_metric: Mapping[str, float]
+    differences: pl.LazyFrame, table: ResolvedTable, sign_of_metric: Mapping[str, float]
 ) -> pl.LazyFrame:
     """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
     key_columns, difference = [*table.group_columns, "eta", "metric", _STEP_NUMBER], pl.col("difference")

@@ -13,7 +13,7 @@ from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
@@ -54,7 +54,7 @@ def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
 class Comparison(NamedTuple):
     """A table of several models per `by` group, and what to compare them by."""
 
-    table: InputTable
+    table: ResolvedTable
     grid: EtaTable
     metrics: Sequence[CurveMetric | PointMetric]  # curve metrics, or point metrics at a target
     target: Target | None

@@ -38,7 +38,7 @@ from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_grid import build_number_grid
@@ -160,7 +160,7 @@ class Watch:
         return bet_on_rate(n_hits, n_all, bound)
 
 
-def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
+def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
     """Return the cells at the threshold, a row per group."""
     if table.count_dtype != pl.Int64:
         raise PrcError(

@@ -19,7 +19,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns, find_shared_eta
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
@@ -127,7 +127,7 @@ def _check_ranking(
 
 
 def _add_lead(
-    table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
+    table: ResolvedTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
     key_dtypes = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
@@ -160,7 +160,7 @@ def _add_lead(
 
 
 def _list_leads(
-    table: InputTable, differences: pl.LazyFrame, key_columns: list[str], sign: float
+    table: ResolvedTable, differences: pl.LazyFrame, key_columns: list[str], sign: float
 ) -> pl.LazyFrame:
     """Return each difference twice, as how far Row.MODEL is behind the other one."""
     eta_number = number_within([*table.group_columns, "model_a", "model_b", "eta"])

@@ -41,7 +41,7 @@ from polars_prcurve.core.confidence.intervals import compute_limits
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.sample_kinds import MOMENTS, name_moment, name_unit
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, ShareCells, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 
@@ -71,7 +71,7 @@ def sum_moments(
 
 
 def add_eta_correlations(
-    points: pl.LazyFrame, table: InputTable, moment_columns: Collection[str]
+    points: pl.LazyFrame, table: ResolvedTable, moment_columns: Collection[str]
 ) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS to rows with moments; 0 where a rate has no error."""
     n_pos, n_neg = (_add_cells(cell_names, table) for cell_names in (("tp", "fn"), ("fp", "tn")))
@@ -130,7 +130,7 @@ def name_correlation(first_share: str, second_share: str) -> str:
 
 
 def measure_share(
-    share_cells: ShareCells, table: InputTable, moment_columns: Collection[str]
+    share_cells: ShareCells, table: ResolvedTable, moment_columns: Collection[str]
 ) -> tuple[pl.Expr, pl.Expr]:
     """Return the share of hits among hits and misses, and as how many examples its trials count."""
     hit_cells, miss_cells = share_cells
@@ -158,7 +158,7 @@ def measure_share(
 
 
 def correlate_shares(
-    pair_of_shares: Sequence[ShareCells], table: InputTable, moment_columns: Collection[str]
+    pair_of_shares: Sequence[ShareCells], table: ResolvedTable, moment_columns: Collection[str]
 ) -> pl.Expr | None:
     """Return the correlation of the errors of two shares, null where one has none; None if it is 0."""
     (first_value, _, first_slopes), (second_value, _, second_slopes) = (
@@ -184,7 +184,7 @@ def correlate_shares(
 
 
 def _find_slopes(
-    share_cells: ShareCells, table: InputTable
+    share_cells: ShareCells, table: ResolvedTable
 ) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
     """Return a share, the sum of its cells, and its slopes by them, times that sum."""
     hit_cells, miss_cells = share_cells
@@ -238,7 +238,7 @@ def add_counted_eta_limits(
     )
 
 
-def _add_cells(cell_names: tuple[str, ...], table: InputTable) -> pl.Expr:
+def _add_cells(cell_names: tuple[str, ...], table: ResolvedTable) -> pl.Expr:
     """Return the sum of some cells; published rates make them of the sizes of both classes."""
     if table.has_cells:
         cell_sum = pl.sum_horizontal(pl.col(cell_name).cast(pl.Float64) for cell_name in cell_names)

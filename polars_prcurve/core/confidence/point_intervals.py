@@ -52,7 +52,7 @@ from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
@@ -230,7 +230,7 @@ def read_bands(
 
 
 def add_bands(
-    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     columns_of_rate = {
@@ -317,7 +317,7 @@ def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
 
 
 def _add_shares(
-    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
     """Return a frame with shares, their columns with those of sizes, and those of correlations."""
     moments = bands.sample.moments
@@ -355,7 +355,7 @@ def add_rate_limits(
     points: pl.LazyFrame,
     columns_of_rate: Mapping[str, tuple[str, str]],
     bands: BandOptions,
-    table: InputTable,
+    table: ResolvedTable,
 ) -> pl.LazyFrame:
     """Add both ends of rates and shares, whose value and size have these columns; undefined is null."""
     if not bands.needs_numbers:

@@ -24,7 +24,7 @@ from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, BinormalModel, Segment
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
@@ -48,7 +48,7 @@ Smooth: TypeAlias = Literal["binormal"] | None  # what `smooth=` takes
 _MOMENT_COLUMNS = (NormalFit.MU_POS, NormalFit.SIGMA_POS, NormalFit.MU_NEG, NormalFit.SIGMA_NEG)
 
 
-def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
+def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame:
     """Return the result of `binormal`: the `by` columns, then BINORMAL_COLUMNS, one row per group."""
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no scores; binormal() needs scores and labels")

@@ -26,8 +26,8 @@ from polars_prcurve.core.ground.group_joins import float_bits
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
-    InputTable,
     RateTable,
+    ResolvedTable,
     ScoreTable,
     has_unscored,
 )
@@ -210,7 +210,7 @@ def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
 
 
 def build_curves(
-    table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
+    table: ResolvedTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> CurveSegments:
     """Return the curves of a table, with the rows that the metrics need, `with_last` the last ones."""
     segment_rows = build_segments(table, sweep, metrics, with_last=with_last)
@@ -222,13 +222,13 @@ def build_curves(
     return _assemble_curves(table, sweep.groups, segments_by_hull)._replace(design=sweep.design)
 
 
-def _has_weights(table: InputTable) -> bool:
+def _has_weights(table: ResolvedTable) -> bool:
     """Return whether examples do not count as one each."""
     return isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
 
 
 def _assemble_curves(
-    table: InputTable, groups: pl.LazyFrame, segments_by_hull: Mapping[bool, pl.LazyFrame]
+    table: ResolvedTable, groups: pl.LazyFrame, segments_by_hull: Mapping[bool, pl.LazyFrame]
 ) -> CurveSegments:
     has_positives, has_negatives = (
         has_class(table, size_column) for size_column in (Group.N_POS, Group.N_NEG)
@@ -256,7 +256,7 @@ def _assemble_curves(
     )
 
 
-def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
+def collect_curves(table: ResolvedTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
     """Build, check and collect the curves, for callers that evaluate them many times."""
     sweep = build_sweep(table)
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
@@ -279,7 +279,7 @@ def build_binormal_curves(table: ScoreTable, sweep: SweepTables) -> CurveSegment
 
 
 def build_hulls(
-    table: InputTable, segment_rows: pl.LazyFrame, metrics: Sequence[CurveMetric]
+    table: ResolvedTable, segment_rows: pl.LazyFrame, metrics: Sequence[CurveMetric]
 ) -> dict[bool, pl.LazyFrame]:
     """Return segments of the curves (False), and of their convex hulls (True) if a metric needs them."""
     names = [metric.name for metric in metrics if metric.recipe.on_hull]
@@ -309,7 +309,7 @@ def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def build_segments(
-    table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
+    table: ResolvedTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> pl.LazyFrame:
     """Return the rows that the metrics need, `with_last` the last ones, and where segments start."""
     segment_rows = sweep.rows

@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.score_and_rate_tables import (
-    InputTable,
+    ResolvedTable,
     ScoreTable,
     has_unscored,
     is_field,
@@ -77,7 +77,7 @@ def list_metric_columns(
 
 
 def build_curve_table(
-    table: InputTable,
+    table: ResolvedTable,
     grid: EtaTable,
     metrics: Sequence[PointMetric],
     *,
@@ -105,7 +105,7 @@ def build_curve_table(
 
 
 def fit_bands(
-    bands: BandOptions, grid: EtaTable, table: InputTable, metrics: Sequence[PointMetric]
+    bands: BandOptions, grid: EtaTable, table: ResolvedTable, metrics: Sequence[PointMetric]
 ) -> BandOptions:
     """Return the options of bands of a table, at the prevalences of a grid: estimates, or counted."""
     bands = replace(bands, sample=table.sample)
@@ -119,7 +119,7 @@ def fit_bands(
 def add_metrics(
     points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    table: InputTable,
+    table: ResolvedTable,
     bands: BandOptions | None,
     *,
     long: bool,
@@ -151,7 +151,7 @@ def add_metrics(
 
 def metric_values(
     metrics: Sequence[PointMetric],
-    table: InputTable | None,
+    table: ResolvedTable | None,
     find_column: Callable[[str], pl.Expr] = pl.col,
 ) -> list[pl.Expr]:
     """Return the metrics from counts, or from rates without a table of scores; undefined is null."""
@@ -169,7 +169,7 @@ def metric_values(
 
 
 def build_metric_rows(
-    table: InputTable | None, find_column: Callable[[str], pl.Expr] = pl.col
+    table: ResolvedTable | None, find_column: Callable[[str], pl.Expr] = pl.col
 ) -> SegmentValues:
     """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
     return SegmentValues(

@@ -69,7 +69,7 @@ from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
 from polars_prcurve.core.metrics.segment_column_names import CELLS
@@ -151,7 +151,7 @@ class Guarantee:
 
 def promise_and_join(
     targets: Sequence[Target],
-    table: InputTable,
+    table: ResolvedTable,
     grid: EtaTable,
     *,
     guarantee: Any,
@@ -311,7 +311,7 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
 
 
 def add_upper_limits(
-    sweep_rows: pl.LazyFrame, alpha: float | None, greatest_rate: float, table: InputTable
+    sweep_rows: pl.LazyFrame, alpha: float | None, greatest_rate: float, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Add upper limits of both rates, which err with alpha, or ALPHA, to rows; collect them."""
     # A share of alerts lies between recall and fpr at any prevalence, so where both are above the

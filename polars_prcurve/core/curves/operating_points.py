@@ -40,7 +40,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
@@ -148,7 +148,7 @@ def list_shown_metrics(
 
 
 def _choose_bands(
-    bands: BandOptions | None, targets: Sequence[Target], table: InputTable
+    bands: BandOptions | None, targets: Sequence[Target], table: ResolvedTable
 ) -> tuple[BandOptions | None, list[IntervalKind]]:
     """Return the bands that fit the targets, and what the interval of each target is of."""
     # The sample chose the threshold of a target, and would choose another one if it were drawn again:
@@ -177,7 +177,7 @@ def _list_moving_targets(
 
 
 def build_points_table(
-    table: InputTable,
+    table: ResolvedTable,
     grid: EtaTable,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
@@ -362,13 +362,13 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     }
 
 
-def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
+def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: ResolvedTable) -> pl.LazyFrame:
     """Return one row per group and prevalence, numbered in Pair.NUMBER."""
     return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(Pair.NUMBER)
 
 
 def build_sample_size_table(
-    table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
+    table: ResolvedTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
     eta_columns = [] if grid is None else ["eta", *grid.carried_columns]
@@ -384,7 +384,7 @@ def build_sample_size_table(
 
 
 def build_resolution_table(
-    table: InputTable, targets: Sequence[Target], delta: float, bands: BandOptions
+    table: ResolvedTable, targets: Sequence[Target], delta: float, bands: BandOptions
 ) -> pl.LazyFrame:
     """Return from which eta up these examples are enough: `by` and RESOLUTION_COLUMNS, by target."""
     check_group_names(table.by, RESOLUTION_COLUMNS)
@@ -399,7 +399,7 @@ _ANY_ETA = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
 
 
 def build_counted_points(
-    table: InputTable,
+    table: ResolvedTable,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric] = (),
     *,
@@ -411,13 +411,13 @@ def build_counted_points(
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 
-def _lists_scores(table: InputTable) -> bool:
+def _lists_scores(table: ResolvedTable) -> bool:
     """Return whether points have thresholds: those of cells with a score."""
     return isinstance(table, of_table.RateTable) and table.score_dtype is not None
 
 
 def _add_alerts(
-    points: pl.LazyFrame, per: float, table: InputTable, shown_metrics: Sequence[PointMetric]
+    points: pl.LazyFrame, per: float, table: ResolvedTable, shown_metrics: Sequence[PointMetric]
 ) -> pl.LazyFrame:
     """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
@@ -434,7 +434,7 @@ def _add_alerts(
 
 
 def _add_chance(
-    points: pl.LazyFrame, search: row_search.RowSearch, table: InputTable, confidence: float
+    points: pl.LazyFrame, search: row_search.RowSearch, table: ResolvedTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if table.sample.chance_test != "ranks" or not table.counts_negatives:
@@ -452,7 +452,7 @@ def _add_chance(
 def _add_doubts(
     points: pl.LazyFrame,
     bands: BandOptions,
-    table: InputTable,
+    table: ResolvedTable,
     design: Design,
     targets: Sequence[Target],
 ) -> pl.LazyFrame:

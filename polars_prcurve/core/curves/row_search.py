@@ -61,7 +61,7 @@ from polars_prcurve.core.curves.targets import (
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
@@ -74,7 +74,7 @@ _REQUEST = f"{RESERVED}request"  # the number of a pair, target and threshold of
 class RowSearch:
     """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
 
-    table: InputTable
+    table: ResolvedTable
     sweep_rows: pl.LazyFrame  # by group and rising ROW_NUMBER
     pairs: pl.LazyFrame
     groups: pl.LazyFrame

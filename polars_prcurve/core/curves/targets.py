@@ -41,8 +41,8 @@ from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_br
 from polars_prcurve.core.inputs import column_reader
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
-    InputTable,
     RateTable,
+    ResolvedTable,
     ScoreTable,
     read_score_dtype,
 )
@@ -220,7 +220,7 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 
 
 def read_targets(
-    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **value_of_word: Any
+    table: ResolvedTable | None, *, at_eta: bool = True, one_each: bool = False, **value_of_word: Any
 ) -> list[Target]:
     """Return the targets of all words with values, in the order of TARGET_KINDS; raise if none is."""
     value_of_word = {word: value for word, value in value_of_word.items() if value is not None}
@@ -256,7 +256,7 @@ def read_targets(
 
 
 def _build_threshold_targets(
-    table: InputTable | None, thresholds: Any, *, at_eta: bool, one_each: bool
+    table: ResolvedTable | None, thresholds: Any, *, at_eta: bool, one_each: bool
 ) -> list[Target]:
     """Return a target for each threshold, or one for a frame of thresholds of each group."""
 
@@ -314,7 +314,7 @@ class RankingMetric(NamedTuple):
 
 
 def read_ranking_metric(
-    metric: str | PointMetric | CurveMetric, table: InputTable, *, at_eta: bool = True, **targets: Any
+    metric: str | PointMetric | CurveMetric, table: ResolvedTable, *, at_eta: bool = True, **targets: Any
 ) -> RankingMetric:
     """Return a curve metric, or a point metric with its target; without one, its best value."""
     ranking_targets = read_one_target(table, **targets, at_eta=at_eta)
@@ -328,7 +328,7 @@ def read_ranking_metric(
     return RankingMetric(known_metric, ranking_targets)
 
 
-def read_one_target(table: InputTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
+def read_one_target(table: ResolvedTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
     """Return the target of all arguments in a list, empty if there is none; raise for several."""
     check_per_has_alerts(targets.get("alerts"), targets.get("per"))
     no_target = all(value is None for value in targets.values())
@@ -515,7 +515,7 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
 
 
 def read_group_thresholds(
-    table: InputTable,
+    table: ResolvedTable,
     thresholds: pl.DataFrame | pl.LazyFrame,
     *,
     at_eta: bool,

@@ -1,7 +1,7 @@
 """Columns as users name them, resolved and typed at the call, before any query runs.
 
 `ColumnReader` looks up one column after the other. It raises for what names and dtypes tell, and notes
-a check for what only values tell. `input_fields` returns what every kind of `InputTable` is made from.
+a check for what only values tell. `input_fields` returns what every kind of `ResolvedTable` has.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class ColumnReader:
             )
 
     def input_fields(self, columns: dict[str, pl.Expr]) -> dict[str, Any]:
-        """Return the fields of an `InputTable`, without the rows that are left out."""
+        """Return the fields of an `ResolvedTable`, without the rows that are left out."""
         complete_rows, row_counts = self.input_rows, None
         if self.drops_incomplete:
             is_incomplete = pl.any_horizontal(self.missing_tests)

@@ -26,8 +26,8 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     MANY,
     TOTALS,
-    InputTable,
     NeverScored,
+    ResolvedTable,
     ScoreTable,
     Tallies,
 )
@@ -83,7 +83,7 @@ def tells_negatives(below: Any) -> bool:
     return not isinstance(below, pl.DataFrame) or below["n_neg"].null_count() < max(below.height, 1)
 
 
-def hide_unknown(result: pl.LazyFrame, table: InputTable) -> pl.LazyFrame:
+def hide_unknown(result: pl.LazyFrame, table: ResolvedTable) -> pl.LazyFrame:
     """Return a result in which all that follows from a number of negatives that is not known is null."""
     unknown_names = [name for name in _NEGATIVE_COLUMNS if name not in table.by]
     return result.with_columns(pl.when(False).then(cs.by_name(*unknown_names, require_all=False)))

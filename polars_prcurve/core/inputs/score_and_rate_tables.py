@@ -78,8 +78,8 @@ class KeptCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InputTable:
-    """A table, and what its columns mean."""
+class ResolvedTable:
+    """The table of the user, and what its columns mean."""
 
     frame: pl.LazyFrame
     by: dict[str, pl.DataType]
@@ -146,7 +146,7 @@ class InputTable:
         n_rows = None if self.n_rows is None or n_etas is None else self.n_rows * n_etas
         return run_query(query, n_rows)
 
-    def require_example_counts(self, argument: str = "confidence=") -> InputTable:
+    def require_example_counts(self, argument: str = "confidence=") -> ResolvedTable:
         """Return the table; raise if it does not tell the number of examples, for an argument."""
         raise NotImplementedError(argument)
 
@@ -189,7 +189,7 @@ class InputTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreTable(InputTable):
+class ScoreTable(ResolvedTable):
     """A table of scores, with the columns Row.SCORE and either Row.LABEL or both Row.POS and Row.NEG.
 
     With Row.LABEL each row is one example, without a weight.
@@ -296,18 +296,18 @@ def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     return {Row.POS: columns[Row.POS], Row.NEG: columns[Row.NEG]}
 
 
-def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
+def has_unscored(table: ResolvedTable) -> TypeGuard[ScoreTable]:
     """Return whether there may be examples that were never scored."""
     return table.unscored is not None
 
 
-def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
+def is_field(table: ResolvedTable) -> TypeGuard[ScoreTable]:
     """Return whether groups are fields of several parts."""
     return isinstance(table, ScoreTable) and table.parts is not None
 
 
 @dataclass(frozen=True, kw_only=True)
-class RateTable(InputTable):
+class RateTable(ResolvedTable):
     """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
 
     has_cells: bool = False  # whether the user named the counts of points, and not their rates
@@ -341,7 +341,7 @@ class RateTable(InputTable):
         )
 
 
-def read_score_dtype(table: InputTable) -> pl.DataType | None:
+def read_score_dtype(table: ResolvedTable) -> pl.DataType | None:
     """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
     if isinstance(table, RateTable) and table.has_cells and table.score_dtype is None:
         raise PrcError(

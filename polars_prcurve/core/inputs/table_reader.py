@@ -28,7 +28,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
 from polars_prcurve.core.inputs.never_scored import add_never_scored
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
 
 
 def read_input(
@@ -166,7 +166,7 @@ def count_dropped_rows(
     needs no scores.
     """
     columns = replace(columns, missing="drop", below=None)
-    table: InputTable
+    table: ResolvedTable
     if unlabelled:
         table = read_unlabelled(user_table, columns, may_collect=True)
     elif weighing:
@@ -202,7 +202,7 @@ def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -
 
 def read_parts(
     user_table: pl.DataFrame | pl.LazyFrame, columns: InputColumns, *, may_collect: bool = False
-) -> tuple[InputTable, list[str]]:
+) -> tuple[ResolvedTable, list[str]]:
     """Return a table whose groups are the parts of each `by` group, and the names of their columns.
 
     Weights of parts need no scores: of those that are named, no value may be missing.
@@ -214,7 +214,7 @@ def read_parts(
         _read_score(reader, column)
     typed_amounts = _read_labels(reader, columns)
     amount_columns = {name: amount for name, (amount, _) in typed_amounts.items()}
-    return InputTable(**reader.input_fields(amount_columns)), part_names
+    return ResolvedTable(**reader.input_fields(amount_columns)), part_names
 
 
 def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:

@@ -44,7 +44,7 @@ from polars_prcurve.core.inputs.column_reader import (
     read_group_keys,
 )
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable
+from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 
@@ -110,7 +110,7 @@ class EtaTable:
 
 
 def build_number_grid(
-    etas: Sequence[float | None], table: InputTable, *, compares_models: bool = False
+    etas: Sequence[float | None], table: ResolvedTable, *, compares_models: bool = False
 ) -> EtaTable:
     """Return the grid of the same prevalences for each group; raise if a group cannot have its own."""
     if None in etas and not table.has_counts:
@@ -124,7 +124,7 @@ def build_number_grid(
     )
 
 
-def _list_sharing_groups(table: InputTable) -> tuple[str, ...] | None:
+def _list_sharing_groups(table: ResolvedTable) -> tuple[str, ...] | None:
     """Return the groups whose models have to share their own prevalence; None if they need not."""
     # What is not counted is no prevalence that models could differ in.
     return tuple(table.group_columns) if table.counts_negatives else None
@@ -132,7 +132,7 @@ def _list_sharing_groups(table: InputTable) -> tuple[str, ...] | None:
 
 def read_eta_frame(
     eta_frame: pl.DataFrame | pl.LazyFrame,
-    table: InputTable,
+    table: ResolvedTable,
     confidence: float | None,
     *,
     compares_models: bool = False,
@@ -161,7 +161,7 @@ _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
 def _build_frame_grid(
-    eta_frame: pl.DataFrame | pl.LazyFrame, table: InputTable, confidence: float | None
+    eta_frame: pl.DataFrame | pl.LazyFrame, table: ResolvedTable, confidence: float | None
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
     schema, by = eta_frame.lazy().collect_schema(), table.group_columns
@@ -221,7 +221,7 @@ def _list_carried_columns(
     return carried_names
 
 
-def check_result_columns(table: InputTable, grid: EtaTable, columns: Sequence[str]) -> None:
+def check_result_columns(table: ResolvedTable, grid: EtaTable, columns: Sequence[str]) -> None:
     """Raise if a group, or what an eta frame carries, has the name of another column of the result."""
     check_group_names(table.by, columns)
     if clashing_names := [name for name in grid.carried_columns if name in columns]:
@@ -355,7 +355,7 @@ def find_shared_eta(key_names: Iterable[str]) -> pl.Expr:
     return pl.when(greatest_eta <= least_eta * (1 + _ROUNDING)).then(least_eta).alias("eta")
 
 
-def own_eta_checks(table: InputTable, grid: EtaTable, is_first: pl.Expr) -> list[Check]:
+def own_eta_checks(table: ResolvedTable, grid: EtaTable, is_first: pl.Expr) -> list[Check]:
     """Return the check that no group of unknown size is asked for its own eta, in first rows."""
     if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
         return []

@@ -44,7 +44,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     FieldParts,
-    InputTable,
+    ResolvedTable,
     ScoreTable,
     Tallies,
     class_amounts,
@@ -75,7 +75,7 @@ class PartKeys(NamedTuple):
     dtypes: dict[str, pl.DataType]  # by internal name
 
 
-def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
+def number_keys(table: ResolvedTable, within: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `within` among them."""
     column_of_key = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
@@ -87,7 +87,7 @@ def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
 
 
 def join_factors(
-    table: InputTable, part_factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
+    table: ResolvedTable, part_factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
     """Return the user's table with the keys by internal names, and the columns of `part_factors`."""
     key_columns = (
@@ -98,7 +98,7 @@ def join_factors(
 
 
 def build_factors(
-    table: InputTable,
+    table: ResolvedTable,
     keys: PartKeys,
     eta_frame: pl.DataFrame | pl.LazyFrame,
     *,
@@ -223,7 +223,7 @@ def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, uncertain: bool
     return field_rows.select(*group_names, Part.FIELD_ETA, *interval_exprs)
 
 
-def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
+def weigh_amounts(table: ResolvedTable) -> dict[str, pl.Expr]:
     """Return Row.POS and Row.NEG, what a row adds to either class, times the factors of its part."""
     factor_of_class = {Row.POS: pl.col(Pair.POS_FACTOR), Row.NEG: pl.col(Pair.NEG_FACTOR)}
     amount_columns = class_amounts(table.columns)
@@ -232,7 +232,7 @@ def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
     }
 
 
-def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
+def _count_parts(table: ResolvedTable, keys: PartKeys) -> pl.LazyFrame:
     """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _N_ROWS."""
     amount_columns, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_N_ROWS)
     if Row.LABEL in table.columns:
@@ -364,7 +364,7 @@ def check_weight_name(name: object, columns: Collection[str]) -> None:
 
 
 def build_reweighted_table(
-    table: InputTable, part_names: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
+    table: ResolvedTable, part_names: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
     check_weight_name(name, table.schema)

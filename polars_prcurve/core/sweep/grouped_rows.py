@@ -23,8 +23,8 @@ from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     TOTALS,
-    InputTable,
     RateTable,
+    ResolvedTable,
     ScoreTable,
     class_amounts,
 )
@@ -96,7 +96,7 @@ class SweepTables(NamedTuple):
     """Whether rows have what errors of weighted examples are computed from; see `effective_weights`."""
 
 
-def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
+def class_sizes(table: ResolvedTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates of unknown size."""
     n_pos, n_neg = (
         count.cast(pl.Float64) * pl.col(EffectiveSize.WEIGHT_UNIT) for count in class_counts(table)
@@ -104,7 +104,7 @@ def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     return n_pos, n_neg
 
 
-def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
+def class_counts(table: ResolvedTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as users see them; null in rates of unknown size."""
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
     if isinstance(table, ScoreTable):
@@ -117,7 +117,7 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     return n_pos.alias("n_pos"), n_neg.alias("n_neg")
 
 
-def has_class(table: InputTable, total_name: str) -> pl.Expr:
+def has_class(table: ResolvedTable, total_name: str) -> pl.Expr:
     """Return whether a group has examples of a class with this total; rates tell that it has some."""
     if isinstance(table, RateTable):
         return (pl.col(total_name) > 0).fill_null(True) if table.has_counts else pl.lit(True)
@@ -150,7 +150,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     return [amount.sum().alias(total_name) for total_name, amount in amount_of_total.items()]
 
 
-def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+def build_groups(table: ResolvedTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
     """Return one row per group in the order of `by`, with Group.NUMBER, `aggregates` and tallies."""
     groups = table.aggregate_groups(aggregates)
     if table.group_expr is not None:
@@ -159,7 +159,7 @@ def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFra
 
 
 def join_group_numbers(
-    table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *value_names: str
+    table: ResolvedTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *value_names: str
 ) -> pl.LazyFrame:
     """Add the group number, and the columns `value_names` of the group table; maybe by a join."""
     if table.group_expr is None:
@@ -188,7 +188,7 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
     return rows
 
 
-def check_groups(table: InputTable, groups: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
+def check_groups(table: ResolvedTable, groups: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
     """Return the groups that count, without tallies; the query stops if a check of the table fails."""
     # Every result is joined with this table, so no check can be optimized away.
     checks = [*table.tallies.checks, *other_checks]
@@ -196,7 +196,7 @@ def check_groups(table: InputTable, groups: pl.LazyFrame, *other_checks: Check) 
     return keep_counted_groups(table, checked_groups)
 
 
-def keep_counted_groups(table: InputTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+def keep_counted_groups(table: ResolvedTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
     if not isinstance(table, ScoreTable) or (Row.LABEL in table.columns and table.unscored is None):
         return groups

@@ -41,7 +41,7 @@ from polars_prcurve.core.inputs.sample_kinds import (
     WEIGHTED_CLUSTERS,
     SampleKind,
 )
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
@@ -69,7 +69,7 @@ _SQUARES = (Row.POS_SQUARES, Row.NEG_SQUARES)
 class Design:
     """What the classes of a table count as: here the examples that they have, which count alike."""
 
-    table: InputTable
+    table: ResolvedTable
     effective: bool  # whether sizes are asked for; otherwise the group table has none
     summed: ClassVar[tuple[str, ...]] = ()
     """The amounts of a row that are added up beside Row.POS and Row.NEG."""
@@ -276,7 +276,7 @@ DESIGNS: dict[SampleKind, type[Design]] = {
 """The design of each kind of sample."""
 
 
-def choose_design(table: InputTable, *, effective: bool, at_thresholds: bool = False) -> Design:
+def choose_design(table: ResolvedTable, *, effective: bool, at_thresholds: bool = False) -> Design:
     """Return the design of a table; sizes matter only if `effective`, for areas or `at_thresholds`."""
     design_class = DESIGNS[table.sample]
     reads_sizes = effective and (at_thresholds or not design_class.only_at_thresholds)

@@ -23,8 +23,8 @@ from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
-    InputTable,
     RateTable,
+    ResolvedTable,
     ScoreTable,
     has_unscored,
 )
@@ -52,7 +52,7 @@ from polars_prcurve.core.sweep.sweep_column_names import (
 )
 
 
-def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
+def build_sweep_table(table: ResolvedTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
     """Return the result of `sweep`: the `by` columns, then SWEEP_COLUMNS."""
     check_group_names(table.by, SWEEP_COLUMNS)
     return build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *SWEEP_COLUMNS)
@@ -60,7 +60,7 @@ def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl
 
 def build_eta_sweep(
     grid: EtaTable | None,
-    table: InputTable,
+    table: ResolvedTable,
     *,
     thresholds: Thresholds = None,
     listed: pl.Series | None = None,
@@ -99,7 +99,7 @@ def build_eta_sweep(
 
 
 def build_sweep(
-    table: InputTable,
+    table: ResolvedTable,
     *,
     effective: bool = False,
     at_thresholds: bool = False,
@@ -123,7 +123,7 @@ def build_sweep(
     return SweepTables(points, groups, design.weighted)
 
 
-def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
+def count_scores(table: ResolvedTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
     """Return the result of `counts`: the `by` columns, then `columns` for each distinct score."""
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
@@ -204,7 +204,7 @@ def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
     return points.filter(n_steps_reached > n_steps_before)
 
 
-def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | None, pl.Series | None]:
+def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int | None, pl.Series | None]:
     """Return the number of recall steps, or CORNERS, and the listed thresholds; one of the two is None.
 
     Thresholds are values of the score's dtype; null stands for those that no score reaches.
@@ -240,7 +240,7 @@ _BELOW = {Group.N_POS: Group.POS_BELOW, Group.N_NEG: Group.NEG_BELOW}
 
 
 def build_running_sums(
-    table: InputTable,
+    table: ResolvedTable,
     listed: pl.Series | None,
     *,
     list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
@@ -274,7 +274,7 @@ def _name_rows(design: type[Design], ends_only: bool) -> tuple[str, type[Design]
     return "rows", design, ends_only
 
 
-def store(table: InputTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+def store(table: ResolvedTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
     """Return a query as it is, or its result, by a name, of a table that keeps what it has counted."""
     result_of_key = table.kept_counts
     if result_of_key is None:
@@ -287,7 +287,7 @@ def store(table: InputTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
 MANY_ROWS = 100_000  # from this many rows on it saves time to search among corners alone
 
 
-def keep_blocks(table: InputTable) -> pl.Expr | None:
+def keep_blocks(table: ResolvedTable) -> pl.Expr | None:
     """Add BLOCK to rows that an earlier question has stored, if many, and return the test of corners."""
     key, result_of_key = _name_rows(Design, ends_only=False), table.kept_counts or {}
     if key not in result_of_key or (table.n_rows or 0) < MANY_ROWS:
@@ -603,7 +603,7 @@ def point_checks(table: RateTable, sum_rows: Callable[[str], pl.Expr]) -> list[C
 # and the query stops at its end.
 
 
-def check_at_end(table: InputTable, rows: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
+def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
     """Return `rows` without groups that do not count; the query stops if a check fails.
 
     First come the checks of all tallies, then `other_checks`, which see only groups that count, and
@@ -620,14 +620,14 @@ def check_at_end(table: InputTable, rows: pl.LazyFrame, *other_checks: Check) ->
     return stop_if_broken(rows, other_checks) if other_checks else rows
 
 
-def check_first(table: InputTable, pairs: pl.LazyFrame, *other_checks: Check) -> None:
+def check_first(table: ResolvedTable, pairs: pl.LazyFrame, *other_checks: Check) -> None:
     """Run the checks of `check_at_end` now, over rows of groups, ahead of seconds of work in memory."""
     if table.is_in_memory:
         checked_pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *other_checks).select(Group.NUMBER)
         table.collect(checked_pairs, "", n_etas=1)
 
 
-def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
+def late_checks(table: ResolvedTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
     is_first = pl.col(Sweep.FIRST_IN_GROUP)
     checks = [

@@ -23,7 +23,7 @@ from polars_prcurve.core.confidence.point_intervals import combine_distances
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, SegmentValues
 from polars_prcurve.core.metrics.point_metric import null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
@@ -46,7 +46,7 @@ def has_analytic_interval(metric: CurveMetric) -> bool:
     return metric.recipe.influence is not None or metric.recipe.at_recall is not None
 
 
-def reads_rate_sizes(table: InputTable, metrics: Iterable[CurveMetric]) -> bool:
+def reads_rate_sizes(table: ResolvedTable, metrics: Iterable[CurveMetric]) -> bool:
     """Return whether the intervals of metrics read the effective sizes of classes at a threshold."""
     has_recall_metric = any(metric.recipe.at_recall is not None for metric in metrics)
     return has_recall_metric and table.sample.has_rate_errors

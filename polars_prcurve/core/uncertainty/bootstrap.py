@@ -38,7 +38,7 @@ from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -510,7 +510,7 @@ _N_ARRAYS = 16
 
 
 def build_optimism_table(
-    table: InputTable,
+    table: ResolvedTable,
     grid: EtaTable,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],

@@ -30,7 +30,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
@@ -175,7 +175,12 @@ def _kept_fp_distribution(
 
 
 def build_subsample_table(
-    table: InputTable, grid: EtaTable, *, n_repeats: int, seed: int | None, thresholds: Thresholds = None
+    table: ResolvedTable,
+    grid: EtaTable,
+    *,
+    n_repeats: int,
+    seed: int | None,
+    thresholds: Thresholds = None,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS."""
     if not isinstance(table, ScoreTable):

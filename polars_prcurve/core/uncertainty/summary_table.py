@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import MANY, RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
@@ -71,7 +71,7 @@ def _list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, .
 
 
 def build_summary_table(
-    table: InputTable,
+    table: ResolvedTable,
     grid: EtaTable,
     metrics: Sequence[CurveMetric],
     *,
@@ -135,7 +135,7 @@ def _list_metric_rows(
 
 
 def _add_chance(
-    pair_values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
+    pair_values: pl.LazyFrame, table: ResolvedTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
     test_name = table.sample.chance_test if table.counts_negatives else None
@@ -171,7 +171,7 @@ def _name_limits(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, CurveM
 
 
 def _list_doubtful(
-    table: InputTable, metrics_by_name: Mapping[str, CurveMetric]
+    table: ResolvedTable, metrics_by_name: Mapping[str, CurveMetric]
 ) -> dict[str, CurveMetric]:
     """Return the metrics of published points that depend on what lies between two points."""
     if not isinstance(table, RateTable):
@@ -180,7 +180,7 @@ def _list_doubtful(
 
 
 def _build_values_with_errors(
-    table: InputTable,
+    table: ResolvedTable,
     sweep: SweepTables,
     curves: CurveSegments,
     pairs: pl.LazyFrame,
@@ -225,7 +225,7 @@ def _build_values_with_errors(
 
 
 def plan_values(
-    table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
+    table: ResolvedTable, sweep: SweepTables, curves: CurveSegments, confidence: float
 ) -> BuildValues:
     """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
     cluster_cells, part_cells = None, None

@@ -29,7 +29,7 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
     list_known_columns,
 )
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -342,7 +342,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         build = places.build_leaders_table if leaders else places.build_crossings_table
         return build(table, ranking_metric, eta_range)
 
-    def _rank_models(self, metric: Any, words: Any) -> tuple[InputTable, RankingMetric]:
+    def _rank_models(self, metric: Any, words: Any) -> tuple[ResolvedTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""
         question = self._ask("crossings", words, collects=True)
         table = question.read()

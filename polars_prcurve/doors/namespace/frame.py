@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs import wide_tables
 from polars_prcurve.core.inputs.never_scored import hide_unknown
-from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.doors.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.doors.namespace.curve_methods import CurveMethods
@@ -170,7 +170,7 @@ class FramePrc(
     def _finish(
         self,
         query: pl.LazyFrame,
-        table: InputTable | None = None,
+        table: ResolvedTable | None = None,
         grid: EtaTable | None = None,
         *,
         pairs: bool = False,
