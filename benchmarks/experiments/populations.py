@@ -1,10 +1,19 @@
-"""What test sets are drawn from: populations whose rates are known at every threshold."""
+"""What test sets are drawn from: populations whose rates are known at every threshold.
+
+Formulas were chosen and tuned on `MODELS` and `UNLIKE`. `FRESH` are ten populations that none was tuned
+on; a claim is confirmed with `Cell(model, n_pos, n_neg) for model in FRESH`. They are
+finite pools drawn from with replacement, so that truth is exact, ties included. All functions here take
+them as they take other models: `AREAS[metric](model, eta)` for true values, `model.recall_at(fpr)` and
+`fpr_at(recall)` along the curve, `draw_short` for areas, `draw_placed` with `true_rates` for thresholds;
+and `areas.draw_cohort`, and `areas.draw_shared` for models whose ranks correlate. A pool is made when it
+is first used, by scikit-learn for six of them, and stays for the run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Any, Protocol
 
@@ -12,6 +21,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
+
+from . import pools
 
 Floats = NDArray[np.float64]
 
@@ -62,8 +73,21 @@ class Mixture:
         return np.interp(rate, self.rates[::-1], self.grid[::-1])
 
 
+class Steps:
+    """A curve of tied scores: straight from level to level."""
+
+    levels: tuple[Floats, Floats]
+
+    def fpr_at(self, recall: Any) -> Any:
+        # Of levels without a positive, recall reaches its value at the first.
+        return np.interp(np.subtract(recall, 1e-9), *(np.append(0, np.cumsum(of)) for of in self.levels))
+
+    def recall_at(self, fpr: Any) -> Any:
+        return np.interp(fpr, *(np.append(0, np.cumsum(of)) for of in self.levels[::-1]))
+
+
 @dataclass(frozen=True)
-class Levels:
+class Levels(Steps):
     """Scores that take a few values, by falling score."""
 
     name: str
@@ -71,14 +95,24 @@ class Levels:
     negative: tuple[float, ...]
 
     @property
-    def levels(self) -> tuple[Floats, Floats]:
+    def levels(self) -> tuple[Floats, Floats]:  # type: ignore[override]
         return np.array(self.positive), np.array(self.negative)
 
-    def fpr_at(self, recall: Any) -> Any:
-        return np.interp(recall, np.cumsum([0, *self.positive]), np.cumsum([0, *self.negative]))
 
-    def recall_at(self, fpr: Any) -> Any:
-        return np.interp(fpr, np.cumsum([0, *self.negative]), np.cumsum([0, *self.positive]))
+@dataclass(frozen=True)
+class Pool(Steps):
+    """A finite number of scores of either class, drawn from with replacement."""
+
+    name: str
+    make: Callable[[], tuple[Floats, Floats]]
+
+    @cached_property
+    def levels(self) -> tuple[Floats, Floats]:  # type: ignore[override]
+        sides = self.make()
+        levels, place = np.unique(-np.concatenate(sides), return_inverse=True)
+        places = np.split(place, [len(sides[0])])
+        positive, negative = (np.bincount(of, minlength=len(levels)) / len(of) for of in places)
+        return positive, negative
 
 
 @dataclass(frozen=True)
@@ -129,6 +163,19 @@ ROUNDED = round_scores("rounded", (0.1, 0.6), (stats.beta(3, 2), stats.beta(1, 4
 UNLIKE: tuple[Model, ...] = (GUMBEL, HARD, CAUCHY, CALIBRATED, ROUNDED)
 """Populations of other shapes than MODELS: tails of unlike weight, positives that look like negatives,
 scores that are probabilities, and scores that are rounded."""
+FRESH: tuple[Model, ...] = (
+    Pool("forest's votes", pools.vote_by_forest),
+    Pool("boosting", pools.boost_trees),
+    Pool("logistic regression", pools.fit_logistic),
+    Pool("naive Bayes on digits", pools.recognise_digits),
+    Pool("neighbours", pools.find_neighbours),
+    Pool("isolation forest", pools.isolate_anomalies),
+    Pool("lognormals", pools.mix_lognormals),
+    Pool("five other levels", pools.count_symptoms),
+    Pool("zeros", pools.tie_at_zero),
+    Pool("contaminated", pools.contaminate),
+)
+"""Populations that no formula was tuned on."""
 MODELS: tuple[Model, ...] = (normal(1), normal(2), student(2), normal(3), BETA, MIXTURE, FIVE)
 MODEL_NAMED = {model.name: model for model in MODELS}
 
@@ -218,6 +265,8 @@ def draw_short(cell: Cell, sets: int, rng: np.random.Generator) -> pl.DataFrame:
 
     This changes no area here, and keeps tables short.
     """
+    if isinstance(cell.model, Pool):
+        return draw_short_pool(cell, sets, rng)
     if cell.model.levels is not None:
         return draw_levels(cell, sets, rng)
     # A positive drawn at random stands at a recall drawn at random.
@@ -229,17 +278,37 @@ def draw_short(cell: Cell, sets: int, rng: np.random.Generator) -> pl.DataFrame:
     return count_frame(np.arange(rows, 0, -1)[None], np.arange(rows)[None] % 2, negatives)
 
 
+def draw_short_pool(cell: Cell, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return counts with two rows per positive: of the negatives above it, and of those tied with it."""
+    assert cell.model.levels is not None
+    positive, negative = (np.cumsum(shares) for shares in cell.model.levels)
+    place = np.sort(draw_places(positive, (sets, cell.n_pos), rng), axis=1)
+    # By falling score: the shares of negatives above and down to each positive, and of all.
+    ends = np.stack([np.append(0, negative)[place], negative[place]], axis=2).reshape(sets, -1)
+    ends = np.maximum.accumulate(np.append(ends, np.ones((sets, 1)), axis=1), axis=1)
+    counts = rng.multinomial(cell.n_neg, np.diff(ends, axis=1, prepend=0).clip(0))
+    # Positives of one score share a row.
+    score = -np.stack([2.0 * place - 1, 2.0 * place], axis=2).reshape(sets, -1)
+    score = np.append(score, np.full((sets, 1), -2.0 * len(positive)), axis=1)
+    return count_frame(score, np.arange(2 * cell.n_pos + 1)[None] % 2, counts)
+
+
+def draw_places(below: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return numbers of levels, from the cumulated shares of a class."""
+    return np.searchsorted(below, rng.random(shape), side="right").clip(max=len(below) - 1)
+
+
 def draw_placed(cell: Cell, sets: int, rng: np.random.Generator, top: int | None = None) -> pl.DataFrame:
     """Return one row per example, whose score is minus the true fpr of a threshold there.
 
     With `top`, all examples below that many negatives are one row.
     """
+    top = cell.n_neg if top is None else min(top, cell.n_neg)
+    if isinstance(cell.model, Pool):
+        return draw_placed_pool(cell, sets, rng, top)
     if cell.model.levels is not None:
         return draw_levels(cell, sets, rng)
-    top = cell.n_neg if top is None else min(top, cell.n_neg)
-    # The highest of many uniform numbers are sums of exponential ones, over the sum of all.
-    steps = rng.exponential(size=(sets, top)).cumsum(axis=1)
-    fprs = steps / (steps[:, -1:] + rng.gamma(cell.n_neg + 1 - top, size=(sets, 1)))
+    fprs = draw_highest(cell.n_neg, (sets, top), rng)
     above = np.asarray(cell.model.fpr_at(rng.random((sets, cell.n_pos))))
     rest = top < cell.n_neg
     if rest:
@@ -250,6 +319,31 @@ def draw_placed(cell: Cell, sets: int, rng: np.random.Generator, top: int | None
     if rest:
         negatives[:, -1] = cell.n_neg - top
     return count_frame(score, 1 * positives, negatives)
+
+
+def draw_highest(n: int, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """Return the lowest of `n` uniform numbers, in rising order."""
+    # They are sums of exponential ones, over the sum of all.
+    steps = rng.exponential(size=shape).cumsum(axis=1)
+    return steps / (steps[:, -1:] + rng.gamma(n + 1 - shape[1], size=(shape[0], 1)))
+
+
+def draw_placed_pool(cell: Cell, sets: int, rng: np.random.Generator, top: int) -> pl.DataFrame:
+    """Return what `draw_placed` does; a score is minus the number of its level."""
+    assert cell.model.levels is not None
+    positive, negative = (np.cumsum(shares) for shares in cell.model.levels)
+    fprs = draw_highest(cell.n_neg, (sets, top), rng)
+    places = np.searchsorted(negative, fprs, side="right").clip(max=len(negative) - 1)
+    # Of the negatives that are not listed, some are tied with the last that is.
+    last, rest = places[:, -1:], cell.n_neg - top
+    tied = rng.binomial(rest, ((negative[last] - fprs[:, -1:]) / (1 - fprs[:, -1:])).clip(0, 1))
+    above = draw_places(positive, (sets, cell.n_pos), rng)
+    above = np.where(above > last, len(negative) - 1, above)
+    score = -1.0 * np.concatenate([above, places, last, np.full_like(last, len(negative) - 1)], axis=1)
+    is_positive = np.arange(score.shape[1]) < cell.n_pos
+    counts = np.tile(np.where(is_positive, 0, 1), (sets, 1))
+    counts[:, -2:] = np.concatenate([tied, rest - tied], axis=1)
+    return count_frame(score, 1 * is_positive[None], counts)
 
 
 def draw_between(cell: Cell, fprs: Sequence[float], sets: int, rng: np.random.Generator) -> pl.DataFrame:
