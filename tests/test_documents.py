@@ -130,7 +130,11 @@ def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, t
         assert sentence.lower() in said.lower(), name
         rest = HARMLESS.sub("", said.replace(sentence, "").replace(sentence.split(": ")[0], ""))
         if verdict.status != "settled":
-            settled = decision.verdicts.filter(status="settled").explode("models")["models"].drop_nulls()
+            settled = (
+                decision.verdicts.filter(status="settled")
+                .explode("models", empty_as_null=False)["models"]
+                .drop_nulls()
+            )
             for each in (*decision.verdicts["sentence"], *(f"{model} is better" for model in settled)):
                 rest = rest.replace(plain(each), "")
             assert not LEADS.search(rest), (name, LEADS.findall(rest), rest)
@@ -606,7 +610,11 @@ def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
     n = 100_000
     cells = {"tp": [n], "fp": [round(n / share - n)], "fn": [0], "tn": [n]}
     words = {"cells": ("tp", "fp", "fn", "tn")}
-    two = pl.DataFrame(cells).with_columns(site=pl.Series([["a", "b"]])).explode("site")
+    two = (
+        pl.DataFrame(cells)
+        .with_columns(site=pl.Series([["a", "b"]]))
+        .explode("site", empty_as_null=False)
+    )
     table = two.prc(by="site", **words)
     decision = table.decide([0.5, 0.4], recall=1.0)
     said = plain(f"{decision} {decision.verdicts['sentence'].to_list()}")

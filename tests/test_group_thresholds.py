@@ -33,7 +33,9 @@ def test_each_group_gets_the_thresholds_of_its_rows(table: Table, data: st.DataO
     lists = st.lists(SCORES[table.score_dtype] | st.none(), min_size=1, max_size=3)
     asked = data.draw(st.lists(lists, min_size=n, max_size=n))
     listed = pl.Series("threshold", asked, dtype=pl.List(table.score_dtype))
-    frame = (groups.with_columns(listed) if table.by else listed.to_frame()).explode("threshold")
+    frame = (groups.with_columns(listed) if table.by else listed.to_frame()).explode(
+        "threshold", empty_as_null=False
+    )
     frame = frame.with_columns(note=pl.lit("x"))
     found = prc(table.frame).operating_points(ETAS, by=table.by, threshold=frame, recall=0.5, **how)
     columns = [name for name in found.columns if name not in table.by]

@@ -225,9 +225,11 @@ def test_nothing_found_is_an_interval_from_0() -> None:
 def test_a_run_and_its_judgements() -> None:
     """What trec_eval prints for its own test data: MAP 0.1785 and P_10 0.3000 over three topics."""
     data = pl.read_csv(Path(__file__).parent / "data" / "trec_run.csv")
-    ranks = data.select("topic", rank=pl.int_ranges(1, pl.col("returned") + 1)).explode("rank")
+    ranks = data.select("topic", rank=pl.int_ranges(1, pl.col("returned") + 1)).explode(
+        "rank", empty_as_null=False
+    )
     hits = data.select("topic", rank=pl.col("ranks").str.split(" ").cast(pl.List(pl.Int64)))
-    hits = hits.explode("rank").with_columns(label=pl.lit(True))
+    hits = hits.explode("rank", empty_as_null=False).with_columns(label=pl.lit(True))
     run = ranks.join(hits, on=["topic", "rank"], how="left").with_columns(
         pl.col("label").fill_null(False), score=-pl.col("rank")
     )

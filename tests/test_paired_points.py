@@ -323,7 +323,7 @@ def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> Non
     kinds = [(1, 0, pl.col("m_a")), (0, 1, pl.col("m_b")), (0, 0, n - pl.col("m_a") - pl.col("m_b"))]
     df = pl.concat(rows.select("set", a=pl.lit(a), b=pl.lit(b), times=m) for a, b, m in kinds)
     df = df.filter(pl.col("times") >= 0).select(
-        pl.all().exclude("times").repeat_by("times").explode(), label=pl.lit(True)
+        pl.all().exclude("times").repeat_by("times").explode(empty_as_null=False), label=pl.lit(True)
     )
     assert df.height
     chance = {i: chances[0][a] * chances[1][b] for i, (a, b) in enumerate(numbers)}

@@ -366,7 +366,9 @@ def test_em_against_plain_python_and_the_likelihood(
 ) -> None:
     monkeypatch.setattr(estimate, "_MAX_ITERATIONS", 2_000)
     groups = random_groups(120, seed=int(100 * eta_train))
-    frame = pl.DataFrame({"g": range(len(groups)), "score": groups}).explode("score")
+    frame = pl.DataFrame({"g": range(len(groups)), "score": groups}).explode(
+        "score", empty_as_null=False
+    )
     frame = frame.sample(fraction=1, shuffle=True, seed=1)
     found = frame.prc.estimate_prevalence(eta_train, by="g")
     assert found["g"].to_list() == list(range(len(groups)))

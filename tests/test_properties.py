@@ -250,7 +250,7 @@ def test_eta_frame(data: st.DataObject) -> None:
     given_etas = [data.draw(etas) for _ in range(groups.height)]
     asked = groups.with_columns(
         eta=pl.Series(given_etas, dtype=pl.List(pl.Float64)), note=pl.int_range(pl.len()).cast(pl.String)
-    ).explode("eta")
+    ).explode("eta", empty_as_null=False)
     asked = (asked if table.by else asked.drop("_")).sample(fraction=1, shuffle=True, seed=0)
     found = prc(table.frame).curve(asked, **table.package)
     assert found.columns == [*table.by, "eta", "note", *SWEEP, "precision"]
@@ -399,7 +399,7 @@ def test_weights_are_repeated_rows_are_counts(table: Table, eta: list[float | No
     by = table.by or None
     weighted = {"by": by, "label": table.positive, "weight": "w"}
     repeated = (
-        table.frame.select(pl.all().repeat_by("w")).explode(pl.all())
+        table.frame.select(pl.all().repeat_by("w")).explode(pl.all(), empty_as_null=False)
         if table.frame.height
         else table.frame
     )
@@ -574,7 +574,8 @@ def test_wide_scores_are_a_score_table_per_model(table: Table, data: st.DataObje
     assert long.columns == ["row", *names, "model", "score"]
     rows = wide.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     expected = [
-        pl.concat([rows.drop("a", "b"), wide.select(score=model)], how="horizontal")
+        rows.drop("a", "b")
+        .hstack(wide.select(score=model))
         .insert_column(len(names) + 1, pl.Series("model", [model] * n, dtype=pl.String))
         .with_columns(place=pl.lit(place))
         for place, model in enumerate(("b", "a"))

@@ -441,7 +441,7 @@ def test_equal_models_are_seldom_called_surely_worse_at_a_threshold() -> None:
     names = pl.DataFrame(
         {"sim": np.arange(n_sets).repeat(n_models), "model": np.tile(np.arange(n_models), n_sets)}
     )
-    both = pl.concat([pl.concat([names, part], how="horizontal") for part in (flagged, rest)])
+    both = pl.concat([names.hstack(part) for part in (flagged, rest)])
     for metric in ("precision", "f1"):
         found = both.prc.ranking(
             0.01, by="sim", metric=metric, threshold=1, confidence=0.95, counts=("n_pos", "n_neg")

@@ -164,7 +164,9 @@ class Etas:
             return self.listed
         groups = batch.groups
         etas = [self.list_for(batch.key(row)) for row in groups.to_dicts()]
-        return groups.with_columns(eta=pl.Series(etas, dtype=pl.List(pl.Float64))).explode("eta")
+        return groups.with_columns(eta=pl.Series(etas, dtype=pl.List(pl.Float64))).explode(
+            "eta", empty_as_null=False
+        )
 
     def __repr__(self) -> str:
         if self.of_group is None:

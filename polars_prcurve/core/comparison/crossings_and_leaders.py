@@ -79,7 +79,7 @@ class ModelIndex:
 
     def build_table(self, model_numbers: Indices, **columns: Any) -> pl.DataFrame:
         """Return a table with the `by` columns of these models, and the given columns."""
-        group_rows = self.model_rows.drop(Row.MODEL)[model_numbers]
+        group_rows = self.model_rows[model_numbers].drop(Row.MODEL)
         return group_rows.with_columns(**columns) if group_rows.width else pl.DataFrame(columns)
 
     def model_names(self, model_numbers: Indices) -> pl.Series:

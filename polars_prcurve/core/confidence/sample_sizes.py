@@ -67,6 +67,7 @@ _ROW_NUMBER = f"{RESERVED}row"  # the number of the row of the user
 _MAX_LOG_WIDTH = f"{RESERVED}widest"  # the logarithm of the width that is asked for
 _ENOUGH_LOG = f"{RESERVED}greatest"  # the least logarithm so far that is enough
 _N_STEPS = f"{RESERVED}part"  # how many steps below it one is tried
+_EIGHT_STEPS = pl.lit([*range(8)]).alias(_N_STEPS)  # the places that three halvings can reach
 _LOG_FACTOR = f"{RESERVED}at"  # the logarithm that is tried
 _ENOUGH_BITS = f"{RESERVED}enough"  # which steps are enough, as bits
 
@@ -241,7 +242,7 @@ def add_needed_sizes(rates: F, options: SizeOptions) -> F:
     # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
     for step in (24.0 / 8**number for number in range(1, 13)):
-        rates = rates.with_columns(pl.lit([*range(8)]).alias(_N_STEPS)).explode(_N_STEPS)
+        rates = rates.with_columns(_EIGHT_STEPS).explode(_N_STEPS, empty_as_null=False)
         rates = rates.with_columns((pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step).alias(_LOG_FACTOR))
         rates = _add_log_widths(_add_limits(rates, options), is_at_eta=options.at_eta)
         log_width, *moved_widths = (pl.col(_name(*moves, "log_width")) for moves in _MOVES_OF_RATES)

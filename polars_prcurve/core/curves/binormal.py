@@ -21,6 +21,7 @@ from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -80,7 +81,7 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
     sum_columns = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
     # Without a cache each use below would sort again.
     score_rows, fits_per_group = (
-        sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).cache(),
+        sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).pipe(share_result),
         sweep.groups.select(Group.NUMBER),
     )
     # Weights count as their effective size.

@@ -24,6 +24,7 @@ from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.polars_versions import select_fields, sort_structs
 from polars_prcurve.core.ground.value_checks import equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_column_names import Row
@@ -153,10 +154,9 @@ class ScoredRows:
     def rate(self, positive: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
         amount = pl.field("amount")
-        amount_structs = pl.struct((self.pos if positive else self.neg).alias("amount"))
-        amount_structs = amount_structs.sort_by(self.score, descending=True)
-        sum_structs = amount_structs.struct.eval(
-            amount.cum_sum().alias("above"), _sum_below(amount).alias("below")
+        amount_structs = sort_structs([(self.pos if positive else self.neg).alias("amount")], self.score)
+        sum_structs = select_fields(
+            amount_structs, amount.cum_sum().alias("above"), _sum_below(amount).alias("below")
         )
         return self._evaluate(
             self._gather_own_score(sum_structs), _share(pl.field("above"), pl.field("below"))
@@ -164,9 +164,10 @@ class ScoredRows:
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        amount_structs = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
-        falling_structs = amount_structs.sort_by(self.score, descending=True)
-        sum_structs = falling_structs.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
+        falling_structs = sort_structs([self.pos.alias("pos"), self.neg.alias("neg")], self.score)
+        sum_structs = select_fields(
+            falling_structs, *_cumulative_counts(pl.field("pos"), pl.field("neg"))
+        )
         cell_structs = self._gather_own_score(sum_structs)
         if self.exponents:
             cell_structs = cell_structs.struct.with_fields(
@@ -201,18 +202,20 @@ class ScoredRows:
                 exact_arithmetic.square_from_integer, square_sums, map(pl.field, exponent_names)
             )
             fields += _alias_all(SQUARE_COLUMNS, square_columns)
-        score_structs = self._distinct_list(squares=bool(self.exponents)).list.explode()
+        score_structs = self._distinct_list(squares=bool(self.exponents)).list.explode(
+            empty_as_null=False
+        )
         return self.keep_name(_build_structs(score_structs, fields, field_names))
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
         fields = _sweep_fields(_CountReader(None, has_weights=bool(self.exponents)))
-        score_structs = self._distinct_list().list.explode()
+        score_structs = self._distinct_list().list.explode(empty_as_null=False)
         return self.keep_name(_build_structs(score_structs, fields, SWEEP_COLUMNS))
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
-        point_structs, reader = self._add_eta(self._distinct_list().list.explode())
+        point_structs, reader = self._add_eta(self._distinct_list().list.explode(empty_as_null=False))
         if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
             reader = _CountReader(pl.field("eta"), has_weights=bool(self.exponents))
             n_scores = pl.element().len()
@@ -224,13 +227,15 @@ class ScoredRows:
             pair_struct = pl.struct(
                 eta.alias("eta"), *(score_struct.struct.field(name) for name in field_names)
             )
-            repeated_structs = point_structs.implode().list.eval(pair_struct).list.explode()
+            repeated_structs = (
+                point_structs.implode().list.eval(pair_struct).list.explode(empty_as_null=False)
+            )
             # The own prevalence stands where its value belongs.
             rising_list = repeated_structs.struct.with_fields(
                 reader.fill_eta().alias("rising")
             ).implode()
             sorted_list = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
-            point_structs = rising_list.list.eval(sorted_list).list.explode()
+            point_structs = rising_list.list.eval(sorted_list).list.explode(empty_as_null=False)
         metric_columns = [
             reader.read_metric(metric) for metric in metrics if metric.name not in SWEEP_COLUMNS
         ]
@@ -297,7 +302,7 @@ class ScoredRows:
         point_list = self._distinct_list()
         if not isinstance(self.etas[0], pl.Expr):
             return point_list, self._add_eta(point_list)[1]
-        eta_structs, reader = self._add_eta(point_list.list.explode())
+        eta_structs, reader = self._add_eta(point_list.list.explode(empty_as_null=False))
         return eta_structs.implode(), reader
 
     def _add_eta(self, point_structs: pl.Expr) -> tuple[pl.Expr, _CountReader]:
@@ -348,20 +353,25 @@ class ScoredRows:
         if self.weight is not None:
             neg = pl.field("neg")
             fields += [self.neg.alias("neg"), self.weight.alias("weight")]
-            fields += _alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
-        falling_list = pl.struct(*fields).sort_by(self.score, descending=True).implode()
+        falling_structs = sort_structs(fields, self.score)
+        if self.exponents:
+            falling_structs = falling_structs.struct.with_fields(
+                *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
+            )
+        falling_list = falling_structs.implode()
         score_list: pl.Expr = pl.when(self.guard == 0).then(falling_list)
         if self.weight is not None:
             score_list = score_list.list.filter(pl.element().struct.field("weight") > 0)
         square_sums = (
             exact_arithmetic.square_integer(amount, is_scaled=True).cum_sum() for amount in (pos, neg)
         )
-        running_structs = pl.element().struct.eval(
-            score,
+        running_structs = select_fields(
+            pl.element(),
+            score.alias("score"),
             *_cumulative_counts(pos, neg),
             *(_alias_all(SQUARE_COLUMNS, square_sums) if squares else []),
             score.ne_missing(score.shift(-1)).alias("last"),
-            *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
+            *(map(_name_field, (_POS_EXPONENT, _NEG_EXPONENT)) if self.exponents else []),
         )
         # Lists keep the rows of a group together; Polars would regroup plain rows for each expression.
         return score_list.list.eval(running_structs).list.filter(pl.element().struct.field("last"))
@@ -466,7 +476,11 @@ def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
 def _build_structs(structs: pl.Expr, fields: Iterable[pl.Expr], field_names: Iterable[str]) -> pl.Expr:
     """Return structs that hold only the new fields, in the order of `field_names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
-    return structs.struct.with_fields(*fields).struct.eval(*map(pl.field, field_names))
+    return select_fields(structs.struct.with_fields(*fields), *map(_name_field, field_names))
+
+
+def _name_field(name: str) -> pl.Expr:
+    return pl.field(name).alias(name)
 
 
 def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:

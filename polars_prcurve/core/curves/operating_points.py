@@ -36,6 +36,7 @@ from polars_prcurve.core.curves.targets import (
     find_greatest_rate,
     read_events,
 )
+from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -292,8 +293,8 @@ def _build_search(
     if bands is not None and bands.moving:
         sweep_rows = row_search.add_row_limits(sweep_rows, _ROW_SIZES if design.varies else {}, bands)
         pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.moves_with_eta else pairs
-    # Rows are read twice: to choose from, and to look up the chosen ones.
-    return row_search.RowSearch(table, sweep_rows.cache(), pairs, sweep.groups, grid.etas_per_group != 1)
+    sweep_rows = share_result(sweep_rows)  # read to choose rows from, and to look up the chosen ones
+    return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, grid.etas_per_group != 1)
 
 
 def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:

@@ -144,13 +144,17 @@ class RowSearch:
         search = replace(self, has_many_etas=False)
         extremes = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
         row_lists = pl.concat_list(*_list_rows_of(extremes), ROW_NUMBER).alias(ROW_NUMBER)
-        row_numbers = search.choose_rows(targets).select(row_lists).explode(ROW_NUMBER)
+        row_numbers = (
+            search.choose_rows(targets).select(row_lists).explode(ROW_NUMBER, empty_as_null=False)
+        )
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
         end_rows = self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
         corners = self.sweep_rows.join(pl.concat([row_numbers, end_rows]), on=ROW_NUMBER, how="semi")
         block = pl.col(Sweep.BLOCK)
-        near_blocks = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode().unique()
+        near_blocks = (
+            pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode(empty_as_null=False).unique()
+        )
         return block.is_in(self.table.collect(corners.select(near_blocks), "")[Sweep.BLOCK].implode())
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
@@ -165,7 +169,9 @@ class RowSearch:
         if not extreme_rows:
             return corner_extremes
         row_lists = pl.concat_list(extreme_rows).alias(ROW_NUMBER)
-        row_numbers = corner_extremes.select(Pair.NUMBER, row_lists).explode(ROW_NUMBER)
+        row_numbers = corner_extremes.select(Pair.NUMBER, row_lists).explode(
+            ROW_NUMBER, empty_as_null=False
+        )
         pair_blocks = row_numbers.drop_nulls().join(
             corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER
         )

@@ -228,8 +228,10 @@ class ColumnReader:
             else:
                 complete_rows = complete_rows.filter(~is_incomplete)
             rows_by_name = {"all": self.input_rows, "kept": complete_rows}
-            count_frames = [rows.select(pl.len().alias(name)) for name, rows in rows_by_name.items()]
-            row_counts = pl.concat(count_frames, how="horizontal")
+            all_count, kept_count = (
+                rows.select(pl.len().alias(name)) for name, rows in rows_by_name.items()
+            )
+            row_counts = all_count.join(kept_count, how="cross")
         return {
             "frame": complete_rows,
             "by": self.by,

@@ -214,7 +214,7 @@ def _stack_columns(
     score_values = pl.concat_list(*map(select_column, score_columns)).alias(score)
     shared_columns = map(select_column, other_columns)
     return wide_rows.select(*shared_columns, name_expr, score_values).explode(
-        selectors.by_name(name_values.name, score)
+        selectors.by_name(name_values.name, score), empty_as_null=False
     )
 
 

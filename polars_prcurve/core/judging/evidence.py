@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -245,7 +246,7 @@ def _add_leads(
     if goal.is_joint:
         binding_column = EvidenceColumn.BINDING
         has_binding = binding_column in case_rows.columns
-        binding_words = set(case_rows[binding_column].explode()) if has_binding else set()
+        binding_words = {*chain(*case_rows[binding_column].drop_nulls())} if has_binding else set()
         caps = [cap for cap in goal.caps if cap in binding_words]
         target_words = [*(caps or goal.caps)]
     ranking_columns: list[Any] = [

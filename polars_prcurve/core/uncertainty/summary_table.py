@@ -28,6 +28,7 @@ from polars_prcurve.core.curves.curve_segments import (
 from polars_prcurve.core.curves.curve_table import long_columns
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
+from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
@@ -96,7 +97,7 @@ def build_summary_table(
         table, effective=is_analytic, at_thresholds=has_rate_sizes, ends_only=is_ends_only
     )
     if is_analytic and of_table.is_field(table):  # the parts read it, too
-        sweep = sweep._replace(rows=sweep.rows.cache())
+        sweep = sweep._replace(rows=sweep.rows.pipe(share_result))
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
