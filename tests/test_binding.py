@@ -192,6 +192,18 @@ def test_a_bound_table_is_a_snapshot_that_pickles_without_counts() -> None:
         assert_same(again.summary(0.1), before)
 
 
+def test_a_table_bound_without_words_keeps_what_it_counted() -> None:
+    df = DF.clone()
+    bound, plain = prc(df), df.prc
+    before = bound.sweep()
+    assert_same(plain.sweep(), before)
+    assert bound._tables
+    assert plain._tables is None
+    df[0, "score"] = 100
+    assert_same(bound.sweep(), before)
+    assert not plain.sweep().equals(before)
+
+
 def test_a_bound_table_is_a_table_for_other_libraries() -> None:
     assert_same(pl.DataFrame(DF.prc(by="day")), DF)
     assert_same(pl.DataFrame(DF.prc), DF)

@@ -399,11 +399,13 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def __init__(self, frame: F, words: Mapping[str, Any] | None = None) -> None:
         self._frame: F = frame
         self._words: Mapping[str, Any] = words or {}
-        self._tables = ReadTables()
+        # `df.prc` is of a frame that may change in place: it keeps no counts.
+        self._tables = None if words is None else ReadTables()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles and copies hold: the table and its words, and no counts."""
-        return {"_frame": self._frame, "_words": self._words, "_tables": ReadTables()}
+        tables = None if self._tables is None else ReadTables()
+        return {"_frame": self._frame, "_words": self._words, "_tables": tables}
 
     def __call__(self, **words: Unpack[TableWords]) -> Self:
         """Return the same methods, with words about the table that hold for each of them.
@@ -494,7 +496,6 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             EtaOfScores(eta, eta._read_unlabelled(words)) if is_bound_table else read_eta_argument(eta)
         )
         facts = list_facts(words, {**options, **targets}, eta_reading, certainty)
-        keeps_tables = bool(self._words) and isinstance(self._frame, pl.DataFrame)
         question = Question(
             method,
             self._frame,
@@ -504,7 +505,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             targets,
             may_collect=self._may_collect or collects,
             user_table=self._frame,
-            read_tables=self._tables if keeps_tables else None,
+            read_tables=self._tables if isinstance(self._frame, pl.DataFrame) else None,
         )
         if eta_reading.parts:
             question = _set_parts(question, eta_reading.parts, table_words)

@@ -62,7 +62,7 @@ def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc |
             )
         x = pl.DataFrame(cast("Any", x))
     methods = DataFramePrc(x) if isinstance(x, pl.DataFrame) else LazyFramePrc(x)
-    return methods(**words) if words else methods
+    return methods(**words)
 
 
 class NamespaceProperty(property):
