@@ -59,8 +59,8 @@ def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
     result = groups.join(fit_binormal(table, sweep, ddof=ddof), on=Group.NUMBER, how="left")
     result = check_at_end(table, result.sort(Group.NUMBER))
-    moment_columns = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
-    result = result.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **moment_columns)
+    moment_exprs = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
+    result = result.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **moment_exprs)
     return result.select(*table.by, *BINORMAL_COLUMNS)
 
 
@@ -85,17 +85,17 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
         sweep.groups.select(Group.NUMBER),
     )
     # Weights count as their effective size.
-    effective_sizes = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
-    sizes = effective_sizes if table.has_squares else class_counts(table)
+    effective_size_exprs = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
+    size_exprs = effective_size_exprs if table.has_squares else class_counts(table)
     moment_names = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
-    for (sum_column, column_above), size, (mu_name, sigma_name) in zip(
-        sum_columns, sizes, moment_names, strict=True
+    for (sum_column, column_above), size_expr, (mu_name, sigma_name) in zip(
+        sum_columns, size_exprs, moment_names, strict=True
     ):
         amount = (pl.col(sum_column) - pl.col(column_above)).alias(_AMOUNT)
         group_moments = _measure_places(score_rows.select(Group.NUMBER, _HALF_SCORE, amount))
         low_half, high_half, variance = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
         if ddof:
-            n = size.cast(pl.Float64)
+            n = size_expr.cast(pl.Float64)
             factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
             group_moments = group_moments.join(
                 sweep.groups.select(Group.NUMBER, factor), on=Group.NUMBER
@@ -104,11 +104,11 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
         mu = (low_half + (high_half - low_half) * pl.col(_MEAN)) * 2  # the ends are half scores
         sigma = (high_half - low_half) * variance.sqrt() * 2
         has_fit = (low_half < high_half) & (variance > 0) & mu.is_finite() & sigma.is_finite()
-        fitted_columns = {
+        fitted_exprs = {
             name: pl.when(has_fit).then(moment) for name, moment in ((mu_name, mu), (sigma_name, sigma))
         }
         fits_per_group = fits_per_group.join(
-            group_moments.select(Group.NUMBER, **fitted_columns), on=Group.NUMBER, how="left"
+            group_moments.select(Group.NUMBER, **fitted_exprs), on=Group.NUMBER, how="left"
         )
     return fits_per_group
 
@@ -148,12 +148,14 @@ def _binormal_auc() -> pl.Expr:
     # Divide by the larger sigma first: the squares themselves could overflow.
     larger_sigma = pl.max_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
     smaller_sigma = pl.min_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
-    separation = (
+    separation_expr = (
         (pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG))
         / larger_sigma
         / (1 + (smaller_sigma / larger_sigma) ** 2).sqrt()
     )
-    return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(normal_cdf(separation))
+    return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(
+        normal_cdf(separation_expr)
+    )
 
 
 # The curve ------------------------------------------------------------------------------------
@@ -163,8 +165,8 @@ def replace_by_binormal_rates(points: pl.LazyFrame, table: ScoreTable) -> pl.Laz
     """Replace both rates of a sweep at each eta by those of the fitted model, and counts by null."""
     fits_per_group = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
-    sigmas = pl.col(NormalFit.SIGMA_POS), pl.col(NormalFit.SIGMA_NEG)
-    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(Sweep.CUM_POS)) for sigma in sigmas)
+    sigma_exprs = pl.col(NormalFit.SIGMA_POS), pl.col(NormalFit.SIGMA_NEG)
+    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(Sweep.CUM_POS)) for sigma in sigma_exprs)
     return points.join(fits_per_group, on=Group.NUMBER, how="left", maintain_order="left").with_columns(
         *(pl.lit(None, dtype=table.count_dtype).alias(cell) for cell in CELLS),
         normal_cdf((pl.col(NormalFit.MU_POS) - threshold) / sigma_pos).alias("recall"),

@@ -174,11 +174,15 @@ class CurveSegments(NamedTuple):
                     for name, column in term_by_name.items()
                 }
             term_frames.append(eta_rows.select(key_column, **term_by_name))
-        total_by_name = {name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()}
-        form_totals = [term_rows.group_by(key_column).agg(**total_by_name) for term_rows in term_frames]
-        totals = form_totals[0]
-        if len(form_totals) > 1:
-            totals = pl.concat(form_totals).group_by(key_column).agg(**total_by_name)
+        total_expr_of_name = {
+            name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()
+        }
+        total_frames = [
+            term_rows.group_by(key_column).agg(**total_expr_of_name) for term_rows in term_frames
+        ]
+        totals = total_frames[0]
+        if len(total_frames) > 1:
+            totals = pl.concat(total_frames).group_by(key_column).agg(**total_expr_of_name)
         return totals.with_columns(
             **{name: metric.restore_total(pl.col(name)) for name, metric in metrics.items()}
         )
@@ -192,9 +196,9 @@ class CurveSegments(NamedTuple):
             # Other metrics may have asked for more rows.
             segment_rows = segment_rows.filter(pl.col(Segment.RISE) > 0)
         rows = self.make_rows(pl.col)
-        once_columns = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
+        once_items = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
         segment_rows = segment_rows.with_columns(
-            **{name: column for column_items in once_columns for name, column in column_items}
+            **{name: column for column_items in once_items for name, column in column_items}
         )
         if not any(recipe.has_short_form for recipe in recipes):
             return [(segment_rows, False)]
@@ -247,13 +251,13 @@ def _assemble_curves(
     score_table = (
         table if isinstance(table, ScoreTable) else None
     )  # points may end in one without counts
-    make_rows, sizes, may_lack_scores = (
+    make_rows, size_exprs, may_lack_scores = (
         partial(build_metric_rows, score_table),
         class_sizes(table),
         has_unscored(table),
     )
     return CurveSegments(
-        groups, segments_by_hull, sizes, curve_facts, make_rows, has_unscored=may_lack_scores
+        groups, segments_by_hull, size_exprs, curve_facts, make_rows, has_unscored=may_lack_scores
     )
 
 
@@ -320,8 +324,8 @@ def build_segments(
         is_before_negatives = pl.col(Sweep.CUM_NEG_ABOVE) == pl.col(GroupSums.NEG_BEFORE_GROUP)
     else:
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
-        rates_of_all = pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr")
-        end_points = sweep.groups.select(Group.NUMBER, *rates_of_all)
+        end_rate_exprs = pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr")
+        end_points = sweep.groups.select(Group.NUMBER, *end_rate_exprs)
         points = pl.concat([segment_rows.select(Group.NUMBER, "recall", "fpr"), end_points])
         segment_rows = add_row_before(points.sort(Group.NUMBER, "fpr", "recall"))
         is_end_point = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
@@ -379,8 +383,8 @@ def add_extents(
         ratio = pl.when(pl.col(Row.SCORE).is_not_null()).then(ratio)
     ratio = ratio.fill_null(float("inf"))
     packed_ratio = pl.col(Group.NUMBER).cast(pl.Int128) * 2**64 + float_bits(ratio)
-    least_ratio = (
+    least_ratio_expr = (
         packed_ratio.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     )
     reversed_rows = segment_rows.with_row_index(number_column).sort(number_column, descending=True)
-    return reversed_rows.with_columns(least_ratio.alias(Segment.ENVELOPE)).sort(number_column)
+    return reversed_rows.with_columns(least_ratio_expr.alias(Segment.ENVELOPE)).sort(number_column)

@@ -132,10 +132,10 @@ def add_metrics(
         metrics = [
             replace(metric, name=f"{RESERVED}metric_{number}") for number, metric in enumerate(metrics)
         ]
-    values = metric_values(metrics, table if from_counts else None)
+    value_exprs = metric_values(metrics, table if from_counts else None)
     if bands is None:
-        return points.with_columns(long_columns({"value": values}, names) if long else values)
-    points = points.with_columns(values)
+        return points.with_columns(long_columns({"value": value_exprs}, names) if long else value_exprs)
+    points = points.with_columns(value_exprs)
     if is_field(table):
         points = add_field_bands(points, metrics, bands, table)
     else:
@@ -158,14 +158,12 @@ def metric_values(
     recall, fpr, eta = map(find_column, ("recall", "fpr", "eta"))
     if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
-    cell_columns = [find_column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    cell_exprs = [find_column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if isinstance(table, ScoreTable) and table.float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
-        cell_columns = [cell * find_column(EffectiveSize.WEIGHT_UNIT) for cell in cell_columns]
-    class_factor_columns = find_column(Pair.POS_FACTOR), find_column(Pair.NEG_FACTOR)
-    return [
-        metric.from_counts(cell_columns, class_factor_columns, (recall, fpr), eta) for metric in metrics
-    ]
+        cell_exprs = [cell * find_column(EffectiveSize.WEIGHT_UNIT) for cell in cell_exprs]
+    class_factor_exprs = find_column(Pair.POS_FACTOR), find_column(Pair.NEG_FACTOR)
+    return [metric.from_counts(cell_exprs, class_factor_exprs, (recall, fpr), eta) for metric in metrics]
 
 
 def build_metric_rows(
@@ -190,12 +188,15 @@ def long_columns(
     if len(metric_names) == 1:  # there may be no Pair.COPY to pick by
         return [
             pl.lit(metric_names[0]).alias("metric"),
-            *(values[0].alias(name) for name, values in values_of_column.items()),
+            *(value_exprs[0].alias(name) for name, value_exprs in values_of_column.items()),
         ]
     metric = pick_by_number(Pair.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias("metric")
     return [
         metric,
-        *(pick_by_number(Pair.COPY, values).alias(name) for name, values in values_of_column.items()),
+        *(
+            pick_by_number(Pair.COPY, value_exprs).alias(name)
+            for name, value_exprs in values_of_column.items()
+        ),
     ]
 
 

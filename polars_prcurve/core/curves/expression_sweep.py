@@ -97,28 +97,32 @@ class _CountReader:
         """Return a metric from the fields of `list_steps`, which come first."""
         self.reads_metrics = True
         tp, fp, fn, tn = map(pl.field, _COUNTS)
-        rates, eta, factors = (pl.field("recall"), pl.field("fpr")), pl.lit(None, dtype=pl.Float64), None
+        rate_exprs, eta, factor_exprs = (
+            (pl.field("recall"), pl.field("fpr")),
+            pl.lit(None, dtype=pl.Float64),
+            None,
+        )
         if self.eta is not None:  # at the own prevalence from counts
             (pos_factor, neg_factor), eta = map(pl.field, _FACTORS), pl.field(_FILLED_ETA)
-            factors = pos_factor, neg_factor
-        return metric.from_counts((tp, fn, fp, tn), factors, rates, eta)
+            factor_exprs = pos_factor, neg_factor
+        return metric.from_counts((tp, fn, fp, tn), factor_exprs, rate_exprs, eta)
 
     def list_steps(self) -> list[dict[str, pl.Expr]]:
         """Return the fields that metrics read, in steps: those of a step read those before it."""
         if not self.reads_metrics:
             return []
         # Formulas read a count several times, and expressions share no common parts.
-        counts = zip(_COUNTS, map(self.scale_to_unit, self.show_all()), strict=True)
-        totals = zip(_TOTALS, self.class_totals(), strict=True)
-        steps = [{**dict(counts), **dict(totals), "recall": _RECALL, "fpr": _FPR}]
+        count_exprs = zip(_COUNTS, map(self.scale_to_unit, self.show_all()), strict=True)
+        total_exprs = zip(_TOTALS, self.class_totals(), strict=True)
+        steps = [{**dict(count_exprs), **dict(total_exprs), "recall": _RECALL, "fpr": _FPR}]
         if self.eta is not None:
-            prevalence = (
+            prevalence_expr = (
                 self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
             )
             n_pos, n_neg = map(pl.field, _TOTALS)
-            factors = class_factors(prevalence, prevalence.is_null(), n_pos, n_neg)
-            filled_eta = prevalence.cast(pl.Float64).fill_null(n_pos / (n_pos + n_neg))
-            steps.append({_FILLED_ETA: filled_eta, **dict(zip(_FACTORS, factors, strict=True))})
+            factor_exprs = class_factors(prevalence_expr, prevalence_expr.is_null(), n_pos, n_neg)
+            filled_eta = prevalence_expr.cast(pl.Float64).fill_null(n_pos / (n_pos + n_neg))
+            steps.append({_FILLED_ETA: filled_eta, **dict(zip(_FACTORS, factor_exprs, strict=True))})
         return steps
 
 
@@ -194,24 +198,27 @@ class ScoredRows:
         reader = _CountReader(None, has_weights=bool(self.exponents))
         field_names: tuple[str, ...] = COUNT_COLUMNS
         exponent_names = _POS_EXPONENT, _NEG_EXPONENT
-        counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
-        fields = _alias_all(field_names, (pl.field("score"), *counts))
+        count_exprs = map(reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
+        field_exprs = _alias_all(field_names, (pl.field("score"), *count_exprs))
         if self.exponents:
-            square_sums, field_names = map(_own_sum, SQUARE_COLUMNS), (*field_names, *SQUARE_COLUMNS)
-            square_columns = map(
-                exact_arithmetic.square_from_integer, square_sums, map(pl.field, exponent_names)
+            square_sum_exprs, field_names = (
+                map(_own_sum, SQUARE_COLUMNS),
+                (*field_names, *SQUARE_COLUMNS),
             )
-            fields += _alias_all(SQUARE_COLUMNS, square_columns)
+            square_exprs = map(
+                exact_arithmetic.square_from_integer, square_sum_exprs, map(pl.field, exponent_names)
+            )
+            field_exprs += _alias_all(SQUARE_COLUMNS, square_exprs)
         score_structs = self._distinct_list(squares=bool(self.exponents)).list.explode(
             empty_as_null=False
         )
-        return self.keep_name(_build_structs(score_structs, fields, field_names))
+        return self.keep_name(_build_structs(score_structs, field_exprs, field_names))
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
-        fields = _sweep_fields(_CountReader(None, has_weights=bool(self.exponents)))
+        field_exprs = _sweep_fields(_CountReader(None, has_weights=bool(self.exponents)))
         score_structs = self._distinct_list().list.explode(empty_as_null=False)
-        return self.keep_name(_build_structs(score_structs, fields, SWEEP_COLUMNS))
+        return self.keep_name(_build_structs(score_structs, field_exprs, SWEEP_COLUMNS))
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
@@ -236,13 +243,13 @@ class ScoredRows:
             ).implode()
             sorted_list = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
             point_structs = rising_list.list.eval(sorted_list).list.explode(empty_as_null=False)
-        metric_columns = [
+        metric_exprs = [
             reader.read_metric(metric) for metric in metrics if metric.name not in SWEEP_COLUMNS
         ]
         point_structs = _add_fields(point_structs, reader.list_steps())
-        fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *metric_columns]
+        field_exprs = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *metric_exprs]
         return self.keep_name(
-            _build_structs(point_structs, fields, list_curve_columns(metrics, long=False))
+            _build_structs(point_structs, field_exprs, list_curve_columns(metrics, long=False))
         )
 
     # One value per context --------------------------------------------------------------------
@@ -281,17 +288,17 @@ class ScoredRows:
         (point_list, reader), read_element = self._bind_eta(), pl.element().struct.field
         rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)
         row_numbers = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
-        rate_fields = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
+        rate_exprs = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
-            eta, rate_fields["at"] = reader.eta, reader.fill_eta()
-            rate_fields[EtaError.IS_OWN] = (
+            eta, rate_exprs["at"] = reader.eta, reader.fill_eta()
+            rate_exprs[EtaError.IS_OWN] = (
                 eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             )
-            rate_fields[Row.SCORE] = pl.field("score").cast(pl.Float64)
+            rate_exprs[Row.SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.find_extremes(rows)
-        extreme_fields = {name: extreme.value for name, extreme in extremes.items()}
+        extreme_exprs = {name: extreme.value for name, extreme in extremes.items()}
         steps = [step(rows) for step in target.search.steps]
-        point_list = _add_steps(point_list, [rate_fields, *reader.list_steps(), *steps, extreme_fields])
+        point_list = _add_steps(point_list, [rate_exprs, *reader.list_steps(), *steps, extreme_exprs])
         row_number = target.search.read_row(lambda name: extremes[name].reduce(read_element(name)))
         return self.keep_name(
             point_list.list.eval(read_element("score").gather(row_number)).list.first()
@@ -319,12 +326,15 @@ class ScoredRows:
         self, point_list: pl.Expr, metric: CurveMetric, rows: SegmentValues, reader: _CountReader
     ) -> pl.Expr:
         """Return the rows that the metric needs, each with the segment that ends at it."""
-        counts_before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}
-        point_list = _add_steps(point_list, [counts_before])
+        count_before_exprs = {
+            "tp_before": _TP.shift(1).fill_null(0),
+            "fp_before": _FP.shift(1).fill_null(0),
+        }
+        point_list = _add_steps(point_list, [count_before_exprs])
         if metric.recipe.needs == "rises":
             read_element = pl.element().struct.field
             point_list = point_list.list.filter(read_element("tp") > read_element("tp_before"))
-        rate_fields = {
+        rate_exprs = {
             "at": reader.fill_eta(),
             "recall": _RECALL,
             "fpr": _FPR,
@@ -338,7 +348,7 @@ class ScoredRows:
             Segment.FPR_RECALL_RATIO: rows.fpr / rows.recall,
             Segment.ODDS: odds_against(rows.eta),
         }
-        steps = [rate_fields, extent_fields]
+        steps = [rate_exprs, extent_fields]
         if metric.recipe.reads_envelope:
             # The least fpr / recall at this row or a later one, which is the best precision there.
             ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
@@ -348,12 +358,12 @@ class ScoredRows:
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
         score, pos = pl.field("score"), pl.field("pos")
-        fields = [self.score.alias("score"), self.pos.alias("pos")]
+        field_exprs = [self.score.alias("score"), self.pos.alias("pos")]
         neg: pl.Expr = 1 - pos  # which is one column less to sort
         if self.weight is not None:
             neg = pl.field("neg")
-            fields += [self.neg.alias("neg"), self.weight.alias("weight")]
-        falling_structs = sort_structs(fields, self.score)
+            field_exprs += [self.neg.alias("neg"), self.weight.alias("weight")]
+        falling_structs = sort_structs(field_exprs, self.score)
         if self.exponents:
             falling_structs = falling_structs.struct.with_fields(
                 *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
@@ -362,14 +372,14 @@ class ScoredRows:
         score_list: pl.Expr = pl.when(self.guard == 0).then(falling_list)
         if self.weight is not None:
             score_list = score_list.list.filter(pl.element().struct.field("weight") > 0)
-        square_sums = (
+        square_sum_exprs = (
             exact_arithmetic.square_integer(amount, is_scaled=True).cum_sum() for amount in (pos, neg)
         )
         running_structs = select_fields(
             pl.element(),
             score.alias("score"),
             *_cumulative_counts(pos, neg),
-            *(_alias_all(SQUARE_COLUMNS, square_sums) if squares else []),
+            *(_alias_all(SQUARE_COLUMNS, square_sum_exprs) if squares else []),
             score.ne_missing(score.shift(-1)).alias("last"),
             *(map(_name_field, (_POS_EXPONENT, _NEG_EXPONENT)) if self.exponents else []),
         )
@@ -392,8 +402,8 @@ def _add_fields(structs: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.
 def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     """Return tp, fp, fn and tn of rows by falling score."""
     # Sums from below need no total; a total would have to be spread over the rows.
-    sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
-    return _alias_all(CELLS, sums)
+    sum_exprs = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
+    return _alias_all(CELLS, sum_exprs)
 
 
 def _own_sum(sum_field: str) -> pl.Expr:
@@ -449,9 +459,9 @@ def read_scored_rows(
         weights = value_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
         checks += value_checks.missing_checks(count, description, weights, refuses_nan=True)
         checks += value_checks.amount_checks(count, description, weights)
-        amounts = weights * pos, weights * neg
-        exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)
-        pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)
+        amount_exprs = weights * pos, weights * neg
+        exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amount_exprs)
+        pos, neg = map(exact_arithmetic.to_integer, amount_exprs, exponents)
     if isinstance(etas[0], pl.Expr):
         checks += value_checks.eta_checks(count, "eta=", etas[0])
     checked_tallies = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
@@ -473,15 +483,17 @@ def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
     return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
 
 
-def _build_structs(structs: pl.Expr, fields: Iterable[pl.Expr], field_names: Iterable[str]) -> pl.Expr:
+def _build_structs(
+    structs: pl.Expr, field_exprs: Iterable[pl.Expr], field_names: Iterable[str]
+) -> pl.Expr:
     """Return structs that hold only the new fields, in the order of `field_names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
-    return select_fields(structs.struct.with_fields(*fields), *map(_name_field, field_names))
+    return select_fields(structs.struct.with_fields(*field_exprs), *map(_name_field, field_names))
 
 
 def _name_field(name: str) -> pl.Expr:
     return pl.field(name).alias(name)
 
 
-def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:
-    return [value.alias(name) for name, value in zip(names, values, strict=False)]
+def _alias_all(names: Iterable[str], value_exprs: Iterable[pl.Expr]) -> list[pl.Expr]:
+    return [value.alias(name) for name, value in zip(names, value_exprs, strict=False)]

@@ -107,24 +107,24 @@ def add_field_bands(
     part_rows = point_intervals.add_rate_limits(
         add_part_rates(part_rows), columns_of_rate, options, table
     )
-    sum_columns = _measure_spread()
+    sum_exprs = _measure_spread()
     # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
     below_column, above_column = f"{RESERVED}eta_below", f"{RESERVED}eta_above"
     numbers = range(len(metrics))
-    eta_squares = [(f"{below_column}_{number}", f"{above_column}_{number}") for number in numbers]
+    square_pairs = [(f"{below_column}_{number}", f"{above_column}_{number}") for number in numbers]
     if options.uncertain_eta:
         part_rows = add_moved_etas(part_rows)
-        eta_terms = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
-        sum_columns += [sum_shares(to_whole_shares(term)).alias(end) for end, term in eta_terms.items()]
-        for metric, square_columns in zip(metrics, eta_squares, strict=True):
+        term_exprs = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
+        sum_exprs += [sum_shares(to_whole_shares(term)).alias(end) for end, term in term_exprs.items()]
+        for metric, square_columns in zip(metrics, square_pairs, strict=True):
             part_rows = _add_eta_squares(part_rows, metric, square_columns)
-            sum_columns += [add_squares(pl.col(name)).alias(name) for name in square_columns]
+            sum_exprs += [add_squares(pl.col(name)).alias(name) for name in square_columns]
     numbered_points = numbered_points.drop(*_FIELD_SIZES.values(), strict=False)
     numbered_points = numbered_points.join(
-        part_rows.group_by(_ROW).agg(sum_columns), on=_ROW, how="left", maintain_order="left"
+        part_rows.group_by(_ROW).agg(sum_exprs), on=_ROW, how="left", maintain_order="left"
     )
     numbered_points = _add_rate_limits_of_field(numbered_points, options, table)
-    for metric, square_columns in zip(metrics, eta_squares, strict=True):
+    for metric, square_columns in zip(metrics, square_pairs, strict=True):
         numbered_points = point_intervals.add_band(
             numbered_points,
             metric,
@@ -146,11 +146,11 @@ def _add_eta_squares(
         for name, columns in arguments_of_value.items()
     }
     scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
-    scaled_values = {name: scale(pl.col(name)) for name in values_of_metric}
-    part_rows = part_rows.with_columns(**values_of_metric).with_columns(**scaled_values)
-    estimate, *values_at_ends = map(pl.col, values_of_metric)
-    distances = point_intervals.measure_distances(estimate, values_at_ends)
-    distance_of_column = zip(square_columns, distances, strict=True)
+    scaled_value_exprs = {name: scale(pl.col(name)) for name in values_of_metric}
+    part_rows = part_rows.with_columns(**values_of_metric).with_columns(**scaled_value_exprs)
+    estimate, *end_value_exprs = map(pl.col, values_of_metric)
+    distance_exprs = point_intervals.measure_distances(estimate, end_value_exprs)
+    distance_of_column = zip(square_columns, distance_exprs, strict=True)
     return part_rows.with_columns(**{name: distance * distance for name, distance in distance_of_column})
 
 
@@ -162,13 +162,13 @@ def _measure_spread() -> list[pl.Expr]:
         "recall": part_share * part_eta / field_eta,
         "fpr": part_share * (1 - part_eta) / (1 - field_eta),
     }
-    spread_columns = []
+    spread_exprs = []
     for rate, weight in weight_of_rate.items():
         part_rate, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
         low_column, high_column = point_intervals.LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
         even_variance = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
-        spread_columns += [
+        spread_exprs += [
             add_squares((even_variance * part_rate * (1 - part_rate)).fill_null(0.0)).alias(
                 _SPREAD + rate
             ),
@@ -176,7 +176,7 @@ def _measure_spread() -> list[pl.Expr]:
             (weight * (part_rate - pl.col(low_column))).max().alias(_FARTHEST + low_column),
             (weight * (pl.col(high_column) - part_rate)).max().alias(_FARTHEST + high_column),
         ]
-    return spread_columns
+    return spread_exprs
 
 
 def _add_rate_limits_of_field(
@@ -207,13 +207,13 @@ def _add_rate_limits_of_field(
 def add_part_rates(part_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add recall and fpr of each part to rows with PART_COUNTS; null without examples."""
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
-    rates = zip(_RATES.values(), (tp / n_pos, fp / n_neg), strict=True)
-    return part_rows.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
+    rate_exprs = zip(_RATES.values(), (tp / n_pos, fp / n_neg), strict=True)
+    return part_rows.with_columns(rate.fill_nan(None).alias(name) for name, rate in rate_exprs)
 
 
 def add_moved_etas(part_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add RATES_AT_ETAS to rows of fields and parts: with one eta at an end of its interval."""
-    columns = []
+    column_exprs = []
     for eta_end, (recall_column, fpr_column, eta_column) in zip(
         EtaError.LIMITS, RATES_AT_ETAS, strict=True
     ):
@@ -222,20 +222,20 @@ def add_moved_etas(part_rows: pl.LazyFrame) -> pl.LazyFrame:
         moved_eta = pl.col("eta") + eta_step
         flagged_pos = pl.col("eta") * pl.col("recall") + eta_step * pl.col(_RATES["recall"])
         flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - eta_step * pl.col(_RATES["fpr"])
-        moved_values = {
+        moved_value_exprs = {
             recall_column: flagged_pos / moved_eta,
             fpr_column: flagged_neg / (1 - moved_eta),
             eta_column: moved_eta,
         }
         unmoved_columns = {recall_column: "recall", fpr_column: "fpr", eta_column: "eta"}
-        columns += [
+        column_exprs += [
             pl.when(eta_step == 0)
             .then(unmoved_columns[name])
             .otherwise(value.clip(0.0, 1.0))
             .alias(name)
-            for name, value in moved_values.items()
+            for name, value in moved_value_exprs.items()
         ]
-    return part_rows.with_columns(columns)
+    return part_rows.with_columns(column_exprs)
 
 
 def add_squares(square: pl.Expr) -> pl.Expr:
@@ -309,20 +309,22 @@ def add_field_tests(
     best_labels = (dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_cells)
     labellings = [
         part_counts,
-        *(part_counts.with_columns(**count_columns) for count_columns in best_labels),
+        *(part_counts.with_columns(**count_exprs) for count_exprs in best_labels),
     ]
     limits = _compute_limits(pl.concat(labellings), alpha)
     n_points = limits.height // 3
     limits_of_run = {PRECISION_RUN: limits[n_points : 2 * n_points], NPV_RUN: limits[2 * n_points :]}
-    tests = limits[:n_points].with_columns(
+    test_frame = limits[:n_points].with_columns(
         best_limits[run.limit].alias(run.best) for run, best_limits in limits_of_run.items()
     )
-    tests = tests.with_columns(
+    test_frame = test_frame.with_columns(
         *(pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all) for run in limits_of_run),
         pl.col(PRECISION_RUN.best).cum_min().over(Group.NUMBER),
         pl.col(NPV_RUN.best).cum_min(reverse=True).over(Group.NUMBER),  # its run goes from low scores up
     )
-    return sweep_rows.join(tests.lazy(), on=[Group.NUMBER, Row.SCORE], how="left", maintain_order="left")
+    return sweep_rows.join(
+        test_frame.lazy(), on=[Group.NUMBER, Row.SCORE], how="left", maintain_order="left"
+    )
 
 
 # Limits of sums over parts ---------------------------------------------------------------------
@@ -356,7 +358,7 @@ def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     tp_distance, fp_distance = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
     tp_low, fp_high = tp - tp_distance, pl.min_horizontal(fp + fp_distance, neg_share)
     fn_high, tn_low = fn + tp_distance, tn - fp_distance
-    limit_columns = {
+    limit_exprs = {
         PRECISION_RUN.limit: _limit_log_ratio(
             (fp / neg_share, fp_high / neg_share), (tp / pos_share, tp_low / pos_share)
         ),
@@ -369,7 +371,7 @@ def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         FIELD_FPR_HIGH: fp_high / neg_share,
         FIELD_ALERTS_HIGH: tp + fp + (pl.col("tp_above") + pl.col("fp_above")).sqrt(),
     }
-    return points.select(Group.NUMBER, Row.SCORE, **limit_columns)
+    return points.select(Group.NUMBER, Row.SCORE, **limit_exprs)
 
 
 def _build_limit_terms() -> dict[str, pl.Expr]:

@@ -130,7 +130,7 @@ class Guarantee:
         for number, target in enumerate(targets):
             is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
             promise_target = _promise_run if is_run else _promise_rate
-            search, find_end, n_others, n_sought = promise_target(target, self, number)
+            search, find_end, count_others, count_sought = promise_target(target, self, number)
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the own prevalence it is the other way round.
             promise = Promise(
@@ -142,8 +142,8 @@ class Guarantee:
                 has_sizes=self.has_sizes,
                 run_start="start" if is_run else None,
                 changes_once_in_block=not (self.in_field or self.has_sizes),
-                n_pos_needed=n_others if goes_up else n_sought,
-                n_neg_needed=n_sought if goes_up else n_others,
+                n_pos_needed=count_others if goes_up else count_sought,
+                n_neg_needed=count_sought if goes_up else count_others,
             )
             promised_targets.append(replace(target, search=search, promise=promise))
         return promised_targets
@@ -231,10 +231,10 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
                     "it does not go one way with the threshold, so thresholds have no natural order of "
                     "tests"
                 )
-            words = [f"{word}=" for word in _PROMISED_WORDS]
+            argument_words = [f"{word}=" for word in _PROMISED_WORDS]
             raise PrcError(
                 f"guarantee= cannot promise {target.criterion}: {reason}; it takes "
-                f"{', '.join(words[:-1])} and {words[-1]}"
+                f"{', '.join(argument_words[:-1])} and {argument_words[-1]}"
             )
     return level
 
@@ -248,20 +248,20 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     if not grid.is_uncertain or not any(target.depends_on_eta for target in targets):
         return checks
     has_interval, eta_level = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
-    unknown_level = (
+    unknown_level_sentence = (
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
         "eta_confidence to the eta= frame",
     )
     level, alpha = promise.level, promise.alpha
-    level_of_each = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
-    no_room_left = (
+    level_text = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
+    no_room_sentence = (
         "an eta_confidence of ",
         eta_level.min(),
-        f" leaves no room for the error of a test in guarantee={level}{level_of_each}; pass an interval "
+        f" leaves no room for the error of a test in guarantee={level}{level_text}; pass an interval "
         f"of eta of a level above {1 - 2 * alpha:.12g}",
     )
-    checks.append(Check((has_interval & eta_level.is_null()).any(), unknown_level))
-    return [*checks, Check((has_interval & pl.col(ALPHA).is_null()).any(), no_room_left)]
+    checks.append(Check((has_interval & eta_level.is_null()).any(), unknown_level_sentence))
+    return [*checks, Check((has_interval & pl.col(ALPHA).is_null()).any(), no_room_sentence)]
 
 
 def add_guarantee_columns(
@@ -269,26 +269,26 @@ def add_guarantee_columns(
 ) -> pl.LazyFrame:
     """Add GUARANTEE_COLUMNS to points at eta, from the sizes of both classes and END of stretches."""
     threshold, eta = pl.col("threshold"), pl.col("eta")
-    example_counts = [count.cast(pl.Float64) for count in n_examples]
+    example_count_exprs = [count.cast(pl.Float64) for count in n_examples]
     is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
     values_of_targets: list[list[Any]] = []
     for number, target in enumerate(targets):
         promise = target.promise
         assert promise is not None
-        effective_sizes = example_counts
+        effective_size_exprs = example_count_exprs
         if promise.has_sizes:
-            effective_sizes = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)]
-        sizes = ClassSizes(*example_counts, *effective_sizes)
+            effective_size_exprs = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)]
+        sizes = ClassSizes(*example_count_exprs, *effective_size_exprs)
         other_score = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
-        exact_counts = (
+        exact_count_exprs = (
             pl.lit(None, dtype=pl.Float64) if count is None else count(sizes, eta)
             for count in (promise.n_pos_needed, promise.n_neg_needed)
         )
-        needed_counts = [
-            count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_counts
+        needed_count_exprs = [
+            count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_count_exprs
         ]
         stretch = (threshold, other_score) if promise.holds_above else (other_score, threshold)
-        values_of_targets.append([promise.level, *stretch, *needed_counts])
+        values_of_targets.append([promise.level, *stretch, *needed_count_exprs])
     return points.with_columns(
         pick_by_number(TARGET_NUMBER, target_values).alias(name)
         for name, target_values in zip(
@@ -364,12 +364,12 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
         alpha = tails.AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
-    n_others, n_sought = None, None
+    count_others, count_sought = None, None
     if guarantee.in_field:
         run = _build_field_run(target, find_ratio)
     else:
         run = _build_run(target, guarantee, number, find_ratio, alpha)
-        n_others, n_sought = _count_needed(target, find_ratio, alpha)
+        count_others, count_sought = _count_needed(target, find_ratio, alpha)
     if start_score is not None:
         run = run._replace(
             has_started=lambda rows: (
@@ -385,7 +385,7 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
 
     search = _search_run(run, goes_up=goes_up, from_score=start_score is not None and not goes_up)
-    return PromisedSearch(search, find_end, n_others, n_sought)
+    return PromisedSearch(search, find_end, count_others, count_sought)
 
 
 def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
@@ -431,12 +431,12 @@ def _build_run(
         tp, fp, fn, tn = _read_cells(rows, target)
         n_wrong, n_alerts, _ = _count_alerts(rows, target, guarantee)
         odds = rows.column(odds_column)
-        test_columns = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, n_alerts, odds)}
+        test_exprs = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, n_alerts, odds)}
         if guarantee.start is not None:
-            return test_columns
+            return test_exprs
         table_share = rows.column(AlertSize.TABLE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
         n_sought, n_others = (tp + fn) * table_share, (fp + tn) * table_share
-        return test_columns | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
+        return test_exprs | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
 
     def add_passing(rows: SegmentValues) -> dict[str, pl.Expr]:
         n_alerts, odds = rows.column(start_column), rows.column(odds_column)
@@ -514,14 +514,18 @@ def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search
     def find_ends(rows: SegmentValues) -> dict[str, Extreme]:
         has_started, has_passed = run.has_started(rows), run.passes(rows)
         row_number = rows.column(ROW_NUMBER)
-        start = number_where(has_started, rows, greatest=goes_up)
+        start_extreme = number_where(has_started, rows, greatest=goes_up)
         if from_score:
             # The counts at a given score are those of the lowest row that is not below it. Its number
             # and, in the low bit, whether it passes:
             start_code = pl.when(~has_started).then(row_number * 2 + has_passed.cast(pl.Int64))
-            start = Extreme(start_code, read_row=lambda extreme: extreme // 2)
-        failure = number_where(has_started & ~has_passed, rows, greatest=goes_up)
-        return {"start": start, "failure": failure, "last": Extreme(row_number, not goes_up)}
+            start_extreme = Extreme(start_code, read_row=lambda extreme: extreme // 2)
+        failure_extreme = number_where(has_started & ~has_passed, rows, greatest=goes_up)
+        return {
+            "start": start_extreme,
+            "failure": failure_extreme,
+            "last": Extreme(row_number, not goes_up),
+        }
 
     def read_row(extreme_of: ExtremeReader) -> pl.Expr:
         start_row = extreme_of("start")
@@ -562,8 +566,10 @@ def _read_cells(rows: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, 
     # Npv is the precision of these, with classes and prevalence swapped.
     is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
     cell_names = ("tn", "fn", "fp", "tp") if is_swapped else CELLS
-    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in cell_names)
-    return first, second, third, fourth
+    first_cell, second_cell, third_cell, fourth_cell = (
+        rows.column(name).cast(pl.Float64) for name in cell_names
+    )
+    return first_cell, second_cell, third_cell, fourth_cell
 
 
 def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: tails.Alpha) -> pl.Expr:
@@ -583,7 +589,7 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
 
 def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> PromisedSearch:
     """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
-    target_value, goes_up, needed_count = _read_value(target), target.takes_first, None
+    target_value, goes_up, count_needed = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
         limit_column = in_field.FIELD_ALERTS_HIGH
@@ -613,14 +619,14 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
 
         test = are_alerts_within
     else:
-        test, needed_count = _build_rate_test(target, target_value, guarantee)
+        test, count_needed = _build_rate_test(target, target_value, guarantee)
     search = choose_row(test, first=goes_up)
     if guarantee.has_sizes:
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
         run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
         search = _search_run(run, goes_up=goes_up)
     return PromisedSearch(
-        search, lambda rows: Extreme(rows.column(Row.SCORE), not goes_up), n_others_needed=needed_count
+        search, lambda rows: Extreme(rows.column(Row.SCORE), not goes_up), n_others_needed=count_needed
     )
 
 

@@ -259,5 +259,5 @@ def build_weighed_sample(
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weights = stratum_size / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
-    new_columns = stratum.alias(STRATUM), weights.alias(name)
-    return labelled_rows.select(*map(select_column, names), *new_columns)
+    new_exprs = stratum.alias(STRATUM), weights.alias(name)
+    return labelled_rows.select(*map(select_column, names), *new_exprs)

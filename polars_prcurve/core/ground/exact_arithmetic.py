@@ -54,11 +54,12 @@ def from_integer(integer_total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     return nearest_float
 
 
-def from_integers(integer_totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
+def from_integers(integer_total_exprs: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
     """Return the Float64 nearest to each of the sums that have one exponent."""
     first_factor, second_factor = _split_power_of_two(-exponent)
     return [
-        integer_total.cast(pl.Float64) * first_factor * second_factor for integer_total in integer_totals
+        integer_total.cast(pl.Float64) * first_factor * second_factor
+        for integer_total in integer_total_exprs
     ]
 
 

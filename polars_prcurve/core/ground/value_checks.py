@@ -82,12 +82,12 @@ def _report(checks: Iterable[Check]) -> pl.Expr:
     """Return the sentence of the first broken check, or `_PASSED_REPORT`."""
     report_text: pl.Expr = pl.lit(_PASSED_REPORT)
     for check in reversed(list(checks)):
-        part_columns = (
+        part_exprs = (
             pl.lit(part.translate(SYMBOL_OF_CODE)) if isinstance(part, str) else part.cast(pl.String)
             for part in check.sentence_parts
         )
         # A null part would make a null sentence, which no error quotes.
-        sentence = pl.concat_str(pl.lit("- "), *part_columns, pl.lit(_SIGNATURE), ignore_nulls=True)
+        sentence = pl.concat_str(pl.lit("- "), *part_exprs, pl.lit(_SIGNATURE), ignore_nulls=True)
         report_text = pl.when(check.is_broken).then(sentence).otherwise(report_text)
     return report_text
 
@@ -227,8 +227,8 @@ class ValueRule:
     trouble: str
     remedy: str
 
-    def __call__(self, count_rows: RowCounter, subject: str, *values: pl.Expr) -> list[Check]:
-        n_wrong = count_rows(self.is_wrong(*values))
+    def __call__(self, count_rows: RowCounter, subject: str, *value_exprs: pl.Expr) -> list[Check]:
+        n_wrong = count_rows(self.is_wrong(*value_exprs))
         return [
             Check(n_wrong > 0, (f"{subject} is {self.trouble} in ", n_wrong, f" row(s); {self.remedy}"))
         ]

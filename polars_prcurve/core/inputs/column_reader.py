@@ -208,14 +208,16 @@ class ColumnReader:
                 count_rows, subject, column.value, refuses_nan=may_be_nan, refuses_null=is_null_wrong
             )
 
-    def input_fields(self, columns: dict[str, pl.Expr]) -> dict[str, Any]:
+    def input_fields(self, column_exprs: dict[str, pl.Expr]) -> dict[str, Any]:
         """Return the fields of an `ResolvedTable`, without the rows that are left out."""
         complete_rows, row_counts = self.input_rows, None
         if self.drops_incomplete:
             is_incomplete = pl.any_horizontal(self.missing_tests)
             if self.example_keys:  # an example is left out as a whole
-                names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
-                key_exprs = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
+                key_names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+                key_exprs = [
+                    key.alias(name) for key, name in zip(self.example_keys, key_names, strict=True)
+                ]
                 incomplete_keys = complete_rows.filter(is_incomplete).select(key_exprs).unique()
                 key_dtypes = dict(incomplete_keys.collect_schema())
                 flagged_keys = incomplete_keys.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
@@ -223,7 +225,7 @@ class ColumnReader:
                     complete_rows.with_columns(key_exprs), flagged_keys, key_dtypes, how="left"
                 )
                 complete_rows = complete_rows.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(
-                    *names, _IS_INCOMPLETE
+                    *key_names, _IS_INCOMPLETE
                 )
             else:
                 complete_rows = complete_rows.filter(~is_incomplete)
@@ -236,7 +238,7 @@ class ColumnReader:
             "frame": complete_rows,
             "by": self.by,
             "by_exprs": self.by_exprs,
-            "columns": columns,
+            "columns": column_exprs,
             "tallies": self.tallies,
             "group_expr": group_number(self.by, self._read_spans() if self.by else None),
             "schema": self.schema,

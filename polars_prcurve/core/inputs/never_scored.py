@@ -209,21 +209,21 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
 
     What no model scored is one row per class, which counts as many examples.
     """
-    class_tests = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
-    score_tests = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
+    class_test_exprs = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
+    score_test_exprs = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
     columns = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
-    amount_columns = {name: test.cast(pl.Int128) for name, test in class_tests.items()}
-    model_rows = table.frame.select(*table.by_exprs, **columns, **amount_columns, **score_tests)
+    amount_exprs = {name: test.cast(pl.Int128) for name, test in class_test_exprs.items()}
+    model_rows = table.frame.select(*table.by_exprs, **columns, **amount_exprs, **score_test_exprs)
     no_class = pl.lit(0, dtype=pl.Int8).alias(_UNSCORED_CLASS)
     model_rows = model_rows.with_columns(no_class).pipe(share_result)
-    models = _list_models(model_rows, table.by, unscored).pipe(share_result)
+    model_frame = _list_models(model_rows, table.by, unscored).pipe(share_result)
     # The examples that a model has no row for, of all that a model of their group has.
     group_dtypes, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
-    examples = model_rows.group_by(*group_dtypes, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
+    example_rows = model_rows.group_by(*group_dtypes, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
     scored_examples = (
         model_rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
     )
-    examples_of_models = join_groups(examples, models.select(*table.by), group_dtypes)
+    examples_of_models = join_groups(example_rows, model_frame.select(*table.by), group_dtypes)
     examples_of_models = join_groups(
         examples_of_models, scored_examples, {**table.by, Row.EXAMPLE: example_dtype}, how="left"
     )
@@ -231,12 +231,12 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     lacking_examples = lacking_examples.select(*table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class).pipe(
         share_result
     )
-    rest_rows = _count_rest(models, lacking_examples, table)
+    rest_rows = _count_rest(model_frame, lacking_examples, table)
     all_rows = pl.concat([model_rows, lacking_examples, rest_rows], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
     example_key = pl.struct(Row.EXAMPLE, _UNSCORED_CLASS).alias(Row.EXAMPLE)
-    plain_columns = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
-    tallies = Tallies({name: pl.col(name) for name in score_tests}, list(table.tallies.checks))
+    unchanged_exprs = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
+    tallies = Tallies({name: pl.col(name) for name in score_test_exprs}, list(table.tallies.checks))
     tallies.checks += [
         count_check(tallies.count(pl.col(name)), trouble, _REMEDY)
         for name, trouble in _TROUBLE_OF_TALLY.items()
@@ -245,7 +245,7 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
         table,
         frame=all_rows,
         by_exprs=[pl.col(name) for name in table.by],
-        columns={**plain_columns, Row.EXAMPLE: example_key},
+        columns={**unchanged_exprs, Row.EXAMPLE: example_key},
         tallies=tallies,
         unscored=NeverScored(in_rows=True),
     )
@@ -268,11 +268,13 @@ def _list_models(
     )
 
 
-def _count_rest(models: pl.LazyFrame, lacking_examples: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def _count_rest(
+    model_frame: pl.LazyFrame, lacking_examples: pl.LazyFrame, table: ScoreTable
+) -> pl.LazyFrame:
     """Return a row per group, model and class: the examples that no model scored, and their tests."""
     group_names = list(table.group_columns)
     lacking_sums = aggregate_by(lacking_examples, table.by, [pl.col(*_BELOW_OF_AMOUNT).sum()])
-    models_with_sums = join_groups(models, lacking_sums, table.by, how="left")
+    models_with_sums = join_groups(model_frame, lacking_sums, table.by, how="left")
     rest_frames = []
     for class_number, (amount_column, below_column) in enumerate(_BELOW_OF_AMOUNT.items(), start=1):
         n_rest = pl.col(below_column) - pl.col(amount_column).fill_null(0)

@@ -168,15 +168,19 @@ class ResolvedTable:
         has_null = self.unscored is not None and self.unscored.in_rows
         return rows.filter(pl.col(Row.SCORE).is_not_null()) if has_null else rows
 
-    def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+    def aggregate_groups(self, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
         # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
         # memory for both uses.
-        test_sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
+        test_sum_exprs = (
+            test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items()
+        )
         if self.by:
-            groups = self.frame.group_by(*self.by_exprs).agg(*aggregates, *test_sums).sort(*self.by)
+            groups = (
+                self.frame.group_by(*self.by_exprs).agg(*aggregate_exprs, *test_sum_exprs).sort(*self.by)
+            )
         else:  # a select makes one row of an empty table, which has no group
-            total_row = self.frame.select(*aggregates, *test_sums, pl.len().alias(_LEN))
+            total_row = self.frame.select(*aggregate_exprs, *test_sum_exprs, pl.len().alias(_LEN))
             groups = total_row.filter(pl.col(_LEN) > 0).drop(_LEN)
         if self.unscored is None or self.unscored.group_numbers is None:
             return groups
@@ -250,23 +254,23 @@ class ScoreTable(ResolvedTable):
             value_checks.missing_checks(
                 score_tallies.count, "", score, refuses_nan=has_nan, refuses_null=is_null_wrong
             )
-        other_tests = {
+        other_test_exprs = {
             name: test for name, test in self.tallies.tests.items() if name not in score_tallies.tests
         }
-        sum_columns = {
+        sum_exprs = {
             _LEN: pl.len().cast(pl.Int64),
             Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum(),
         }
-        sum_columns |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
+        sum_exprs |= {name: test.sum().cast(pl.Int64) for name, test in other_test_exprs.items()}
         score_groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
         # Cached, or else each of the two uses would aggregate again.
-        score_rows = score_groups.agg(**sum_columns).pipe(share_result)
+        score_rows = score_groups.agg(**sum_exprs).pipe(share_result)
         tests = {
             name: pl.when(test).then(_LEN).otherwise(0) for name, test in score_tallies.tests.items()
         }
-        tests |= {name: pl.col(name) for name in other_tests}
-        integer_amounts = {Row.POS: pl.col(Row.POS), Row.NEG: pl.col(_LEN) - pl.col(Row.POS)}
-        columns = {name: amount.cast(pl.Int128) for name, amount in integer_amounts.items()}
+        tests |= {name: pl.col(name) for name in other_test_exprs}
+        integer_amount_exprs = {Row.POS: pl.col(Row.POS), Row.NEG: pl.col(_LEN) - pl.col(Row.POS)}
+        columns = {name: amount.cast(pl.Int128) for name, amount in integer_amount_exprs.items()}
         return replace(
             self,
             frame=score_rows,

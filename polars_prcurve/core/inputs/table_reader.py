@@ -48,16 +48,16 @@ def read_input(
     reader = ColumnReader(input_rows, columns.missing, may_collect=may_collect, user_table=user_table)
     model_name, part_names = _read_groups(reader, columns)
     if columns.points is not None or columns.sizes is not None:
-        point_columns, fields = _read_points(reader, columns)
-        return RateTable(**reader.input_fields(point_columns), **fields, model_name=model_name)
+        point_exprs, fields = _read_points(reader, columns)
+        return RateTable(**reader.input_fields(point_exprs), **fields, model_name=model_name)
     model_dtype = reader.by.get(Row.MODEL) if columns.is_matched else None
     wide_models = model_dtype.categories.to_list() if isinstance(model_dtype, pl.Enum) else []
     score_column = _read_score(reader, columns.score, wide_models, posteriors=posteriors)
     is_counted = columns.counts is not None
     typed_amounts = _read_counts(reader, columns) if is_counted else _read_labels(reader, columns)
-    id_columns = _read_ids(reader, columns)
+    id_exprs = _read_ids(reader, columns)
     table = _build_score_table(
-        reader, score_column, typed_amounts, id_columns, weighted=columns.weight is not None
+        reader, score_column, typed_amounts, id_exprs, weighted=columns.weight is not None
     )
     table = replace(table, model_name=model_name, within=tuple(part_names))
     if columns.below is not None or reader.lets_null_scores:
@@ -93,21 +93,25 @@ def _read_groups(reader: ColumnReader, columns: InputColumns) -> tuple[str, list
 
 def _read_ids(reader: ColumnReader, columns: InputColumns) -> dict[str, pl.Expr]:
     """Return Row.CLUSTER, Row.STRATUM and its weight, and Row.EXAMPLE, as far as a table has them."""
-    id_columns = {}
+    id_exprs = {}
     if columns.cluster is not None:
-        id_columns[Row.CLUSTER] = reader.read_values("cluster", columns.cluster).value
+        id_exprs[Row.CLUSTER] = reader.read_values("cluster", columns.cluster).value
     if columns.stratum is not None and columns.weight is not None:
-        id_columns |= _read_strata(reader, columns.stratum, columns.weight)
-    example_keys = [reader.read_values("id", column).value for column in list_columns("id=", columns.id)]
-    if not example_keys:
-        return id_columns
+        id_exprs |= _read_strata(reader, columns.stratum, columns.weight)
+    example_key_exprs = [
+        reader.read_values("id", column).value for column in list_columns("id=", columns.id)
+    ]
+    if not example_key_exprs:
+        return id_exprs
     # Their own names may be equal.
-    named_keys = [key.alias(str(number)) for number, key in enumerate(example_keys)]
-    id_columns[Row.EXAMPLE] = example_keys[0] if len(named_keys) == 1 else pl.struct(named_keys)
+    named_key_exprs = [key.alias(str(number)) for number, key in enumerate(example_key_exprs)]
+    id_exprs[Row.EXAMPLE] = (
+        example_key_exprs[0] if len(named_key_exprs) == 1 else pl.struct(named_key_exprs)
+    )
     if not columns.is_matched:
         n_groups = len(reader.by_exprs) - (columns.model is not None)
-        reader.example_keys = [*reader.by_exprs[:n_groups], *example_keys]
-    return id_columns
+        reader.example_keys = [*reader.by_exprs[:n_groups], *example_key_exprs]
+    return id_exprs
 
 
 def _build_score_table(
@@ -122,12 +126,12 @@ def _build_score_table(
     has_floats = Row.POS_SQUARES in typed_amounts or any(
         dtype == pl.Float64 for _, dtype in typed_amounts.values()
     )
-    amount_columns = {
+    amount_exprs = {
         name: amount.cast(pl.Float64) if has_floats else amount
         for name, (amount, _) in typed_amounts.items()
     }
     return ScoreTable(
-        **reader.input_fields({Row.SCORE: score_column.value, **amount_columns, **id_columns}),
+        **reader.input_fields({Row.SCORE: score_column.value, **amount_exprs, **id_columns}),
         score_dtype=score_column.dtype,
         float_sums=has_floats,
         count_dtype=pl.Float64() if has_floats or weighted else pl.Int64(),
@@ -213,8 +217,8 @@ def read_parts(
     for column in list_columns("score=", columns.score):
         _read_score(reader, column)
     typed_amounts = _read_labels(reader, columns)
-    amount_columns = {name: amount for name, (amount, _) in typed_amounts.items()}
-    return ResolvedTable(**reader.input_fields(amount_columns)), part_names
+    amount_exprs = {name: amount for name, (amount, _) in typed_amounts.items()}
+    return ResolvedTable(**reader.input_fields(amount_exprs)), part_names
 
 
 def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
@@ -333,13 +337,11 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
             (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES), listed_columns, strict=False
         )
     }
-    amount_values = [value for value, _ in typed_amounts.values()]
-    for total, squares, column in zip(
-        amount_values, amount_values[2:], listed_columns[2:], strict=False
-    ):
+    amount_exprs = [value for value, _ in typed_amounts.values()]
+    for total, squares, column in zip(amount_exprs, amount_exprs[2:], listed_columns[2:], strict=False):
         subject = f"counts column {column!r}" if isinstance(column, str) else "counts="
-        float_values = total.cast(pl.Float64), squares.cast(pl.Float64)
-        reader.check(value_checks.square_checks, subject, *float_values)
+        float_exprs = total.cast(pl.Float64), squares.cast(pl.Float64)
+        reader.check(value_checks.square_checks, subject, *float_exprs)
     for value, dtype in typed_amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)
@@ -381,8 +383,8 @@ def gives_squares(weight: object, counts: Any) -> bool:
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
     # The multiples of 2**32 and the rest: sums of both fit into an Int64.
-    count_parts = (count // 2**32, count % 2**32)
-    high_sum, low_sum = (reader.tallies.count(part, per_group=True) for part in count_parts)
+    count_part_exprs = (count // 2**32, count % 2**32)
+    high_sum, low_sum = (reader.tallies.count(part, per_group=True) for part in count_part_exprs)
     total_sum = high_sum.cast(pl.Int128) * 2**32 + low_sum
     message = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
     reader.tallies.checks.append(Check(total_sum.max() >= 2**63, (message,)))
@@ -411,22 +413,22 @@ def _read_points(
         return _read_cells(reader, columns.cells, columns.score)
     if columns.rates is None:
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
-    point_columns = {}
+    point_exprs = {}
     rate_columns = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
     for name, column in zip(("recall", "fpr"), rate_columns, strict=True):
         rate = reader.read_values("rates", column, value_checks.RATE_DTYPES)
         reader.check(value_checks.rate_checks, rate.what, rate.value)
-        point_columns[name] = rate.value.cast(pl.Float64)
+        point_exprs[name] = rate.value.cast(pl.Float64)
     if columns.sizes is None:
-        return point_columns, {}
+        return point_exprs, {}
     size_columns = list_parts(
         "sizes", columns.sizes, 2, "columns or whole numbers, of positives and of negatives"
     )
     n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in size_columns)
     # These are not rounded.
-    point_columns |= {"tp": point_columns["recall"] * n_pos, "fp": point_columns["fpr"] * n_neg}
-    point_columns |= {"fn": n_pos - point_columns["tp"], "tn": n_neg - point_columns["fp"]}
-    return point_columns, {"count_dtype": pl.Float64()}
+    point_exprs |= {"tp": point_exprs["recall"] * n_pos, "fp": point_exprs["fpr"] * n_neg}
+    point_exprs |= {"fn": n_pos - point_exprs["tp"], "tn": n_neg - point_exprs["fp"]}
+    return point_exprs, {"count_dtype": pl.Float64()}
 
 
 def list_parts(argument: str, value: Any, n_parts: int, columns_text: str) -> list[Any]:
@@ -443,22 +445,22 @@ def _read_cells(
 ) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
     """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE if there is a score; and the fields."""
     cell_columns = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
-    count_columns = {
+    count_exprs = {
         name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
         for name, column in zip(("tp", "fp", "fn", "tn"), cell_columns, strict=True)
     }
-    point_columns = {
+    point_exprs = {
         # A class without examples makes 0/0, and its rate is null.
-        "recall": (count_columns["tp"] / (count_columns["tp"] + count_columns["fn"])).fill_nan(None),
-        "fpr": (count_columns["fp"] / (count_columns["fp"] + count_columns["tn"])).fill_nan(None),
-        **count_columns,
+        "recall": (count_exprs["tp"] / (count_exprs["tp"] + count_exprs["fn"])).fill_nan(None),
+        "fpr": (count_exprs["fp"] / (count_exprs["fp"] + count_exprs["tn"])).fill_nan(None),
+        **count_exprs,
     }
     fields = {"has_cells": True, "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
-        return point_columns, fields  # the default, of a table that has no thresholds
+        return point_exprs, fields  # the default, of a table that has no thresholds
     threshold_column = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(threshold_column.what, threshold_column.dtype)
-    return point_columns | {Row.SCORE: threshold_column.value}, fields | {
+    return point_exprs | {Row.SCORE: threshold_column.value}, fields | {
         "score_dtype": threshold_column.dtype
     }
 

@@ -80,18 +80,18 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
         if float(score) < nearest_float:  # as Python floats: NumPy would round the longer one first
             score = np.nextafter(score, float_type(math.inf))
         return float(score) + 0.0  # 0.0 in place of -0.0
-    lowest, highest, n_decimals = 0, 1, 0  # of Booleans
+    lowest_integer, highest_integer, n_decimals = 0, 1, 0  # of Booleans
     if isinstance(dtype, pl.Decimal):
-        highest, n_decimals = 10 ** (dtype.precision or 38) - 1, dtype.scale
-        lowest = -highest
+        highest_integer, n_decimals = 10 ** (dtype.precision or 38) - 1, dtype.scale
+        lowest_integer = -highest_integer
     elif dtype.is_integer():
         n_bits = int(str(dtype).strip("UInt"))
-        lowest = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
-        highest = lowest + 2**n_bits - 1
+        lowest_integer = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
+        highest_integer = lowest_integer + 2**n_bits - 1
     scaled_number = number * 10**n_decimals
-    if scaled_number > highest:
+    if scaled_number > highest_integer:
         return None
-    least_integer = lowest if scaled_number <= lowest else math.ceil(scaled_number)
+    least_integer = lowest_integer if scaled_number <= lowest_integer else math.ceil(scaled_number)
     if dtype == pl.Boolean:
         return bool(least_integer)
     if isinstance(dtype, pl.Decimal):  # by its digits: division would round

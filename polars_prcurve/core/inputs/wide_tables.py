@@ -59,17 +59,19 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> 
     _check_known(schema, "score", score_columns)
     score_name = " or ".join(score_columns)
     if drop:
-        missing_tests = (is_missing(select_column(column), schema[column]) for column in score_columns)
-        wide_rows = wide_rows.filter(~pl.any_horizontal(missing_tests))
+        missing_test_exprs = (
+            is_missing(select_column(column), schema[column]) for column in score_columns
+        )
+        wide_rows = wide_rows.filter(~pl.any_horizontal(missing_test_exprs))
     # One model keeps the name of its column.
     new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
     other_columns = _find_other_columns(schema, "score", score_columns, new_names)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     numbered_rows, name_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(score_columns)
-    shared_columns = [pl.col(Row.EXAMPLE), *map(select_column, other_columns)]
+    shared_exprs = [pl.col(Row.EXAMPLE), *map(select_column, other_columns)]
     model_frames = (
         numbered_rows.select(
-            *shared_columns,
+            *shared_exprs,
             pl.lit(name, dtype=name_dtype).alias(Row.MODEL),
             select_column(name).alias(score_name),
         )
@@ -212,8 +214,8 @@ def _stack_columns(
         wide_rows, other_columns = _number_rows(wide_rows, row), [row, *other_columns]
     name_expr = pl.lit(name_values.implode()).first().alias(name_values.name)
     score_values = pl.concat_list(*map(select_column, score_columns)).alias(score)
-    shared_columns = map(select_column, other_columns)
-    return wide_rows.select(*shared_columns, name_expr, score_values).explode(
+    shared_exprs = map(select_column, other_columns)
+    return wide_rows.select(*shared_exprs, name_expr, score_values).explode(
         selectors.by_name(name_values.name, score), empty_as_null=False
     )
 

@@ -129,8 +129,8 @@ def _add_whole_curves(case_rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequen
         areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc")
     )
     name = EvidenceColumn.AT_HALF
-    half_columns = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
-    half_precisions = half_precisions.select(*keys, **half_columns)
+    half_exprs = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
+    half_precisions = half_precisions.select(*keys, **half_exprs)
     auc_tests = auc_tests.select(*keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED))
     return _join(_join(case_rows, half_precisions, keys), auc_tests, keys)
 
@@ -313,8 +313,8 @@ def _add_leads_by_intervals(
     # Best values are those without optimism.
     corrected_column = f"{merit_column}_corrected"
     value_column = corrected_column if corrected_column in points.columns else merit_column
-    signed_limits = [pl.col(f"{merit_column}_{end}") * sign for end in ("low", "high")]
-    low, high = signed_limits if sign > 0 else signed_limits[::-1]
+    signed_limit_exprs = [pl.col(f"{merit_column}_{end}") * sign for end in ("low", "high")]
+    low, high = signed_limit_exprs if sign > 0 else signed_limit_exprs[::-1]
     point_keys = [*keys, model_column]
     merits = points.select(
         *point_keys, (pl.col(value_column) * sign).alias("v"), low.alias("l"), high.alias("h")

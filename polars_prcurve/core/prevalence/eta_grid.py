@@ -260,7 +260,7 @@ def add_uncertain_eta(
     if ETA_CONFIDENCE in schema:
         level = pl.col(ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     has_end = low.is_not_null() | high.is_not_null()
-    added_columns = dict(
+    added_exprs = dict(
         zip(UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True)
     )
     eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
@@ -283,7 +283,7 @@ def add_uncertain_eta(
             f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
         )
         troubles.append(((level - confidence).abs() > _SAME_LEVEL, other_level_text))
-    return eta_rows.with_columns(**added_columns), troubles
+    return eta_rows.with_columns(**added_exprs), troubles
 
 
 # Groups at prevalences --------------------------------------------------------------------------

@@ -91,10 +91,10 @@ def join_factors(
     table: ResolvedTable, part_factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
     """Return the user's table with the keys by internal names, and the columns of `part_factors`."""
-    key_columns = (
+    key_exprs = (
         expr.alias(keys.column_of_key[key]) for key, expr in zip(table.by, table.by_exprs, strict=True)
     )
-    keyed_rows = table.frame.with_columns(key_columns)
+    keyed_rows = table.frame.with_columns(key_exprs)
     return join_groups(keyed_rows, part_factors, keys.dtypes, keep_order=keep_order)
 
 
@@ -173,16 +173,16 @@ def build_field(
         names, strict=False
     )
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
-    amounts = weigh_amounts(table)
+    amount_exprs = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
     terms = (Row.POS_SQUARES, Row.POS, Pair.POS_FACTOR), (Row.NEG_SQUARES, Row.NEG, Pair.NEG_FACTOR)
-    squares = {square: amounts[amount] * pl.col(factor) for square, amount, factor in terms}
+    square_exprs = {square: amount_exprs[amount] * pl.col(factor) for square, amount, factor in terms}
     return replace(
         table,
         frame=join_factors(table, factors, keys, keep_order=False),
         by=dtypes,
         by_exprs=[pl.col(keys.column_of_key[name]).alias(name) for name in dtypes],
-        columns={Row.SCORE: table.columns[Row.SCORE], **amounts, **squares},
+        columns={Row.SCORE: table.columns[Row.SCORE], **amount_exprs, **square_exprs},
         tallies=Tallies(),  # they were checked when the parts were counted
         group_expr=group_number(dtypes),
         float_sums=True,
@@ -200,19 +200,23 @@ def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, uncertain: bool
     # which leaves the sum between those of the ends.
     share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
     step_of_limit = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
-    term_columns = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
-    term_columns |= {f"{name}_sum": (share * step) ** 2 for name, step in step_of_limit.items()}
+    term_exprs = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
+    term_exprs |= {f"{name}_sum": (share * step) ** 2 for name, step in step_of_limit.items()}
     parts_with_terms = part_factors.filter(share > 0).with_columns(
-        to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in term_columns.items()
+        to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in term_exprs.items()
     )
-    sum_exprs = [sum_shares(pl.col(name)).alias(name) for name in term_columns]
+    sum_exprs = [sum_shares(pl.col(name)).alias(name) for name in term_exprs]
     # The interval is null where each eta is exact, and where levels differ: then they make no level.
     level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
     has_one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
-    aggregates = [*sum_exprs, pl.when(has_one_level).then(level.max()), has_one_level.alias(ETA_LOW)]
+    aggregate_exprs = [
+        *sum_exprs,
+        pl.when(has_one_level).then(level.max()),
+        has_one_level.alias(ETA_LOW),
+    ]
     group_names = [*keys.column_of_group.values()]
     field_eta = pl.col(Part.FIELD_ETA) / repeat_in_rows(share, pl.col(Part.FIELD_ETA))
-    field_rows = aggregate_by(parts_with_terms, group_names, aggregates).with_columns(field_eta)
+    field_rows = aggregate_by(parts_with_terms, group_names, aggregate_exprs).with_columns(field_eta)
     limit_columns = {
         ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
@@ -227,25 +231,25 @@ def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, uncertain: bool
 def weigh_amounts(table: ResolvedTable) -> dict[str, pl.Expr]:
     """Return Row.POS and Row.NEG, what a row adds to either class, times the factors of its part."""
     factor_of_class = {Row.POS: pl.col(Pair.POS_FACTOR), Row.NEG: pl.col(Pair.NEG_FACTOR)}
-    amount_columns = class_amounts(table.columns)
+    amount_exprs = class_amounts(table.columns)
     return {
-        name: amount.cast(pl.Float64) * factor_of_class[name] for name, amount in amount_columns.items()
+        name: amount.cast(pl.Float64) * factor_of_class[name] for name, amount in amount_exprs.items()
     }
 
 
 def _count_parts(table: ResolvedTable, keys: PartKeys) -> pl.LazyFrame:
     """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _N_ROWS."""
-    amount_columns, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_N_ROWS)
+    amount_exprs, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_N_ROWS)
     if Row.LABEL in table.columns:
-        sums = (
-            amount_columns[amount_name].sum().alias(total_name)
+        sum_exprs = (
+            amount_exprs[amount_name].sum().alias(total_name)
             for amount_name, total_name, _ in _CLASS_COLUMNS
         )
-        part_totals = table.aggregate_groups([*sums, n_rows])
+        part_totals = table.aggregate_groups([*sum_exprs, n_rows])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
         exponent_exprs = (
-            exact_arithmetic.weight_exponent(amount_columns[amount_name].cast(pl.Float64).max()).alias(
+            exact_arithmetic.weight_exponent(amount_exprs[amount_name].cast(pl.Float64).max()).alias(
                 exponent_name
             )
             for amount_name, _, exponent_name in _CLASS_COLUMNS
@@ -254,22 +258,22 @@ def _count_parts(table: ResolvedTable, keys: PartKeys) -> pl.LazyFrame:
         part_exponents = part_totals.select(
             *table.by, *(exponent_name for *_, exponent_name in _CLASS_COLUMNS)
         )
-        sums = (
+        sum_exprs = (
             exact_arithmetic.to_integer(pl.col(amount_name).cast(pl.Float64), pl.col(exponent_name))
             .sum()
             .alias(total_name)
             for amount_name, total_name, exponent_name in _CLASS_COLUMNS
         )
-        weight_sums = join_groups(table.rows, part_exponents, table.by).group_by(*table.by).agg(sums)
+        weight_sums = (
+            join_groups(table.rows, part_exponents, table.by).group_by(*table.by).agg(sum_exprs)
+        )
         part_totals = join_groups(part_totals, weight_sums, table.by, how="left").with_columns(
             exact_arithmetic.from_integer(pl.col(total_name), pl.col(exponent_name))
             for _, total_name, exponent_name in _CLASS_COLUMNS
         )
     checked_parts = stop_if_broken(part_totals, table.tallies.checks)
-    key_columns = [pl.col(key).alias(column) for key, column in keys.column_of_key.items()]
-    parts = checked_parts.select(
-        *key_columns, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _N_ROWS
-    )
+    key_exprs = [pl.col(key).alias(column) for key, column in keys.column_of_key.items()]
+    parts = checked_parts.select(*key_exprs, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _N_ROWS)
     if not isinstance(table, ScoreTable):
         return parts
     return parts.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_N_ROWS))
@@ -373,8 +377,8 @@ def build_reweighted_table(
     part_factors, _ = build_factors(table, keys, eta)
     part_factors = part_factors.select(*keys.column_of_key.values(), Pair.POS_FACTOR, Pair.NEG_FACTOR)
     weighted_rows = join_factors(table, part_factors, keys, keep_order=True)
-    amount_columns = weigh_amounts(table)  # one of both is 0
+    amount_exprs = weigh_amounts(table)  # one of both is 0
     return weighted_rows.select(
         *map(select_column, table.schema),
-        (amount_columns[Row.POS] + amount_columns[Row.NEG]).alias(name),
+        (amount_exprs[Row.POS] + amount_exprs[Row.NEG]).alias(name),
     )

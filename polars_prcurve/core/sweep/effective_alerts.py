@@ -70,9 +70,9 @@ class Sums:
         """The weight of a row, or of its cluster, on average; null without rows."""
         return pl.when(self.weight > 0).then(self.squares / self.weight)
 
-    def measure_size(self, *least_weights: pl.Expr) -> pl.Expr:
+    def measure_size(self, *least_weight_exprs: pl.Expr) -> pl.Expr:
         """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
-        return (self.weight / pl.max_horizontal(self.mean, *least_weights)).fill_null(0.0)
+        return (self.weight / pl.max_horizontal(self.mean, *least_weight_exprs)).fill_null(0.0)
 
     def add_unseen(self, weight: pl.Expr) -> pl.Expr:
         """Return the mean weight with one more row, or cluster, of this weight."""
@@ -84,15 +84,18 @@ def add_alert_sizes(
 ) -> pl.LazyFrame:
     """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
     # What is used more than once is bound to a column first.
-    unseen_columns = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
-    columns, sums_of_groups = dict(unseen_columns), []
-    unseen_alert, unseen_miss = map(pl.col, unseen_columns)
+    unseen_exprs = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
+    column_exprs, sums_of_groups = dict(unseen_exprs), []
+    unseen_alert, unseen_miss = map(pl.col, unseen_exprs)
     cell_pairs = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
     for cells in (*((cell,) for cell in CELLS), *cell_pairs, CELLS):
         weight_column, squares_column = (
             f"{RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares")
         )
-        columns |= {weight_column: add_cells(*cells).weight, squares_column: add_cells(*cells).squares}
+        column_exprs |= {
+            weight_column: add_cells(*cells).weight,
+            squares_column: add_cells(*cells).squares,
+        }
         sums_of_groups.append(Sums(pl.col(weight_column), pl.col(squares_column)))
     tp_sums, fp_sums, fn_sums, tn_sums, flagged_sums, silent_sums, pos_sums, neg_sums, all_sums = (
         sums_of_groups
@@ -108,7 +111,7 @@ def add_alert_sizes(
         _weigh_rate(tn_sums, fp_sums, mean_weight=tn_sums.mean, unseen_weight=unseen_alert),
         _weigh_rate(fn_sums, tp_sums, mean_weight=miss_weight, unseen_weight=zero),
     )
-    size_columns = {
+    size_exprs = {
         AlertSize.FLAGGED: flagged_sums.measure_size(alert_weight),
         AlertSize.SILENT: silent_sums.measure_size(miss_weight),
         AlertSize.FLAGGED_AT_ETA: flagged_sums.measure_size(alert_weight, *alert_weights_at_eta),
@@ -119,7 +122,7 @@ def add_alert_sizes(
         AlertSize.NEG: neg_sums.measure_size(),
         AlertSize.TABLE: all_sums.measure_size(),
     }
-    return points.with_columns(**columns).with_columns(**size_columns).drop(columns)
+    return points.with_columns(**column_exprs).with_columns(**size_exprs).drop(column_exprs)
 
 
 def _weigh_rate(

@@ -106,37 +106,37 @@ def add_cluster_sums(sorted_rows: SortedRows) -> SortedRows:
         for side in _SIDES
         for kind, count in ((above_word, pl.col(side).cum_sum()), (total_word, pl.col(side).sum()))
     )
-    terms: dict[str, pl.Expr] = {}
-    totals = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{total_word}")}
+    term_exprs: dict[str, pl.Expr] = {}
+    total_exprs = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{total_word}")}
     for side, other in _SIDES.items():
         amount, x, size = pl.col(side), pl.col(f"{side}_{above_word}"), pl.col(f"{side}_{total_word}")
-        terms |= {
+        term_exprs |= {
             f"{side}_{_COUNT}": amount,
             f"{side}_{_SQUARES}": amount * (2 * x - amount),
             f"{side}_{_SIZES}": amount * size,
             f"{side}_{_CROSSED}": amount * pl.col(f"{other}_{total_word}"),
         }
-        totals |= {f"{side}_{_TOTAL}": amount, f"{side}_{_ALL}": amount * size}
+        total_exprs |= {f"{side}_{_TOTAL}": amount, f"{side}_{_ALL}": amount * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
     pos_above, neg_above = (pl.col(f"{side}_{above_word}") for side in _SIDES)
-    terms[_PRODUCTS] = pl.col(Row.POS) * neg_above + pl.col(Row.NEG) * pos_above
+    term_exprs[_PRODUCTS] = pl.col(Row.POS) * neg_above + pl.col(Row.NEG) * pos_above
     rows = rows.with_columns(
-        *(term.cum_sum().over(Group.NUMBER).alias(name) for name, term in terms.items()),
-        *(term.sum().over(Group.NUMBER).alias(name) for name, term in totals.items()),
+        *(term.cum_sum().over(Group.NUMBER).alias(name) for name, term in term_exprs.items()),
+        *(term.sum().over(Group.NUMBER).alias(name) for name, term in total_exprs.items()),
     )
     # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
-    half_sums: dict[str, pl.Expr] = {}
+    half_sum_exprs: dict[str, pl.Expr] = {}
     for side in _SIDES:
         is_at_most_half = 2 * pl.col(f"{side}_{_COUNT}") <= pl.col(f"{side}_{_TOTAL}")
         for kind in (_COUNT, _SQUARES, _SIZES):
             value = pl.when(pl.col(_IS_LAST) & is_at_most_half).then(f"{side}_{kind}")
-            half_sums[f"{side}_{_HALF}{kind}"] = value.max().over(Group.NUMBER)
-    return sorted_rows._replace(frame=rows.with_columns(**half_sums))
+            half_sum_exprs[f"{side}_{_HALF}{kind}"] = value.max().over(Group.NUMBER)
+    return sorted_rows._replace(frame=rows.with_columns(**half_sum_exprs))
 
 
 def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
     """Replace CLUSTER_SUMS by what bands and promises read: sizes, freedom, moments, correlation."""
-    columns: dict[str, pl.Expr] = {}
+    column_exprs: dict[str, pl.Expr] = {}
     for side, (size_column, unreached_column, freedom_column) in _SIZE_NAMES.items():
         n_rows, n_clusters = _float(side, _TOTAL), _count_clusters(side)
         if_several = pl.when(n_clusters > 1)
@@ -154,7 +154,7 @@ def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
             _read_deviations(side) * n_fewer, n_rows * n_flagged * n_silent
         ).fill_null(0.0)
         size_here = greatest_size * (n_fewer + _FORCE) / (effect_of_fewer + half_effect * _FORCE)
-        columns |= {
+        column_exprs |= {
             size_column: if_several.then(size_here),
             unreached_column: if_several.then(greatest_size / half_effect),
             freedom_column: if_several.then(n_clusters - 1),
@@ -163,10 +163,10 @@ def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
     n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
     pos_squares, neg_squares = (_float(side, _ALL) for side in _SIDES)
     products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
-    columns[EtaError.VARIANCE] = (
+    column_exprs[EtaError.VARIANCE] = (
         pos_squares / n_pos**2 + neg_squares / n_neg**2 - 2 * products / (n_pos * n_neg)
     )
-    points = _add_alert_sizes(running_sums.with_columns(*_list_moments(), **columns))
+    points = _add_alert_sizes(running_sums.with_columns(*_list_moments(), **column_exprs))
     return points.with_columns(_correlate_rates().alias(EffectiveSize.RATE_CORRELATION)).drop(
         CLUSTER_SUMS
     )
@@ -174,17 +174,17 @@ def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
 
 def _list_moments() -> list[pl.Expr]:
     """Return MOMENTS, from CLUSTER_SUMS: with x of the X rows of a cluster flagged, X - x are not."""
-    moment_columns: dict[str, pl.Expr] = {}
+    moment_exprs: dict[str, pl.Expr] = {}
     products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
     crossed_of_side = {side: _float(side, _CROSSED) for side in _SIDES}
     for side, flagged_cell, silent_cell in ((Row.POS, "tp", "fn"), (Row.NEG, "fp", "tn")):
         squares, sizes, all_squares = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
-        moment_columns |= {
+        moment_exprs |= {
             name_moment(flagged_cell, flagged_cell): squares,
             name_moment(flagged_cell, silent_cell): sizes - squares,
             name_moment(silent_cell, silent_cell): all_squares - 2 * sizes + squares,
         }
-    moment_columns |= {
+    moment_exprs |= {
         name_moment("tp", "fp"): products,
         name_moment("tp", "tn"): crossed_of_side[Row.POS] - products,
         name_moment("fp", "fn"): crossed_of_side[Row.NEG] - products,
@@ -193,7 +193,7 @@ def _list_moments() -> list[pl.Expr]:
         - crossed_of_side[Row.NEG]
         + products,
     }
-    return [moment.alias(name) for name, moment in moment_columns.items()]
+    return [moment.alias(name) for name, moment in moment_exprs.items()]
 
 
 def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
@@ -206,10 +206,10 @@ def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     }
 
     def add(*cells: str) -> Sums:
-        unit_slopes = dict.fromkeys(cells, pl.lit(1.0))
+        unit_slope_exprs = dict.fromkeys(cells, pl.lit(1.0))
         return Sums(
             pl.sum_horizontal(count_of_cell[cell] for cell in cells),
-            sum_moments(unit_slopes, unit_slopes),
+            sum_moments(unit_slope_exprs, unit_slope_exprs),
         )
 
     pos_sums, neg_sums, all_products = (

@@ -92,21 +92,21 @@ def _describe_state(counts_above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
         "tn": pl.col(_N_NEG) - counts_above["neg"],
     }
     pair_weight = pl.when(n_drawn > 1).then(w * (w - 1) / (n_drawn - 1)).otherwise(0.0)
-    state_columns: dict[str, pl.Expr] = {}
+    state_exprs: dict[str, pl.Expr] = {}
     for side in _CELLS_OF_SIDES:
         n_on_side = count_of_cell[side[0]] + count_of_cell[side[1]]
         for cell in side:
             count_with_unseen = (count_of_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
             x = pl.when(_IS_BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
-            state_columns[_TOTAL_OF_CELL[cell]] = w * x
-            state_columns[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * (x * (x - 1)).clip(
+            state_exprs[_TOTAL_OF_CELL[cell]] = w * x
+            state_exprs[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * (x * (x - 1)).clip(
                 lower_bound=0.0
             )
     for first_cell, other_cell in _CELL_PAIRS:
-        state_columns[_COVARIANCE_OF_PAIR[first_cell, other_cell]] = (
+        state_exprs[_COVARIANCE_OF_PAIR[first_cell, other_cell]] = (
             -pair_weight * count_of_cell[first_cell] * count_of_cell[other_cell]
         )
-    return state_columns
+    return state_exprs
 
 
 def _to_whole(state_columns: Mapping[str, pl.Expr]) -> list[pl.Expr]:
@@ -156,12 +156,14 @@ def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
 
 def measure_strata(running_sums: pl.LazyFrame) -> pl.LazyFrame:
     """Replace STRATA_SUMS, except N_ABOVE, by the units of cells and the covariances of their totals."""
-    columns = {name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCE_OF_PAIR.values()}
+    column_exprs = {
+        name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCE_OF_PAIR.values()
+    }
     for cell in CELLS:
         total, variance = pl.col(_TOTAL_OF_CELL[cell]), pl.col(_VARIANCE_OF_CELL[cell])
         unit = from_whole(variance) / from_whole(total)
-        columns[name_unit(cell)] = pl.when(total > 0).then(unit)
-    return running_sums.with_columns(**columns).drop(
+        column_exprs[name_unit(cell)] = pl.when(total > 0).then(unit)
+    return running_sums.with_columns(**column_exprs).drop(
         *_TOTAL_OF_CELL.values(), *_VARIANCE_OF_CELL.values(), _SCALE
     )
 
@@ -193,14 +195,14 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
             rate_covariance += pos_slope * neg_slope * pl.col(name_moment(pos_cell, neg_cell))
     scale = (variances[0] * variances[1]).sqrt()
     correlation = pl.when(scale > 0).then((rate_covariance / scale).clip(-1.0, 1.0)).otherwise(0.0)
-    moment_columns = {
+    moment_exprs = {
         name_moment(cell, cell): total_of_cell[cell] * pl.col(name_unit(cell)) * unit**2
         for cell in CELLS
     }
-    moment_columns |= {name: pl.col(name) * unit**2 for name in _COVARIANCE_OF_PAIR.values()}
-    moment_columns |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
+    moment_exprs |= {name: pl.col(name) * unit**2 for name in _COVARIANCE_OF_PAIR.values()}
+    moment_exprs |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
     return points.with_columns(
-        **size_columns, **moment_columns, **{EffectiveSize.RATE_CORRELATION: correlation}
+        **size_columns, **moment_exprs, **{EffectiveSize.RATE_CORRELATION: correlation}
     )
 
 
@@ -219,7 +221,7 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
         total_of_label["pos"] * total_of_label["neg"]
     )
     lowest_weight, top_weight = (pl.col(_UNSEEN_OF_CELL[cell]) for cell in ("fn", "tp"))
-    columns = {
+    column_exprs = {
         EffectiveSize.N_POS_LEAST: total_of_label["pos"] / unit_of_label["pos"],
         EffectiveSize.N_NEG_LEAST: total_of_label["neg"] / unit_of_label["neg"],
         EtaError.VARIANCE: unit_of_label["pos"] / total_of_label["pos"]
@@ -231,48 +233,49 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
         Unseen.SHARE: top_weight / (total_of_label["pos"] + top_weight),
     }
     label_columns = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE)
-    group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **columns)
+    group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **column_exprs)
     return join_groups(groups, group_sums, table.by, how="left", keep_order=True)
 
 
 def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     """Return one row per group: sums of the states of strata with all rows above; _UNSEEN_OF_CELL."""
     by, is_pos, score = [*table.by], pl.col(Row.POS) > 0, pl.col(Row.SCORE)
-    counts = {
+    count_exprs = {
         _N_DRAWN: pl.len(),
         _N_POS: is_pos.sum(),
         Row.STRATUM_WEIGHT: pl.col(Row.STRATUM_WEIGHT).max(),
     }
-    counts |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
-    counts[Row.SCORE] = score.max()
+    count_exprs |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
+    count_exprs[Row.SCORE] = score.max()
     rows = table.rows.filter(is_pos | (pl.col(Row.NEG) > 0))
-    aggregates = [value.alias(name) for name, value in counts.items()]
-    strata = aggregate_by(rows, [*by, Row.STRATUM], aggregates)
+    aggregate_exprs = [value.alias(name) for name, value in count_exprs.items()]
+    strata = aggregate_by(rows, [*by, Row.STRATUM], aggregate_exprs)
     strata = strata.with_columns(pl.col(_N_DRAWN, _N_POS).cast(pl.Int64))
     strata = strata.with_columns((pl.col(_N_DRAWN) - pl.col(_N_POS)).alias(_N_NEG))
     w, n_of_label = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
     scale = round_up_to_power_of_two(pl.col(_N_DRAWN).sum().cast(pl.Float64) * w.max() * w.max())
-    group_columns = {_IS_BY_CLASS: _are_by_class(), _SCALE: scale, _IS_AT_TOP: score == score.max()}
+    group_exprs = {_IS_BY_CLASS: _are_by_class(), _SCALE: scale, _IS_AT_TOP: score == score.max()}
     strata = strata.with_columns(
-        (value.over(by) if by else value).alias(name) for name, value in group_columns.items()
+        (value.over(by) if by else value).alias(name) for name, value in group_exprs.items()
     )
     state = _describe_state(n_of_label) | {
         _WEIGHT_OF_CLASS[label]: w * n_rows for label, n_rows in n_of_label.items()
     }
     greatest_weight, top_weight = w.max(), w.filter(_IS_AT_TOP).max()
     is_by_class = pl.col(_IS_BY_CLASS).first()
-    totals = {}
+    sum_exprs = {}
     for label, cells in _CELLS_OF_CLASS.items():
         class_weight = w.filter(n_of_label[label] > 0).max()
         for cell, weight in zip(cells, (top_weight, greatest_weight), strict=True):
-            totals[_UNSEEN_OF_CELL[cell]] = pl.when(is_by_class).then(class_weight).otherwise(weight)
-    totals |= {StratumLabels.POS: n_of_label["pos"].sum(), StratumLabels.NEG: n_of_label["neg"].sum()}
-    totals[StratumLabels.N_ALONE] = ((pl.col(_N_DRAWN) == 1) & (w > 1)).sum().cast(pl.Int64)
-    aggregates = [value.alias(name) for name, value in totals.items()]
+            sum_exprs[_UNSEEN_OF_CELL[cell]] = pl.when(is_by_class).then(class_weight).otherwise(weight)
+    sum_exprs[StratumLabels.POS] = n_of_label["pos"].sum()
+    sum_exprs[StratumLabels.NEG] = n_of_label["neg"].sum()
+    sum_exprs[StratumLabels.N_ALONE] = ((pl.col(_N_DRAWN) == 1) & (w > 1)).sum().cast(pl.Int64)
+    aggregate_exprs = [value.alias(name) for name, value in sum_exprs.items()]
     group_sums = aggregate_by(
         strata.with_columns(_to_whole(state)),
         by,
-        [pl.col(*state).sum(), pl.col(_SCALE).first(), *aggregates],
+        [pl.col(*state).sum(), pl.col(_SCALE).first(), *aggregate_exprs],
     )
     return group_sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state)
 

@@ -96,28 +96,28 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS)), pl.lit(0.0)
     )
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
-    mean_columns: dict[str, pl.Expr] = {}
-    moment_columns: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
-    for (side, cells), squares in zip(
+    mean_exprs: dict[str, pl.Expr] = {}
+    moment_exprs: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
+    for (side, cells), square_exprs in zip(
         _CELLS_OF_SIDE.items(), (squares_above, squares_below), strict=True
     ):
-        class_squares, n_rows = _scale_squares(table, *squares), _add_counts(*cells)
-        mean = pl.when(n_rows > 0).then(sum(class_squares, pl.lit(0.0)) / n_rows)
-        mean_columns[_MEAN_OF_SIDE[side]] = mean.otherwise(mean_weight)
-        for cell, cell_squares in zip(cells, class_squares, strict=True):
-            mean_columns[_MEAN_OF_CELL[cell]] = pl.when(_add_counts(cell) > 0).then(
+        class_square_exprs, n_rows = _scale_squares(table, *square_exprs), _add_counts(*cells)
+        mean = pl.when(n_rows > 0).then(sum(class_square_exprs, pl.lit(0.0)) / n_rows)
+        mean_exprs[_MEAN_OF_SIDE[side]] = mean.otherwise(mean_weight)
+        for cell, cell_squares in zip(cells, class_square_exprs, strict=True):
+            mean_exprs[_MEAN_OF_CELL[cell]] = pl.when(_add_counts(cell) > 0).then(
                 cell_squares / _add_counts(cell)
             )
-            moment_columns[name_moment(cell, cell)] = cell_squares
-    share_columns = {
+            moment_exprs[name_moment(cell, cell)] = cell_squares
+    share_exprs = {
         name: _divide(flagged, pl.col(names.total))
         for name, names, flagged in zip(
             (SquareSegment.RECALL, SquareSegment.FPR), SQUARE_SUMS, squares_above, strict=True
         )
     }
-    points = points.with_columns(**share_columns, **mean_columns, **moment_columns)
+    points = points.with_columns(**share_exprs, **mean_exprs, **moment_exprs)
     points = _add_alert_sizes(table, points)
-    return points.with_columns(_measure_sizes(table)).drop(*mean_columns)
+    return points.with_columns(_measure_sizes(table)).drop(*mean_exprs)
 
 
 def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
@@ -148,7 +148,7 @@ def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     size_exprs = []
-    class_squares = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
+    square_exprs = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
     columns_of_classes = (
         (EffectiveSize.N_POS, "recall", SquareSegment.RECALL),
         (EffectiveSize.N_NEG, "fpr", SquareSegment.FPR),
@@ -163,7 +163,7 @@ def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
             # The share of squares is at least that of one row of the mean weight, and not raised above
             # what the class would have if all its rows on this side had that weight.
             least_share = pl.min_horizontal(n_rows * mean_weight, mean_weight * mean_weight)
-            least_share = least_share / repeat_in_rows(class_squares[class_number], share_of_side[side])
+            least_share = least_share / repeat_in_rows(square_exprs[class_number], share_of_side[side])
             # With equal weights both may be the square of one row, apart from rounding.
             is_below = least_share > share_of_side[side] * (1 + 1e-6)
             share_of_side[side] = pl.when(is_below).then(least_share).otherwise(share_of_side[side])
@@ -202,14 +202,14 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
     neg_squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
     mean_weight = _near_one(table, neg_squares, squares=True) / _near_one(table, n_neg)
-    share_columns = {
+    share_exprs = {
         name: _divide(pl.col(names.above) - pl.col(names.before), pl.col(names.total))
         for name, names in zip(
             (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
         )
     }
     local_weight = pl.when(n_neg > 0).then(mean_weight * _find_unit_ratios(table)[1])
-    points = points.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **share_columns)
+    points = points.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **share_exprs)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
     for filled_weight in (
         pl.col(Segment.N_NEG_LOCAL).backward_fill(),
@@ -223,11 +223,11 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
-    squares = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
+    square_exprs = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
     return [
         (_near_one(table, pl.col(names.total).fill_null(0)) * ratio, class_squares)
         for names, ratio, class_squares in zip(
-            CLASS_SUMS, _find_unit_ratios(table), squares, strict=True
+            CLASS_SUMS, _find_unit_ratios(table), square_exprs, strict=True
         )
     ]
 

@@ -126,33 +126,35 @@ def has_class(table: ResolvedTable, total_name: str) -> pl.Expr:
 
 def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
-    amounts = class_amounts(table.columns)
+    amount_exprs = class_amounts(table.columns)
     if unscored := table.unscored:
         is_below = table.columns[Row.SCORE].is_null() if unscored.in_rows else pl.lit(False)
         total_exprs = []
-        for amount, n_others in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
+        for amount, n_others in zip(
+            amount_exprs.values(), (unscored.n_pos, unscored.n_neg), strict=True
+        ):
             amount_below = pl.when(is_below).then(amount).otherwise(0)
             total_exprs += [amount.sum() + n_others, amount_below.sum() + n_others]
         return [total.alias(total_name) for total, total_name in zip(total_exprs, TOTALS, strict=True)]
     if Row.LABEL in table.columns:
-        n_pos = amounts[Row.POS].sum()
+        n_pos = amount_exprs[Row.POS].sum()
         return [n_pos.alias(Group.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(Group.N_NEG)]
     if table.float_sums:  # only the largest weight of a group tells the scale of its integers
         return [
-            exact_arithmetic.weight_exponent(amounts[names.amount].max()).alias(names.exponent)
+            exact_arithmetic.weight_exponent(amount_exprs[names.amount].max()).alias(names.exponent)
             for names in CLASS_SUMS
         ]
-    amount_of_total = {names.total: amounts[names.amount] for names in CLASS_SUMS}
+    amount_of_total = {names.total: amount_exprs[names.amount] for names in CLASS_SUMS}
     for names, square_names in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
         amount_of_total[square_names.total] = exact_arithmetic.square_integer(
-            amounts[names.amount], is_scaled=False
+            amount_exprs[names.amount], is_scaled=False
         )
     return [amount.sum().alias(total_name) for total_name, amount in amount_of_total.items()]
 
 
-def build_groups(table: ResolvedTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
     """Return one row per group in the order of `by`, with Group.NUMBER, `aggregates` and tallies."""
-    groups = table.aggregate_groups(aggregates)
+    groups = table.aggregate_groups(aggregate_exprs)
     if table.group_expr is not None:
         return groups.with_columns(table.group_expr.alias(Group.NUMBER))
     return groups.with_row_index(Group.NUMBER).with_columns(pl.col(Group.NUMBER).cast(pl.UInt32))
@@ -177,10 +179,10 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
         rows = prepare_rows(table, groups, unscored=True)
     else:
         rows = join_group_numbers(table, table.all_rows, groups)
-    amount_columns = class_amounts({name: pl.col(name) for name in table.columns})
+    amount_exprs = class_amounts({name: pl.col(name) for name in table.columns})
     rows = rows.with_columns(
         (amount if whole else amount.cast(pl.Float64)).alias(name)
-        for name, amount in amount_columns.items()
+        for name, amount in amount_exprs.items()
     )
     rows = rows.filter((pl.col(Row.POS) > 0) | (pl.col(Row.NEG) > 0))
     if table.score_dtype.is_float():  # equal scores have equal bits
@@ -328,10 +330,10 @@ def sort_rows(
     inverted_code = (~_code_score(pl.col(Row.SCORE), dtype)).cast(pl.Int128)
     score_key = pl.col(Group.NUMBER).cast(pl.Int128) * 2**66 + 2**65 + inverted_code * 4
     class_bit: pl.Expr = pl.col(Row.LABEL) if has_labels else pl.lit(0)
-    amounts = {} if has_labels else {name: pl.col(name) for name in amount_names}
-    keyed_rows = rows.select((score_key + class_bit).alias(_KEY), *amounts, *carried)
+    amount_exprs = {} if has_labels else {name: pl.col(name) for name in amount_names}
+    keyed_rows = rows.select((score_key + class_bit).alias(_KEY), *amount_exprs, *carried)
     if marks is not None:
-        keyed_marks = marks.select((score_key + _MARK_BIT).alias(_KEY), *amounts)
+        keyed_marks = marks.select((score_key + _MARK_BIT).alias(_KEY), *amount_exprs)
         keyed_rows = pl.concat([keyed_rows, keyed_marks], how="diagonal")
     key = pl.col(_KEY)
     # The fill is above all keys, so the last row of the table counts as a last one.
@@ -339,8 +341,8 @@ def sort_rows(
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     low_bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
     if has_labels:
-        amounts = {Row.POS: low_bits == _POSITIVE_BIT, Row.NEG: low_bits == 0}
-        amounts = {name: test.cast(pl.Int64) for name, test in amounts.items()}
+        amount_exprs = {Row.POS: low_bits == _POSITIVE_BIT, Row.NEG: low_bits == 0}
+        amount_exprs = {name: test.cast(pl.Int64) for name, test in amount_exprs.items()}
     return SortedRows(
         keyed_rows.sort(_KEY),
         (_KEY,),
@@ -354,7 +356,7 @@ def sort_rows(
         is_last=changed_bits > (_POSITIVE_BIT | _MARK_BIT),
         ends_group=changed_bits >= 2**66,
         is_mark=low_bits == _MARK_BIT,
-        amounts=amounts,
+        amounts=amount_exprs,
         negatives_first=has_labels and marks is None,
     )
 
@@ -373,10 +375,8 @@ def _sort_by_columns(
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if has_labels:
-        label_columns = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
-        rows = rows.with_columns(
-            test.cast(pl.Int128).alias(name) for name, test in label_columns.items()
-        )
+        label_exprs = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
+        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in label_exprs.items())
     column_names = (Group.NUMBER, Row.SCORE, *amount_names)
     rows = rows.select(*column_names, *carried, pl.lit(False).alias(Row.MARK))
     if marks is not None:

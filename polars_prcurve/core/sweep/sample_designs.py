@@ -103,7 +103,7 @@ class Design:
         """Add SWEEP_COLUMNS, rates before a row, and sizes to running sums joined with their groups."""
         if not isinstance(self.table, ScoreTable):
             return running_sums  # points have rates, and counts if these are known
-        class_sums: list[dict[str, pl.Expr]] = []
+        class_sum_exprs: list[dict[str, pl.Expr]] = []
         names_of_classes = (("tp", "fn", Segment.RECALL_BEFORE), ("fp", "tn", Segment.FPR_BEFORE))
         for names, (flagged_column, silent_column, before_column) in zip(
             CLASS_SUMS, names_of_classes, strict=True
@@ -113,9 +113,11 @@ class Design:
             silent = pl.col(names.total) - flagged
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
-            sum_columns = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
-            class_sums.append({**sum_columns, before_column: pl.col(names.above) - pl.col(names.before)})
-        count_exprs = to_counts(self.table, *class_sums)
+            sum_exprs = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
+            class_sum_exprs.append(
+                {**sum_exprs, before_column: pl.col(names.above) - pl.col(names.before)}
+            )
+        count_exprs = to_counts(self.table, *class_sum_exprs)
         return running_sums.with_columns(
             pl.col(Row.SCORE).alias("threshold"), *count_exprs
         ).with_columns(
@@ -231,11 +233,11 @@ class PartsDesign(Design):
             for total_column, weight_column in CLASS_WEIGHTS.items()
         )
         by = self.table.by
-        size_sums = [
+        size_sum_exprs = [
             sum_shares(pl.col(CLASS_WEIGHTS[total_column])).alias(size_column)
             for total_column, size_column in _SIZES.items()
         ]
-        sizes = aggregate_by(weighted_parts, by, size_sums).with_columns(
+        sizes = aggregate_by(weighted_parts, by, size_sum_exprs).with_columns(
             pl.when(pl.col(size_column) > 0).then(1 / pl.col(size_column)).alias(size_column)
             for size_column in _SIZES.values()
         )
@@ -285,12 +287,12 @@ def choose_design(table: ResolvedTable, *, effective: bool, at_thresholds: bool 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
     """Return the columns of sizes, Unseen.SHARE and EtaError.VARIANCE of n_pos and n_neg examples."""
-    size_columns = {EffectiveSize.N_POS: n_pos, EffectiveSize.N_NEG: n_neg, Segment.N_NEG_LOCAL: n_neg}
-    size_columns |= {EffectiveSize.N_POS_LEAST: n_pos, EffectiveSize.N_NEG_LEAST: n_neg}
-    size_columns |= {Unseen.SHARE: 1 / (n_pos + 1), Unseen.MISSED_SHARE: 1 / (n_pos + 1)}
+    size_exprs = {EffectiveSize.N_POS: n_pos, EffectiveSize.N_NEG: n_neg, Segment.N_NEG_LOCAL: n_neg}
+    size_exprs |= {EffectiveSize.N_POS_LEAST: n_pos, EffectiveSize.N_NEG_LEAST: n_neg}
+    size_exprs |= {Unseen.SHARE: 1 / (n_pos + 1), Unseen.MISSED_SHARE: 1 / (n_pos + 1)}
     # Of the logit, ln n_pos - ln n_neg. One example more would be a share 1 / (n + 1) of its class.
-    size_columns |= {EtaError.VARIANCE: 1 / n_pos + 1 / n_neg}
-    return [size.alias(name) for name, size in size_columns.items()]
+    size_exprs |= {EtaError.VARIANCE: 1 / n_pos + 1 / n_neg}
+    return [size.alias(name) for name, size in size_exprs.items()]
 
 
 def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
@@ -305,11 +307,13 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     parts = parts.with_columns(
         amount.fill_null(0.0).alias(CLASS_WEIGHTS[total]) for total, amount in weight_of_total.items()
     )
-    share_sums = (
+    share_sum_exprs = (
         sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values()
     )
     total_names = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
-    parts = join_groups(parts, aggregate_by(parts, table.by, share_sums).rename(total_names), table.by)
+    parts = join_groups(
+        parts, aggregate_by(parts, table.by, share_sum_exprs).rename(total_names), table.by
+    )
     return parts.with_columns(
         (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
         for name, total in total_names.items()

@@ -137,15 +137,15 @@ def count_scores(table: ResolvedTable, columns: Sequence[str] = COUNT_COLUMNS) -
     score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
     n_pos, n_neg = (pl.col(names.cum) for names in CLASS_SUMS)
     n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
-    result_columns = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
+    result_exprs = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if has_squares:
         for name, names in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
             square_sum, exponent = pl.col(names.cum), pl.col(names.exponent)
-            result_columns[name] = square_sum.cast(pl.Float64)
+            result_exprs[name] = square_sum.cast(pl.Float64)
             if table.float_sums:
-                result_columns[name] = exact_arithmetic.square_from_integer(square_sum, exponent)
+                result_exprs[name] = exact_arithmetic.square_from_integer(square_sum, exponent)
         columns = (*columns, *SQUARE_COLUMNS)
-    return score_rows.select(*table.by, *(result_columns[name].alias(name) for name in columns))
+    return score_rows.select(*table.by, *(result_exprs[name].alias(name) for name in columns))
 
 
 # Which rows of a sweep are kept -----------------------------------------------------------------
@@ -200,8 +200,8 @@ def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
         too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
         return step - too_many + too_few
 
-    rates = (pl.col("recall"), pl.col(Segment.RECALL_BEFORE))
-    n_steps_reached, n_steps_before = map(count_steps_reached, rates)
+    rate_exprs = (pl.col("recall"), pl.col(Segment.RECALL_BEFORE))
+    n_steps_reached, n_steps_before = map(count_steps_reached, rate_exprs)
     return points.filter(n_steps_reached > n_steps_before)
 
 
@@ -362,22 +362,22 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     # Running sums add up what has a score.
     unscored_of_total = {} if table.unscored is None else _BELOW
-    scored_totals = [
+    scored_total_exprs = [
         pl.col(names.total) - pl.col(unscored_of_total[names.total])
         if names.total in unscored_of_total
         else pl.col(names.total)
         for names in sums
     ]
-    columns = [
+    column_exprs = [
         (total.cum_sum() - total).alias(names.before)
-        for total, names in zip(scored_totals, sums, strict=True)
+        for total, names in zip(scored_total_exprs, sums, strict=True)
     ]
     # A null total makes every rate of an empty class null, without a test per row.
-    columns += [pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS]
+    column_exprs += [pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
         unit = exact_arithmetic.weight_unit(pl.min_horizontal(Group.POS_EXPONENT, Group.NEG_EXPONENT))
-    return [*columns, unit.alias(EffectiveSize.WEIGHT_UNIT)]
+    return [*column_exprs, unit.alias(EffectiveSize.WEIGHT_UNIT)]
 
 
 def _add_up(
@@ -396,7 +396,7 @@ def _add_up(
         rows = sorted_rows.frame.with_row_index(Sweep.CUM_NEG).filter(sorted_rows.amounts[Row.POS] > 0)
         rows = rows.with_row_index(Sweep.CUM_POS)
         pos_before = pl.col(Sweep.CUM_POS).cast(pl.Int64)
-        sum_columns = {
+        sum_exprs = {
             Sweep.CUM_POS: pos_before + 1,
             Sweep.CUM_NEG: pl.col(Sweep.CUM_NEG).cast(pl.Int64) - pos_before,
         }
@@ -405,36 +405,36 @@ def _add_up(
         is_kept, neg_above = sorted_rows.is_last, pl.lit(None, dtype=pl.Int64)
     else:
         rows = sorted_rows.frame
-        sum_columns = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
-        sum_columns |= {name: pl.col(name) for name in other_sums} | {
+        sum_exprs = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
+        sum_exprs |= {name: pl.col(name) for name in other_sums} | {
             Sweep.ENDS_GROUP: sorted_rows.ends_group
         }
         other_columns = (*other_sums, Sweep.ENDS_GROUP)
         is_kept = sorted_rows.is_mark if has_marks else sorted_rows.is_last
         neg_above = pl.col(Sweep.CUM_NEG).shift(1, fill_value=0)
-    running_sums = rows.select(*sorted_rows.columns, **sum_columns, **{_IS_KEPT: is_kept})
+    running_sums = rows.select(*sorted_rows.columns, **sum_exprs, **{_IS_KEPT: is_kept})
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
-    above_columns = {names.above: pl.col(names.cum).shift(1, fill_value=0) for names in sums} | {
+    above_exprs = {names.above: pl.col(names.cum).shift(1, fill_value=0) for names in sums} | {
         Sweep.CUM_NEG_ABOVE: neg_above
     }
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
-    running_sums = running_sums.filter(_IS_KEPT).with_columns(**above_columns)
+    running_sums = running_sums.filter(_IS_KEPT).with_columns(**above_exprs)
     group, threshold = sorted_rows.group.alias(Group.NUMBER), sorted_rows.threshold.alias(Row.SCORE)
     return running_sums.select(
-        group, threshold, *(names.cum for names in sums), *above_columns, *other_columns
+        group, threshold, *(names.cum for names in sums), *above_exprs, *other_columns
     )
 
 
 def add_unscored_rows(running_sums: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add a last row to each group that has examples below all scores; its score is null."""
     groups_with_unscored = groups.filter((pl.col(Group.POS_BELOW) > 0) | (pl.col(Group.NEG_BELOW) > 0))
-    end_columns: dict[str, pl.Expr] = {}
+    end_exprs: dict[str, pl.Expr] = {}
     for names in CLASS_SUMS:
         group_end = pl.col(names.before) + pl.col(names.total).fill_null(0)
-        end_columns |= {names.cum: group_end, names.above: group_end - pl.col(_BELOW[names.total])}
-    last_rows = groups_with_unscored.select(Group.NUMBER, **end_columns)
+        end_exprs |= {names.cum: group_end, names.above: group_end - pl.col(_BELOW[names.total])}
+    last_rows = groups_with_unscored.select(Group.NUMBER, **end_exprs)
     rows = pl.concat([running_sums, last_rows], how="diagonal_relaxed").sort(
         Group.NUMBER, maintain_order=True
     )
@@ -480,13 +480,13 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
         Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero
     ).with_columns(no_score.alias(Row.SCORE))
     name_pairs = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
-    count_columns = [
+    count_exprs = [
         pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in name_pairs
     ]
     part_number = pl.col(Group.NUMBER).alias(PART)
     part_counts = pl.concat(
         [
-            frame.select(part_number, Row.SCORE, *count_columns)
+            frame.select(part_number, Row.SCORE, *count_exprs)
             for frame in (part_points, points_without_alerts)
         ]
     )
@@ -512,8 +512,8 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
 
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    size_aggregates = _aggregate_sizes(table) if table.has_counts else []
-    groups = grouped_rows.build_groups(table, size_aggregates).with_columns(
+    size_aggregate_exprs = _aggregate_sizes(table) if table.has_counts else []
+    groups = grouped_rows.build_groups(table, size_aggregate_exprs).with_columns(
         pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
     )
     if table.has_counts:
@@ -530,13 +530,13 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         descending=[name == Row.SCORE for name in sort_names],
         nulls_last=[False] * len(sort_names),
     )
-    unknown_counts = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
+    unknown_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
     no_score = pl.lit(None, dtype=pl.Float64)
     # Recall stands in for running sums where these only tell whether recall grows.
     rows = add_row_before(rows).with_columns(
         pl.col("recall").alias(Sweep.CUM_POS),
         (no_score if table.score_dtype is None else pl.col(Row.SCORE)).alias("threshold"),
-        **unknown_counts,
+        **unknown_count_exprs,
     )
     n_falls = (pl.col("recall") < pl.col(Segment.RECALL_BEFORE)).sum()
     falls_per_group = rows.group_by(Group.NUMBER).agg(n_falls.alias(GroupSums.RECALL_FALLS))
@@ -552,10 +552,10 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
 
 def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
     """Return the sizes of both classes of a group, and whether they differ between its rows."""
-    columns = table.columns
-    n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+    column_exprs = table.columns
+    n_pos, n_neg = column_exprs["tp"] + column_exprs["fn"], column_exprs["fp"] + column_exprs["tn"]
     # Sizes that are one number are as long as the table this way.
-    size_exprs = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+    size_exprs = [size + 0 * column_exprs["recall"].is_null() for size in (n_pos, n_neg)]
     is_different = pl.any_horizontal(
         (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any())
         for size in size_exprs
@@ -613,10 +613,10 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
     # A join repeated the tallies of a group in all its rows: count those of the first row.
     is_first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
     rows = rows.with_columns(is_first.alias(Sweep.FIRST_IN_GROUP))
-    tally_columns = (
+    tally_exprs = (
         pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
-    rows = stop_if_broken(rows.with_columns(tally_columns), table.tallies.checks)
+    rows = stop_if_broken(rows.with_columns(tally_exprs), table.tallies.checks)
     rows = grouped_rows.keep_counted_groups(table, rows)
     return stop_if_broken(rows, other_checks) if other_checks else rows
 

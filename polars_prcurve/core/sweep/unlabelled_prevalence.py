@@ -127,20 +127,20 @@ def _count_levels(
     check = missing_row_check("reference", key_exprs, has_no_levels, has_no_levels.sum())
     groups = stop_if_broken(groups, [check])
     level_numbers = range(MOST_LEVELS - 1)
-    edge_columns = (
+    edge_exprs = (
         pl.col(_EDGES).list.get(number, null_on_oob=True).alias(f"{_EDGE}{number}")
         for number in level_numbers
     )
     rows = join_groups(
-        table.rows, group_levels.select(*reference.by, *edge_columns), reference.by, how="left"
+        table.rows, group_levels.select(*reference.by, *edge_exprs), reference.by, how="left"
     )
     row_count = pl.lit(1) if Row.LABEL in table.columns else pl.col(Row.NEG)
     rows_by_level = {
         number: pl.when(pl.col(Row.SCORE) >= pl.col(f"{_EDGE}{number}")).then(row_count).otherwise(0)
         for number in level_numbers
     }
-    sum_columns = (amount.sum().alias(f"{_REACH}{number}") for number, amount in rows_by_level.items())
-    groups = join_groups(groups, aggregate_by(rows, table.by, sum_columns), table.by, how="left")
+    sum_exprs = (amount.sum().alias(f"{_REACH}{number}") for number, amount in rows_by_level.items())
+    groups = join_groups(groups, aggregate_by(rows, table.by, sum_exprs), table.by, how="left")
     counted_groups = table.collect(groups.sort(Group.NUMBER), _COLLECTS)
     return counted_groups.select(*table.by, _N_UNLABELLED), _read_counts(counted_groups)
 
@@ -167,17 +167,17 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     )
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
     score_rows = rows.join(groups, on=Group.NUMBER).with_columns(level.alias(_LEVEL))
-    count_columns = {
+    count_exprs = {
         names.amount: (pl.col(names.cum) - pl.col(names.above)).sum().cast(pl.Float64)
         for names in CLASS_SUMS
     }
     level_rows = score_rows.group_by(*table.by, Group.NUMBER, _LEVEL).agg(
-        pl.col(Row.SCORE).min(), **count_columns
+        pl.col(Row.SCORE).min(), **count_exprs
     )
     level_rows = level_rows.sort(Group.NUMBER, _LEVEL)
     edges = pl.col(Row.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
     level_lists = level_rows.group_by(Group.NUMBER, *table.by, maintain_order=True).agg(
-        *count_columns, edges
+        *count_exprs, edges
     )
     check = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
     return table.collect(stop_if_broken(level_lists, [check]).drop(Group.NUMBER), _COLLECTS)

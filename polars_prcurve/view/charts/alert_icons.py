@@ -85,25 +85,27 @@ def alerts(
     if channels.facet is not None:
         value_of_curve = dict(curves.points.select("curve", "value").rows())
         channels = replace(channels, facet=sort_panels(channels.facet, value_of_curve))
-    canvas, grid_of = _draw_icons(curves, channels)
-    level = "interval" if confidence is None else f"{format_level(confidence)} interval"
+    canvas, grid_of_curve = _draw_icons(curves, channels)
+    level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: right. Hollow: false"]
     has_span = "low" in curves.points.columns
     if has_span:
-        doubt = f"Dotted ring: right or not, by the {level}"
-        note.append(f"{doubt}; the deeper tint goes up to the estimate")
-    if any(not grid.words.endswith(" of 100") for grid in grid_of.values()):
+        doubt_text = f"Dotted ring: right or not, by the {level_text}"
+        note.append(f"{doubt_text}; the deeper tint goes up to the estimate")
+    if any(not grid.words.endswith(" of 100") for grid in grid_of_curve.values()):
         rare_note = "Below 1 in 50 a grid has as many alerts as one right one takes"
         note.append(f"{rare_note}, and dotted are those that it may take" if has_span else rare_note)
-    if any(grid.n_icons == MOST_ICONS for grid in grid_of.values()):
+    if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
         note.append(f"No grid has more than {format_count(MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
     panels = canvas.channels.facet
     captions = (
         [f"{label}: {panels.caption_of_label[label]}" for label in panels.labels] if panels else []
     )
-    canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of.values()])
-    finding = say_each_of_100(grid_of, curves, canvas.channels) or "How many of 100 alerts are right"
+    canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of_curve.values()])
+    finding = (
+        say_each_of_100(grid_of_curve, curves, canvas.channels) or "How many of 100 alerts are right"
+    )
     note += curves.describe_sizes()
     # What thresholds were chosen for, such as `Half of the positives found`.
     purpose = "Share of alerts that are right"
@@ -120,28 +122,30 @@ def alerts(
 def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:
     """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
     if len(curves.curve_rows) > _MOST_GRIDS:
-        name = curves.column_of_field.get("group_0")
+        group_column = curves.column_of_field.get("group_0")
         remedy = "pass fewer prevalences or targets"
-        if name is not None and curves.count_distinct(["group_0"]) > 1:
+        if group_column is not None and curves.count_distinct(["group_0"]) > 1:
             first_groups = curves.curve_rows["group_0"].unique(maintain_order=True).head(2).to_list()
-            remedy = f"pick some groups first: table.filter(pl.col({name!r}).is_in({first_groups!r}))"
+            remedy = (
+                f"pick some groups first: table.filter(pl.col({group_column!r}).is_in({first_groups!r}))"
+            )
         raise PrcError(
             f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
             f"{len(curves.curve_rows)}; {remedy}"
         )
     names = [name for name in ("value", "low", "high") if name in curves.points.columns]
     share_rows = curves.points.select("curve", *names).rows()
-    grid_of = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in share_rows}
-    row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of.values())
+    grid_of_curve = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in share_rows}
+    row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of_curve.values())
     height = max(row_shares, default=1.0)
     x_axis, y_axis = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
     facet = channels.facet
     if facet is not None:
-        captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grid_of.items()}
+        captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grid_of_curve.items()}
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, most_width=_WIDTH)
     canvas = Canvas(curves, channels, spec)
-    for curve, grid in grid_of.items():
+    for curve, grid in grid_of_curve.items():
         if facet is None:
             canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
         n_columns, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
@@ -149,12 +153,12 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
         icon_fields = {"size": round(area, 1), "width": stroke_width, "said": grid.caption}
         icon_fields |= channels.curve_fields(curve)
         kinds = [kind for kind, count in grid.kinds for _ in range(count)]
-        for number, kind in enumerate(kinds):
+        for number, icon_kind in enumerate(kinds):
             row, column = divmod(number, n_columns)
-            place = {"kind": kind, "x": (column + 0.5) / n_columns, "y": (row + 0.5) / n_columns}
+            place = {"kind": icon_kind, "x": (column + 0.5) / n_columns, "y": (row + 0.5) / n_columns}
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels.color)
-    return canvas, grid_of
+    return canvas, grid_of_curve
 
 
 def _build_layers(

@@ -142,24 +142,26 @@ def live(
             f"live draws up to {_MAX_CURVES} groups of one column, in colours, and this table has "
             f"{len(curves.curve_rows)}; filter it, or group by one column"
         )
-    sizes = curves.curve_rows.select("n_pos", "n_neg").drop_nulls().rows()
-    n_pos, n_neg = map(float, sizes[0] if sizes and sizes[0][0] > 0 else (1, 99))
+    size_rows = curves.curve_rows.select("n_pos", "n_neg").drop_nulls().rows()
+    n_pos, n_neg = map(float, size_rows[0] if size_rows and size_rows[0][0] > 0 else (1, 99))
     start = max(n_pos / (n_pos + n_neg), _MIN_ETA) if user_start is None else user_start
     # The prevalence of the test set, if all groups share one.
-    etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
-    test_eta = etas.pop() if len(etas) == 1 else None
+    own_etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in size_rows if n_pos > 0 and n_neg > 0}
+    test_eta = own_etas.pop() if len(own_etas) == 1 else None
     # Groups are picked out by their average precision where the slider starts.
     recall, false_alerts = pl.col("recall"), pl.col("fpr") * (1 - start)
-    rows = curves.points.filter(recall > 0)
-    rows = rows.with_columns(precision=recall * start / (recall * start + false_alerts))
-    areas = point_thinning.measure_steps(point_thinning.build_steps(rows, "precision"), "precision")
-    channels = pick_out(channels, areas)
+    point_frame = curves.points.filter(recall > 0)
+    point_frame = point_frame.with_columns(precision=recall * start / (recall * start + false_alerts))
+    area_of_curve = point_thinning.measure_steps(
+        point_thinning.build_steps(point_frame, "precision"), "precision"
+    )
+    channels = pick_out(channels, area_of_curve)
     data, thinning, sentences = _build_data(curves, channels)
     key = chart_assembly.make_key(data, "live")
     note = (channels.color_note, *sentences, *curves.describe_sizes())
     subtitle = "Share of alerts that are right, by recall"
-    text = chart_assembly.ChartText(title, subtitle, note, "", thinning)
-    return _LivePainter(channels, width, start, test_eta, key).draw(data, text)
+    chart_text = chart_assembly.ChartText(title, subtitle, note, "", thinning)
+    return _LivePainter(channels, width, start, test_eta, key).draw(data, chart_text)
 
 
 def read_start(eta: object) -> float | None:
@@ -193,21 +195,25 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
     data = point_thinning.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
     percents = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
-    grid = curves.curve_rows.select("curve").join(percents, how="cross", maintain_order="left_right")
+    grid_frame = curves.curve_rows.select("curve").join(
+        percents, how="cross", maintain_order="left_right"
+    )
     join_options: dict[str, Any] = {"by": "curve", "strategy": "forward", "coalesce": False}
-    lines = rises.sort("recall", maintain_order=True)
+    rise_frame = rises.sort("recall", maintain_order=True)
     join_options |= {"left_on": "at", "right_on": "recall", "check_sortedness": False}
-    readings = grid.join_asof(lines, **join_options)
+    readings = grid_frame.join_asof(rise_frame, **join_options)
     for row in readings.drop_nulls("odds").iter_rows(named=True):
-        numbers = {name: round_digits(row[name]) for name in ("recall", "odds")}
-        place = channels.curve_fields(row["curve"])
-        data.append({"part": "exact", "at": row["at"], "curve": row["curve"], **numbers, **place})
-    dots = point_thinning.build_dots(channels, rises, ["recall", "odds"])
+        value_of_name = {name: round_digits(row[name]) for name in ("recall", "odds")}
+        curve_fields = channels.curve_fields(row["curve"])
+        data.append(
+            {"part": "exact", "at": row["at"], "curve": row["curve"], **value_of_name, **curve_fields}
+        )
+    dot_records = point_thinning.build_dots(channels, rises, ["recall", "odds"])
     sentences = [
-        *([point_thinning.DOTS_OF_STEPS] if dots else []),
+        *([point_thinning.DOTS_OF_STEPS] if dot_records else []),
         *point_thinning.describe_doubt(steps),
     ]
-    return [*data, *dots], point_thinning.describe_thinning(rises, steps), sentences
+    return [*data, *dot_records], point_thinning.describe_thinning(rises, steps), sentences
 
 
 @dataclass
@@ -223,17 +229,19 @@ class _LivePainter:
     def __post_init__(self) -> None:
         self.pixels = WIDTH if isinstance(self.width, str) else self.width
         # Whether the chart is narrow, as a Vega expression: a page decides it where it sets the width.
-        is_narrow = json.dumps(self.pixels < _NARROW)
-        self.narrow = f"width < {_NARROW}" if self.width == "container" else is_narrow
+        narrow_test = json.dumps(self.pixels < _NARROW)
+        self.narrow = f"width < {_NARROW}" if self.width == "container" else narrow_test
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
         self.x, self.y = self.recall.build_x(self.pixels), self.precision.build_y(HEIGHT)
         self.color = [self.channels.color.encode()] if self.channels.color else []
         # The rows of each name, which stand left of its numbers, also on a phone.
         labels = self.channels.color.shown_labels if self.channels.color else [""]
-        letters = 36 if self.narrow == "false" else 20
-        rows = {label: wrap_words(label.strip(ISOLATES), letters) for label in labels}
-        self.names = {label: [*map(isolate_name, parts)] or [""] for label, parts in rows.items()}
+        n_letters = 36 if self.narrow == "false" else 20
+        rows_of_label = {label: wrap_words(label.strip(ISOLATES), n_letters) for label in labels}
+        self.names = {
+            label: [*map(isolate_name, parts)] or [""] for label, parts in rows_of_label.items()
+        }
 
     def draw(self, data: list[dict[str, Any]], text: chart_assembly.ChartText) -> alt.LayerChart:
         """Return the whole chart."""
@@ -241,12 +249,12 @@ class _LivePainter:
         layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
         layers[1:1] = self._build_axis()
         # The note, or one for a narrow chart and one for a wide one if a page decides.
-        foot = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self.names.values())
-        labels = self.precision.measure_labels()
-        room_of = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
-        for test, (room, inset) in room_of.items():
-            note = chart_assembly.build_note(text, room, foot, inset - labels)
-            layers += [note.transform_filter(test)] if note and test != "false" else []
+        foot_y = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self.names.values())
+        labels_width = self.precision.measure_labels()
+        room_of_test = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
+        for narrow_test, (room, inset) in room_of_test.items():
+            note = chart_assembly.build_note(text, room, foot_y, inset - labels_width)
+            layers += [note.transform_filter(narrow_test)] if note and narrow_test != "false" else []
         pointed_place = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
         layers[0] = layers[0].add_params(
             alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
@@ -255,8 +263,8 @@ class _LivePainter:
         )
         chart = chart_assembly.stack_layers(layers, data=alt.InlineData(values=[]))
         room = _NARROW_ROOM if self.narrow != "false" else self.pixels
-        title = chart_assembly.build_title(text, room + 20)
-        chart = chart_assembly.set_properties(chart, width=self.width, height=HEIGHT, **title)
+        title_options = chart_assembly.build_title(text, room + 20)
+        chart = chart_assembly.set_properties(chart, width=self.width, height=HEIGHT, **title_options)
         if self.width == "container":
             chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         if text.title is None:
@@ -269,75 +277,96 @@ class _LivePainter:
 
     def _build_curves(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return places to point at, alerts at random, the lines, and what follows the pointer."""
-        single = _draw_from([{}])
-        chance = single.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
+        single_chart = _draw_from([{}])
+        chance_layer = single_chart.mark_rule(**style.REFERENCE).transform_calculate(
+            place=_PLACE.format("eta")
+        )
         spec = ChartSpec(self.recall, self.precision, "step-before")
         painter = chart_assembly.Painter(spec, self.x, self.y, self.channels, self.key, can_choose=False)
         parts = {row["part"] for row in data} & {"dot"}
-        lines = [*painter.build_lines(data), *painter.build_marks(parts)]
-        lines = [line.transform_calculate(place=_PLACE.format(f"({_PRECISION})")) for line in lines]
-        targets = _draw_from([{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)])
-        targets = targets.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(self.x)
-        targets = targets.properties(name=f"places_{self.key}").add_params(
+        line_layers = [*painter.build_lines(data), *painter.build_marks(parts)]
+        line_layers = [
+            line_layer.transform_calculate(place=_PLACE.format(f"({_PRECISION})"))
+            for line_layer in line_layers
+        ]
+        target_layer = _draw_from(
+            [{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)]
+        )
+        target_layer = target_layer.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(
+            self.x
+        )
+        target_layer = target_layer.properties(name=f"places_{self.key}").add_params(
             chart_assembly.select_pointed(self.key, "at", False)
         )
-        rule = single.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
+        rule_layer = (
+            single_chart.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
+        )
         look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
         look |= {"filled": True, "size": 85, "opacity": 1, "stroke": "white", "strokeWidth": 1.5}
-        dots = self._pick_exact().mark_point(**look).encode(self.x, self.y, *self.color)
-        return [targets, chance.encode(self.y), *lines, rule, dots]
+        dot_layer = self._pick_exact().mark_point(**look).encode(self.x, self.y, *self.color)
+        return [target_layer, chance_layer.encode(self.y), *line_layers, rule_layer, dot_layer]
 
     def _build_axis(self) -> list[alt.Chart]:
         """Return the grid and the labels of precision, which follow the slider."""
-        ticks = _draw_from([{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)])
-        ticks = ticks.transform_filter("datum.k <= (decades === 0 ? 5 : decades)")
-        ticks = ticks.transform_calculate(value=_TICK)
-        ticks = ticks.transform_calculate(place=_PLACE.format("datum.value"))
-        grid = ticks.mark_rule(color=style.ZONE, aria=False).encode(self.x, self.y, alt.X2("to"))
+        tick_layer = _draw_from([{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)])
+        tick_layer = tick_layer.transform_filter("datum.k <= (decades === 0 ? 5 : decades)")
+        tick_layer = tick_layer.transform_calculate(value=_TICK)
+        tick_layer = tick_layer.transform_calculate(place=_PLACE.format("datum.value"))
+        grid_layer = tick_layer.mark_rule(color=style.ZONE, aria=False).encode(
+            self.x, self.y, alt.X2("to")
+        )
         look: dict[str, Any] = {"fontSize": style.TICK_SIZE, "align": "right", "opacity": 0.8}
-        label = f"decades > 3 ? ({LABELS['one in']}) : ({LABELS['percent']})"
-        labels = ticks.transform_calculate(text=label).mark_text(dx=-6, aria=False, **look)
-        return [grid, labels.encode(x=fix_x(0), y=self.y, text="text:N")]
+        label_formula = f"decades > 3 ? ({LABELS['one in']}) : ({LABELS['percent']})"
+        label_layer = tick_layer.transform_calculate(text=label_formula).mark_text(
+            dx=-6, aria=False, **look
+        )
+        return [grid_layer, label_layer.encode(x=fix_x(0), y=self.y, text="text:N")]
 
     def _pick_exact(self) -> alt.Chart:
         """Return a chart of the row of each curve at the recall under the pointer."""
-        exact = chart_assembly.keep_part(alt.Chart(), "exact")
-        exact = exact.transform_filter("abs(datum.at - at) < 1e-6")
-        color = self.channels.color
-        if color and color.colored_labels is not None:
-            is_shown = alt.FieldOneOfPredicate(field="color", oneOf=color.shown_labels)
-            exact = exact.transform_filter(is_shown)
-        exact = exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
-        return exact.transform_calculate(place=_PLACE.format("datum.precision"))
+        exact_layer = chart_assembly.keep_part(alt.Chart(), "exact")
+        exact_layer = exact_layer.transform_filter("abs(datum.at - at) < 1e-6")
+        color_channel = self.channels.color
+        if color_channel and color_channel.colored_labels is not None:
+            is_shown = alt.FieldOneOfPredicate(field="color", oneOf=color_channel.shown_labels)
+            exact_layer = exact_layer.transform_filter(is_shown)
+        exact_layer = exact_layer.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
+        return exact_layer.transform_calculate(place=_PLACE.format("datum.precision"))
 
     def _build_ruler(self) -> list[alt.Chart]:
         """Return the ruler above the curves: its line, ticks, words, handle, and places to drag to."""
         powers = [10.0**-k for k in range(6, 0, -1)] + [1.0]
-        ticks = [
+        tick_records = [
             {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all", "odd": k % 2}
             for k, eta in enumerate(powers)
         ]
         y = fix_y(_RULER)
         quiet: dict[str, Any] = {"color": style.QUIET, "aria": False}
-        ruler = _draw_from([{"recall": 0.0, "to": 1.0}], self.x, alt.X2("to"), y)
-        marks = _draw_from(ticks, self.x, y).transform_filter(f"datum.odd === 0 || !({self.narrow})")
-        tick_words = marks.mark_text(fontSize=style.TICK_SIZE, baseline="top", dy=9, **quiet)
+        ruler_layer = _draw_from([{"recall": 0.0, "to": 1.0}], self.x, alt.X2("to"), y)
+        mark_layer = _draw_from(tick_records, self.x, y).transform_filter(
+            f"datum.odd === 0 || !({self.narrow})"
+        )
+        tick_words = mark_layer.mark_text(fontSize=style.TICK_SIZE, baseline="top", dy=9, **quiet)
         layers = [
-            ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False),
-            marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False),
+            ruler_layer.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False),
+            mark_layer.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False),
             tick_words.encode(text="text:N"),
         ]
         if self.test_eta is not None and self.test_eta >= _MIN_ETA:
             # A triangle as a letter is in few typefaces, and would change that of the words beside it.
             record = {"recall": _place_on_ruler(self.test_eta), "text": "test set"}
-            test_mark = _draw_from([record], self.x, y)
-            test_word = test_mark.mark_text(fontSize=style.NOTE_SIZE, baseline="bottom", dy=-17, **quiet)
-            arrow = test_mark.mark_point(shape="triangle-down", size=32, filled=True, opacity=1, **quiet)
-            layers += [test_word.encode(text="text:N"), arrow.encode(y=fix_y(_RULER - 12))]
-        handle = _draw_from([{}], self.x, y).transform_calculate(recall="1 - log(eta) / log(1e-6)")
+            test_mark_layer = _draw_from([record], self.x, y)
+            test_word = test_mark_layer.mark_text(
+                fontSize=style.NOTE_SIZE, baseline="bottom", dy=-17, **quiet
+            )
+            arrow_layer = test_mark_layer.mark_point(
+                shape="triangle-down", size=32, filled=True, opacity=1, **quiet
+            )
+            layers += [test_word.encode(text="text:N"), arrow_layer.encode(y=fix_y(_RULER - 12))]
+        handle_layer = _draw_from([{}], self.x, y).transform_calculate(recall="1 - log(eta) / log(1e-6)")
         look: dict[str, Any] = {"color": style.COLORS[0], "stroke": "white", "strokeWidth": 2}
-        handle = handle.mark_point(filled=True, size=240, opacity=1, **look)
-        return [*layers, handle, self._build_grabs()]
+        handle_layer = handle_layer.mark_point(filled=True, size=240, opacity=1, **look)
+        return [*layers, handle_layer, self._build_grabs()]
 
     def _build_grabs(self) -> alt.Chart:
         """Return the unseen places that the pointer drags to: ten a decade, and the start exactly."""
@@ -346,20 +375,24 @@ class _LivePainter:
             stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
         start_twins = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
         etas = sorted((stops - start_twins) | {float(self.start)})
-        places = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]
-        width = alt.ExprRef("width / 58")  # no wider than the way to the next place
-        grabs = _draw_from(places, self.x, fix_y(_RULER - 14)).encode(y2=alt.value(_RULER + 14))
-        grabs = grabs.mark_rule(strokeWidth=width, opacity=0.001, cursor="ew-resize", aria=False)
+        stop_records = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]
+        grab_width = alt.ExprRef("width / 58")  # no wider than the way to the next place
+        grab_layer = _draw_from(stop_records, self.x, fix_y(_RULER - 14)).encode(
+            y2=alt.value(_RULER + 14)
+        )
+        grab_layer = grab_layer.mark_rule(
+            strokeWidth=grab_width, opacity=0.001, cursor="ew-resize", aria=False
+        )
         # By dragging, and from a list in words, which a keyboard and a screen reader can use.
-        words = [say_eta(eta) for eta in etas[::-1]]
-        bind = alt.binding_select(options=etas[::-1], labels=words, name="Share of positives: ")
+        eta_texts = [say_eta(eta) for eta in etas[::-1]]
+        bind = alt.binding_select(options=etas[::-1], labels=eta_texts, name="Share of positives: ")
         is_stop = f"{chart_assembly.EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
         options: dict[str, Any] = {"on": f"pointerdown[{is_stop}], {drag}", "bind": bind, "clear": False}
-        start = [{"eta": self.start}]
-        picked = alt.selection_point(name="picked", fields=["eta"], value=start, **options)
-        ruler: alt.Chart = grabs.properties(name=f"ruler_{self.key}")
-        return ruler.add_params(picked)
+        start_records = [{"eta": self.start}]
+        picked = alt.selection_point(name="picked", fields=["eta"], value=start_records, **options)
+        ruler_layer: alt.Chart = grab_layer.properties(name=f"ruler_{self.key}")
+        return ruler_layer.add_params(picked)
 
     def _build_numbers(self) -> list[alt.Chart]:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
@@ -367,31 +400,37 @@ class _LivePainter:
         heads = ["'right'", "'found'", self._pick("'per million'", "'alerts per million'")]
         places = [self._pick(0.57, 0.66), self._pick(0.72, 0.79), "1"]
         # On a phone names begin below the labels of the axis, and end where numbers may begin.
-        start = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
+        start_formula = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _ALERT_WORDS)
-        source, addition = _draw_from([{}]), self._pick("''", "' or just above'")
-        place_words = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {addition}"
+        source_chart, addition = _draw_from([{}]), self._pick("''", "' or just above'")
+        reading_formula = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {addition}"
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
-        head = source.transform_calculate(said=place_words, recall=start)
-        layers = [head.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")]
+        head_layer = source_chart.transform_calculate(said=reading_formula, recall=start_formula)
+        layers = [
+            head_layer.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")
+        ]
         for place, name in zip(places, heads, strict=True):
-            column = source.transform_calculate(recall=place, text=name)
-            column = column.mark_text(align="right", **quiet)
-            layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
+            column_layer = source_chart.transform_calculate(recall=place, text=name)
+            column_layer = column_layer.mark_text(align="right", **quiet)
+            layers.append(column_layer.encode(self.x, y=fix_y(top), text="text:N"))
         bold: dict[str, Any] = {"baseline": "bottom", "fontWeight": "bold"}
         bold["fontSize"] = alt.ExprRef(self._pick(11.5, 14))
         for label, names in self.names.items():
-            y, row = fix_y(top + 22), self._pick_exact()
-            for number, name in enumerate(names):
-                layer = _draw_from([{"color": label, "text": name}]).transform_calculate(recall=start)
+            y, row_layer = fix_y(top + 22), self._pick_exact()
+            for row_number, name in enumerate(names):
+                layer = _draw_from([{"color": label, "text": name}]).transform_calculate(
+                    recall=start_formula
+                )
                 layer = layer.mark_text(align="left", **bold)
-                name_y = fix_y(top + 22 + _NAME_ROW * number)
+                name_y = fix_y(top + 22 + _NAME_ROW * row_number)
                 layers.append(layer.encode(self.x, y=name_y, text="text:N").encode(*self.color))
             top += 4 + _NAME_ROW * len(names)
             if label:
-                row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
+                row_layer = row_layer.transform_filter(
+                    alt.FieldEqualPredicate(field="color", equal=label)
+                )
             for place, cell in zip(places, cells, strict=True):
-                text = row.transform_calculate(said=cell).transform_calculate(recall=place)
+                text = row_layer.transform_calculate(said=cell).transform_calculate(recall=place)
                 text = text.mark_text(align="right", **bold).encode(self.x, y=y, text="said:N")
                 layers.append(text.encode(*self.color))
         return layers

@@ -67,11 +67,11 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     """
     check_words(title)
     frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
-    groups = frame.columns[: frame.columns.index("eta")]
-    column_of_field = result_tables.name_group_fields(groups) | {"metric": "metric"}
+    group_columns = frame.columns[: frame.columns.index("eta")]
+    column_of_field = result_tables.name_group_fields(group_columns) | {"metric": "metric"}
     column_of_field |= {"group_a": "model_a", "group_b": "model_b"}
-    pairs = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:], "resolved"])
-    curves = result_tables.build_lines(pairs, column_of_field, "difference")
+    pair_frame = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:], "resolved"])
+    curves = result_tables.build_lines(pair_frame, column_of_field, "difference")
     if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
@@ -81,26 +81,26 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     canvas = Canvas(curves, _build_panels(curves), spec)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")
     canvas.words.clear()  # 0 needs no name
-    doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
-    points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
-    line_records = canvas.draw_lines(points, ["side"])
+    doubt_frame = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
+    point_frame = split_by_doubt(_add_sides(doubt_frame), "linear", ["side"])
+    line_records = canvas.draw_lines(point_frame, ["side"])
     canvas.draw_few_places(row for row in line_records if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    grey_note = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
-    shaded = f"Shaded: {_say_level(confidence)}{grey_note}"
+    grey_note = ", grey where they hold 0" if _HOLDS_0 in point_frame["side"] else ""
+    shaded_note = f"Shaded: {_say_level(confidence)}{grey_note}"
     open_rows = rows.filter(pl.col("resolved").fill_null(False).not_())
     dotted_note = "Dotted: the test does not settle which is better" if len(open_rows) else ""
     # An interval may leave out 0 all the same.
     if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
         dotted_note += ", even where all of the shade is on one side of 0: "
         dotted_note += "intervals from so few examples may be too narrow"
-    note = (shaded, dotted_note, *curves.describe_left_out())
+    note = (shaded_note, dotted_note, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
-        first = curves.curve_rows.row(0, named=True)
-        metric, names = label_formats.format_metric(first["metric"]), _name_models(first)
+        first_row = curves.curve_rows.row(0, named=True)
+        metric, names = label_formats.format_metric(first_row["metric"]), _name_models(first_row)
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
-        if is_higher_better(first["metric"]):
+        if is_higher_better(first_row["metric"]):
             canvas.words += _name_sides(names, spec.y)
             finding = say_better(rows, names)
     subtitle += ", in points, by share of positives"
@@ -125,14 +125,14 @@ def _say_level(confidence: float | None) -> str:
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    a, b = (label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
-    return a, b
+    name_a, name_b = (label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
+    return name_a, name_b
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
     """Add `side`, the number in _SIDE_COLORS of the stretch that leads to a point."""
     side_here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
-    side_before, side_after = (pl.col("here").shift(by).over("curve") for by in (1, -1))
+    side_before, side_after = (pl.col("here").shift(step).over("curve") for step in (1, -1))
     is_first = pl.int_range(pl.len()).over("curve") == 0
     side_start = pl.when(is_first).then(side_after.fill_null(pl.col("here"))).otherwise(side_before)
     side = pl.when(side_start == pl.col("here")).then("here").otherwise(_HOLDS_0)
@@ -147,15 +147,17 @@ def _build_panels(curves: ChartCurves) -> Channels:
     others = [name for name in fields if name not in _PAIR]
     if len(others) == len(fields):
         return Channels(None, build_channel(curves, fields, is_eta_added=False))
-    pairs = build_channel(curves, [*others, *_PAIR], is_eta_added=False)
-    names = {}
+    pair_channel = build_channel(curves, [*others, *_PAIR], is_eta_added=False)
+    pair_texts = {}
     for row in curves.curve_rows.to_dicts():
-        (a, b), label = _name_models(row), pairs.label_of_curve[row["curve"]]
-        names[label] = f"{label.removesuffix(f'{a} · {b}')}{a} minus {b}"
-    labels = [names[label] for label in pairs.labels]
+        (name_a, name_b), label = _name_models(row), pair_channel.label_of_curve[row["curve"]]
+        pair_texts[label] = f"{label.removesuffix(f'{name_a} · {name_b}')}{name_a} minus {name_b}"
+    labels = [pair_texts[label] for label in pair_channel.labels]
     title = " · ".join([*(curves.column_of_field[name] for name in others), "two models"])
-    label_of = {curve: names[label] for curve, label in pairs.label_of_curve.items()}
-    return Channels(None, replace(pairs, title=title, labels=labels, label_of_curve=label_of))
+    label_of_curve = {curve: pair_texts[label] for curve, label in pair_channel.label_of_curve.items()}
+    return Channels(
+        None, replace(pair_channel, title=title, labels=labels, label_of_curve=label_of_curve)
+    )
 
 
 def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
@@ -163,12 +165,12 @@ def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
     height = round(540 * _HEIGHT)
     above: dict[str, Any] = {"py": 6, "baseline": "top", "color": _SIDE_COLORS[0]}
     below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": _SIDE_COLORS[1]}
-    at_0 = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
+    zero_looks = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
     ends: list[dict[str, Any]] = [{"px": 8}, {"px": 532, "align": "right"}]
     return [
         choose_way(
             Word(text=f"{where} 0: {name} better", weight="bold", **side | place | end)
-            for place in ({}, {"baseline": side["baseline"], **at_0[where == "Above"]})
+            for place in ({}, {"baseline": side["baseline"], **zero_looks[where == "Above"]})
             for end in ends
         )
         for name, where, side, share_of_axis in zip(
@@ -186,8 +188,8 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
     ends = (row["low"], row["high"])
     interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-    certainty = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
-    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty}"
+    certainty_text = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
+    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty_text}"
 
 
 def _draw_table(
@@ -213,8 +215,8 @@ def _draw_table(
         *curves.describe_left_out(),
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    where = label_formats.say_etas(etas)
-    subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {where}"
+    etas_text = label_formats.say_etas(etas)
+    subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {etas_text}"
     finding, n_settled = "Differences of models", len(lines) - len(open_lines)
     if lines:
         finding = f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} are settled"
@@ -240,8 +242,12 @@ class IntervalRow(NamedTuple):
         numbers = [x for x in (self.value, self.low, self.high) if x is not None]
         # No end reads as 0 that is not 0, or nobody could tell on which side of it the interval ends.
         is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in numbers)
-        words = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in numbers]
-        return words[0] if len(words) < 3 else f"{words[0]} ({words[1]} to {words[2]})"
+        number_texts = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in numbers]
+        return (
+            number_texts[0]
+            if len(number_texts) < 3
+            else f"{number_texts[0]} ({number_texts[1]} to {number_texts[2]})"
+        )
 
 
 def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
@@ -252,8 +258,8 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         names, value = names[::-1], -value
         low, high = (None if end is None else -end for end in (high, low))
     if sum(map(len, names)) > _MOST_LETTERS:
-        a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
-        names = a, b
+        name_a, name_b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
+        names = name_a, name_b
     joint = ("over" if is_settled else "and") if is_better else "minus"
     group_names = [
         label_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
@@ -264,25 +270,27 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
 
 def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
-    order = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
-    shown_rows, further_rows = order[:_MOST_ROWS], order[_MOST_ROWS:]
+    ranked = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
+    shown_rows, further_rows = ranked[:_MOST_ROWS], ranked[_MOST_ROWS:]
     x = _build_axis(end for row in shown_rows for end in row[1:4])
     n_settled = sum(row.is_settled for row in shown_rows)
     has_open = n_settled < len(shown_rows)
     # Rows that are not settled stand below a heading of their own.
     places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
-    n = len(shown_rows) + has_open + bool(further_rows)
+    n_lines = len(shown_rows) + has_open + bool(further_rows)
     room = round(max((style.measure_text(row.name) for row in shown_rows), default=0)) + 14
-    y = ChartAxis("row", "", n - 0.5, -0.5, "none", room=room)
-    spec = ChartSpec(x, y, "linear", height=n * _ROW / _WIDTH, most_width=_WIDTH, names="none")
+    y = ChartAxis("row", "", n_lines - 0.5, -0.5, "none", room=room)
+    spec = ChartSpec(x, y, "linear", height=n_lines * _ROW / _WIDTH, most_width=_WIDTH, names="none")
     canvas = Canvas(curves, Channels(None, None), spec)
     canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
-    right = canvas.size.width + max((style.measure_text(row.say()) for row in shown_rows), default=0) + 8
+    right_x = (
+        canvas.size.width + max((style.measure_text(row.say()) for row in shown_rows), default=0) + 8
+    )
     for row, place in zip(shown_rows, places, strict=True):
         look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
         weight: Any = "bold" if row.is_settled else "normal"
         canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
-        canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
+        canvas.words.append(Word(text=row.say(), px=round(right_x), align="right", **look))
         values = {x.field: row.value, "low": row.low, "high": row.high}
         record = {
             name: label_formats.round_digits(value)
@@ -295,9 +303,9 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
     if further_rows:
         n_further = sum(row.is_settled for row in further_rows)
-        tests = f"{format_count(n_further)} of them settled and smaller than these"
-        text = f"and {format_count(len(further_rows))} more, {tests if n_further else 'none settled'}"
-        canvas.words.append(Word(text=text, y=n - 1.0, **quiet))
+        rest = f"{format_count(n_further)} of them settled and smaller than these"
+        text = f"and {format_count(len(further_rows))} more, {rest if n_further else 'none settled'}"
+        canvas.words.append(Word(text=text, y=n_lines - 1.0, **quiet))
     canvas.layers += _build_layers(*canvas.place)
     return canvas
 
@@ -308,12 +316,14 @@ def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     looks: Any = {"===": (style.INK, {"strokeWidth": 2}, {"filled": True})}
     looks["!=="] = (style.QUIET, dotted, hollow)
     layers = []
-    for test, (color, line, point) in looks.items():
-        rule = alt.Chart().mark_rule(aria=False, color=color, **line)
-        dot = alt.Chart().mark_point(shape="circle", size=60, opacity=1, color=color, **point)
-        dot = dot.encode(x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points"))
+    for vega_test, (color, line_look, point_look) in looks.items():
+        rule_layer = alt.Chart().mark_rule(aria=False, color=color, **line_look)
+        dot_layer = alt.Chart().mark_point(shape="circle", size=60, opacity=1, color=color, **point_look)
+        dot_layer = dot_layer.encode(
+            x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points")
+        )
         layers += [
-            keep_part(layer.transform_filter(f"datum.settled {test} 1"), "interval")
-            for layer in (rule.encode(alt.X("low:Q"), y, alt.X2("high")), dot)
+            keep_part(layer.transform_filter(f"datum.settled {vega_test} 1"), "interval")
+            for layer in (rule_layer.encode(alt.X("low:Q"), y, alt.X2("high")), dot_layer)
         ]
     return layers

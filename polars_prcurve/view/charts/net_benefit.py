@@ -74,9 +74,9 @@ def decision_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
-    mean_of = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
+    mean_of_curve = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
     are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
-    channels = choose_channels(curves, color, facet, mean_of, are_apart=are_apart)
+    channels = choose_channels(curves, color, facet, mean_of_curve, are_apart=are_apart)
     n_events = choose_events(curves.curve_rows["eta"])
     unit = "1 000" if n_events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, n_events)
@@ -104,8 +104,8 @@ def decision_curve(
         "Not drawn: a risk of 0" if x.is_log and (points_of_table[_RISK] < x.low).any() else "",
         *curves.describe_sizes(),
     ]
-    cases = f"Net benefit: true cases per {unit} cases, after false alerts are paid for"
-    subtitle = curves.join_etas(f"{cases},")
+    cases_text = f"Net benefit: true cases per {unit} cases, after false alerts are paid for"
+    subtitle = curves.join_etas(f"{cases_text},")
     finding = say_net_benefit(curves, channels, _mark_risk(canvas, n_events), f"true cases per {unit}")
     finding = finding or "What acting on the model is worth, by risk"
     return canvas.finish(title, finding, subtitle, note)
@@ -137,27 +137,33 @@ def _build_axes(
     """Return the axis of risks, linear or log, and that of net benefit."""
     facet = channels.facet
     risks = curves.points[_RISK].unique().sort()
-    positives = risks.filter(risks > 0).to_list() or [0.01]
-    low, high = positives[0], positives[-1]
+    positive_risks = risks.filter(risks > 0).to_list() or [0.01]
+    low, high = positive_risks[0], positive_risks[-1]
     is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
     if high < 1.01 * low:  # one risk
         low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
     x_title = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
-    low, words = (low, "share") if is_log else (0.0, "percent")
-    x = ChartAxis(_RISK, x_title, low, high, words, is_log=is_log)
+    low, number_style = (low, "share") if is_log else (0.0, "percent")
+    x = ChartAxis(_RISK, x_title, low, high, number_style, is_log=is_log)
     bottom, top = _find_ends(curves.points, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
-        is_in = {
-            label: pl.col("curve").is_in(numbers) for label, numbers in facet.curves_of_label.items()
+        filter_of_label = {
+            label: pl.col("curve").is_in(curve_numbers)
+            for label, curve_numbers in facet.curves_of_label.items()
         }
-        etas = [curves.curve_rows.filter(is_in[label])["eta"].mean() for label in is_in]
+        etas = [
+            curves.curve_rows.filter(filter_of_label[label])["eta"].mean() for label in filter_of_label
+        ]
         if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-            ranges = {label: _find_ends(curves.points.filter(is_in[label]), x) for label in is_in}
-    title, words = "Net benefit per 1 000", "thousandths"
+            ranges = {
+                label: _find_ends(curves.points.filter(filter_of_label[label]), x)
+                for label in filter_of_label
+            }
+    title, number_style = "Net benefit per 1 000", "thousandths"
     if n_events > 1_000:
-        title, words = "Net benefit per million", "millionths"
-    return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
+        title, number_style = "Net benefit per million", "millionths"
+    return x, ChartAxis(_VALUE, title, bottom, top, number_style, is_free=bool(ranges), ranges=ranges)
 
 
 def _find_ends(points: pl.DataFrame, x_axis: ChartAxis) -> tuple[float, float]:
@@ -224,21 +230,25 @@ def _cut_below(
     risk_expr, value_expr, bottom_expr = pl.col(_RISK), pl.col(_VALUE), pl.col("bottom")
     points = _add_bottoms(canvas, table_points.filter(risk_expr >= canvas.spec.x.low))
     # The straight line from the point before crosses the bottom at this share of its way.
-    height_before, height_after = (
+    height_before_expr, height_after_expr = (
         (value_expr - bottom_expr).shift(1).over("curve"),
         value_expr - bottom_expr,
     )
-    risk_at_bottom = risk_expr.shift(1).over("curve") + height_before / (
-        height_before - height_after
+    risk_at_bottom = risk_expr.shift(1).over("curve") + height_before_expr / (
+        height_before_expr - height_after_expr
     ) * risk_expr.diff().over("curve")
-    crossings = points.with_columns(at=risk_at_bottom).filter((height_before < 0) != (height_after < 0))
+    crossings = points.with_columns(at=risk_at_bottom).filter(
+        (height_before_expr < 0) != (height_after_expr < 0)
+    )
     crossings = crossings.with_columns(pl.col("at").alias(_RISK), bottom_expr.alias(_VALUE)).drop("at")
-    raised_ends = [pl.max_horizontal(column, "bottom").alias(column) for column in band_columns]
-    upper_points = points.with_columns(pl.when(value_expr >= bottom_expr).then(value_expr), *raised_ends)
+    raised_end_exprs = [pl.max_horizontal(column, "bottom").alias(column) for column in band_columns]
+    upper_points = points.with_columns(
+        pl.when(value_expr >= bottom_expr).then(value_expr), *raised_end_exprs
+    )
     upper_points = upper_points.with_columns(
         pl.when(value_expr.is_not_null()).then(column).alias(column) for column in band_columns
     )
-    all_points = pl.concat([upper_points, crossings.with_columns(*raised_ends)])
+    all_points = pl.concat([upper_points, crossings.with_columns(*raised_end_exprs)])
     return all_points.sort("curve", _RISK, maintain_order=True)
 
 

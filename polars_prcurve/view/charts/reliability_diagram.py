@@ -173,11 +173,11 @@ def judge_ranges(
     odds_factor = (
         pl.lit(1.0) if shown_eta is None else shown_eta / (1 - shown_eta) * (1 - own_eta) / own_eta
     )
-    moved_shares = {
+    moved_share_exprs = {
         column: share_expr * odds_factor / (share_expr * odds_factor + 1 - share_expr)
         for column, share_expr in share_exprs.items()
     }
-    return judged_ranges.with_columns(**moved_shares)
+    return judged_ranges.with_columns(**moved_share_exprs)
 
 
 def _draw_ranges(

@@ -402,10 +402,10 @@ def describe_test(findings: Findings, date: str | None) -> str:
     if findings.dropped_rows is not None:
         phrases.append(number_words.say_dropped_rows(findings.dropped_rows))
     # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
-    plain_columns = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
+    unchanged_exprs = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
     evidence_tables = (findings.evidence.curves, findings.evidence.areas)
     csv_text = "".join(
-        evidence_table.with_columns(plain_columns).write_csv() for evidence_table in evidence_tables
+        evidence_table.with_columns(unchanged_exprs).write_csv() for evidence_table in evidence_tables
     )
     phrases.append(f"data {hashlib.sha256(csv_text.encode()).hexdigest()[:12]}")
     return number_words.glue_numbers(value_phrases.start_sentence(" · ".join(phrases)))

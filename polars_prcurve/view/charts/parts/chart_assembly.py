@@ -81,8 +81,8 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
 
 def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
     """Return the selection of what the pointer reads, by a field of its records."""
-    is_read = f"{EVENT_DATUM} && event.item.datum.place"
-    events = f"pointermove[{is_read}], pointerdown[{is_read}]"
+    read_test = f"{EVENT_DATUM} && event.item.datum.place"
+    events = f"pointermove[{read_test}], pointerdown[{read_test}]"
     options: dict[str, Any] = {"fields": [field], "on": events, "empty": False, "clear": clear}
     return alt.selection_point(name=f"pointed_{key}", **options)
 
@@ -91,51 +91,57 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     """Return the chart of these records, in panels if there is a facet."""
     panel = replace(panel, spec=replace(panel.spec, has_margin=True))
     spec, size, facet = panel.spec, panel.size, panel.channels.facet
-    layered, records = build_panel(panel, words, own_layers)
+    layered_chart, records = build_panel(panel, words, own_layers)
     records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
     room = spec.y.measure_labels()
     if facet is not None:
-        panels, layers = _build_panels(layered, panel, facet, records)
+        panels, layers = _build_panels(layered_chart, panel, facet, records)
         if facet.fields != ["eta"]:  # else heads say it
             text = replace(text, note=(f"Panels: {facet.title}", *text.note))
         width = size.columns * (size.width + PANEL_GAP)
-        finished: Chart = join_note(panels, build_note(text, width, 0, -room), max(width - 60, 40), 14)
-        finished = set_properties(finished, **build_title(text, width))
+        finished_chart: Chart = join_note(
+            panels, build_note(text, width, 0, -room), max(width - 60, 40), 14
+        )
+        finished_chart = set_properties(finished_chart, **build_title(text, width))
         # One layer goes through Altair's facet, which copies all it is given; the others follow now.
-        inside = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
-        inside.spec.layer = [*inside.spec.layer, *layers]
-        return attach_data(finished, records)
+        inner_chart = (
+            finished_chart if isinstance(finished_chart, alt.FacetChart) else finished_chart.vconcat[0]
+        )
+        inner_chart.spec.layer = [*inner_chart.spec.layer, *layers]
+        return attach_data(finished_chart, records)
     width = max(size.width, _NARROWEST)
-    below = 20 if spec.y.words == "none" and not spec.y.room else 50  # the axis
-    note = build_note(text, width + 60, size.height + below, -room)
-    layered.layer += [] if note is None else [note]
-    finished = set_properties(layered, **build_title(text, width + max(100, 2 * spec.y.room)))
-    return attach_data(finished, records)
+    axis_height = 20 if spec.y.words == "none" and not spec.y.room else 50  # the axis
+    note = build_note(text, width + 60, size.height + axis_height, -room)
+    layered_chart.layer += [] if note is None else [note]
+    finished_chart = set_properties(
+        layered_chart, **build_title(text, width + max(100, 2 * spec.y.room))
+    )
+    return attach_data(finished_chart, records)
 
 
 def _build_panels(
-    layered: alt.LayerChart, panel: Panel, facet: Channel, records: list[dict[str, Any]]
+    layered_chart: alt.LayerChart, panel: Panel, facet: Channel, records: list[dict[str, Any]]
 ) -> tuple[alt.FacetChart, list[Any]]:
     """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
     spec, size = panel.spec, panel.size
-    heads = []  # the name of each panel, and the number that panels are sorted by
+    head_texts = []  # the name of each panel, and the number that panels are sorted by
     for label in facet.labels:
         value, caption = facet.head_of_label.get(label, ""), facet.caption_of_label.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
-        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        head_texts += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
-        heads += [Word(caption, **look)] if caption else []
+        head_texts += [Word(caption, **look)] if caption else []
         look |= {"px": size.width, "align": "right", "weight": "bold", "color": style.COLORS[0]}
-        heads += [Word(value, **look)] if value else []
-    layers = [*layered.layer[1:], *build_word_layers(panel, heads, records)]
-    layered.layer = layered.layer[:1]
-    highest = max(-word.py for word in heads) + style.NAME_SIZE
+        head_texts += [Word(value, **look)] if value else []
+    layers = [*layered_chart.layer[1:], *build_word_layers(panel, head_texts, records)]
+    layered_chart.layer = layered_chart.layer[:1]
+    highest = max(-word.py for word in head_texts) + style.NAME_SIZE
     gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
-    end = round_digits(spec.x.high)
-    is_flush = any(row["part"] == "name" and row[spec.x.field] == end for row in records)
-    head = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
+    x_end = round_digits(spec.x.high)
+    is_flush = any(row["part"] == "name" and row[spec.x.field] == x_end for row in records)
+    facet_encoding = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
     spacing = gap if is_flush else PANEL_GAP
-    panels: alt.FacetChart = layered.facet(head, columns=size.columns, spacing=spacing)
+    panels: alt.FacetChart = layered_chart.facet(facet_encoding, columns=size.columns, spacing=spacing)
     if is_flush:
         panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
     if spec.y.is_free:
@@ -163,15 +169,15 @@ def build_panel(
     records = mark_grey(data, channels)
     painter = Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
     has_hover = any(row["part"] == "read" for row in data)
-    base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
-    under, above = own_layers
-    layers = [base, *under, *painter.build_lines(records)]
+    base_chart = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
+    layers_under, layers_above = own_layers
+    layers = [base_chart, *layers_under, *painter.build_lines(records)]
     layers += painter.build_hover(size.width) if has_hover else []
-    layers += [*painter.build_marks({row["part"] for row in records}), *above]
+    layers += [*painter.build_marks({row["part"] for row in records}), *layers_above]
     layers += build_word_layers(panel, words, records)
     layers += build_name_layers(panel, names, records) if names else []
-    layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
-    return layered, records
+    layered_chart = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
+    return layered_chart, records
 
 
 def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
@@ -179,9 +185,9 @@ def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
     # Altair moves the selections of layers to the top of a chart. To find them it copies each layer that
     # it is given four times, and slowly. So it is given the few layers that have some, and all others
     # come to their places afterwards.
-    whole = alt.LayerChart(layer=_pick_selecting_layers(layers), view=BARE_VIEW, **options)
-    whole.layer = _restore_layers(layers, whole.layer)
-    return whole
+    whole_chart = alt.LayerChart(layer=_pick_selecting_layers(layers), view=BARE_VIEW, **options)
+    whole_chart.layer = _restore_layers(layers, whole_chart.layer)
+    return whole_chart
 
 
 def set_properties(chart: AnyChart, **properties: Any) -> AnyChart:
@@ -196,10 +202,10 @@ def join_panels(join: Callable[..., Any], panels: Sequence[alt.LayerChart], **op
     layers = [panel.layer for panel in panels]
     for panel in panels:
         panel.layer = _pick_selecting_layers(panel.layer)
-    whole = join(*panels, **options)
-    for panel, panel_layers in zip(whole.vconcat, layers, strict=True):
+    whole_chart = join(*panels, **options)
+    for panel, panel_layers in zip(whole_chart.vconcat, layers, strict=True):
         panel.layer = _restore_layers(panel_layers, panel.layer)
-    return whole
+    return whole_chart
 
 
 def _pick_selecting_layers(layers: Sequence[Any]) -> list[Any]:
@@ -227,11 +233,11 @@ def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, 
     ]
 
 
-def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
+def attach_data(whole_chart: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
     """Add the records to a finished chart: Altair copies and checks its data at every earlier step."""
-    whole.data = alt.InlineData(values=[])
-    whole.data["values"] = data
-    return whole
+    whole_chart.data = alt.InlineData(values=[])
+    whole_chart.data["values"] = data
+    return whole_chart
 
 
 @dataclass(frozen=True)
@@ -248,8 +254,8 @@ class Painter:
     @property
     def color(self) -> list[Any]:
         """The encoding of colours, in a list, which is empty if there is one colour."""
-        color = self.channels.color
-        return [color.encode()] if color and not self.spec.is_neutral else []
+        color_channel = self.channels.color
+        return [color_channel.encode()] if color_channel and not self.spec.is_neutral else []
 
     @property
     def look(self) -> dict[str, Any]:
@@ -271,107 +277,131 @@ class Painter:
     def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
         """Return a layer without marks, which holds all that the pointer can select."""
         # Altair carries selections through `|` and `&` only if they are in the first layer.
-        base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
+        base_chart = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(
+            self.x, self.y
+        )
         selections = []
         if has_hover:
             selections.append(select_pointed(self.key, self.spec.x.field, "pointerout"))
         if has_legend:
-            base = base.encode(*self.color)
+            base_chart = base_chart.encode(*self.color)
         if has_legend or has_names:
-            is_name = f"{EVENT_DATUM} && event.item.datum.text"
-            options: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
+            name_test = f"{EVENT_DATUM} && event.item.datum.text"
+            options: dict[str, Any] = {"on": f"click[{name_test}]", "toggle": "true"}
             options = {"bind": "legend"} if has_legend else options
             chooser = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **options)
             selections.append(chooser)
-        return base.properties(name=f"base_{self.key}").add_params(*selections) if selections else base
+        return (
+            base_chart.properties(name=f"base_{self.key}").add_params(*selections)
+            if selections
+            else base_chart
+        )
 
     def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
-        layers, placed = [], alt.Chart().encode(self.x, self.y, alt.Order("order:Q"))
+        layers, placed_chart = [], alt.Chart().encode(self.x, self.y, alt.Order("order:Q"))
         shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
-        others = shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
-        of_others = placed.mark_line(**others)
+        others_look = shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
+        others_layer = placed_chart.mark_line(**others_look)
         if "ghost" in parts:
-            ghost = keep_part(of_others.encode(alt.Detail("curve:N")), "ghost")
+            ghost_layer = keep_part(others_layer.encode(alt.Detail("curve:N")), "ghost")
             # Data of its own, which tell no panel, are drawn in all panels.
-            ghost.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
-            layers.append(ghost)
+            ghost_layer.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
+            layers.append(ghost_layer)
         if "reference" in parts:
-            rule = placed.mark_line(**style.REFERENCE, aria=False)
-            rule = rule.encode(alt.Detail("ref:N"), alt.Order("ref_order:Q"))
-            layers.append(keep_part(rule, "reference"))
+            rule_layer = placed_chart.mark_line(**style.REFERENCE, aria=False)
+            rule_layer = rule_layer.encode(alt.Detail("ref:N"), alt.Order("ref_order:Q"))
+            layers.append(keep_part(rule_layer, "reference"))
         if "grey" in fields:
-            grey = keep_part(of_others.encode(_OF_CURVE), "curve")
-            layers.append(grey.transform_filter("datum.grey === 1"))
-        for number, (low, high) in enumerate(self.spec.bands):
-            if low in fields and high in fields:
-                layers += self._build_bands(low, high, 1 + 0.75 * number)
+            grey_layer = keep_part(others_layer.encode(_OF_CURVE), "curve")
+            layers.append(grey_layer.transform_filter("datum.grey === 1"))
+        for number, (low_field, high_field) in enumerate(self.spec.bands):
+            if low_field in fields and high_field in fields:
+                layers += self._build_bands(low_field, high_field, 1 + 0.75 * number)
         has_names = self.channels.color is not None
         # Of lines with names screen readers would say all fields; the chart says what one alone is.
-        described = [alt.Description("color:N")] if has_names else []
+        description_encodings = [alt.Description("color:N")] if has_names else []
         line_look = self.look | ({} if has_names else {"aria": False})
         known_look: dict[str, Any] = {"strokeWidth": self.spec.line_width}
         dotted_look: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
         looks = [("datum.doubt === 1 && datum.grey !== 1", dotted_look)] if "doubt" in fields else []
         for test, look in [*looks, ("datum.grey !== 1 && datum.doubt !== 1", known_look)]:
-            line = placed.mark_line(**shape, **line_look, **look)
-            line = line.encode(_OF_CURVE, *described, *self.color, **self.faint)
-            layers.append(keep_part(line, "curve").transform_filter(test))
+            line_layer = placed_chart.mark_line(**shape, **line_look, **look)
+            line_layer = line_layer.encode(_OF_CURVE, *description_encodings, *self.color, **self.faint)
+            layers.append(keep_part(line_layer, "curve").transform_filter(test))
         return layers
 
     def _build_bands(self, low: str, high: str, strength: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
         colors: dict[str, dict[str, Any]] = {
-            f" && datum.side === {k}": {"color": color} for k, color in enumerate(self.spec.side_colors)
+            f" && datum.side === {text_number}": {"color": color}
+            for text_number, color in enumerate(self.spec.side_colors)
         }
         layers = []
         for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
-            for on_side, color in (colors or {"": self.look}).items():
-                look = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False, **color}
-                area = alt.Chart().mark_area(opacity=opacity * strength, **look)
-                area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color)
-                is_here = f"datum.doubt {test} 1 && datum.grey !== 1{on_side}"
-                layers.append(keep_part(area, "curve").transform_filter(is_here))
+            for side_test, side_look in (colors or {"": self.look}).items():
+                look = {
+                    "interpolate": self.spec.interpolate,
+                    "strokeWidth": 0,
+                    "aria": False,
+                    **side_look,
+                }
+                area_layer = alt.Chart().mark_area(opacity=opacity * strength, **look)
+                area_layer = area_layer.encode(
+                    self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color
+                )
+                here_test = f"datum.doubt {test} 1 && datum.grey !== 1{side_test}"
+                layers.append(keep_part(area_layer, "curve").transform_filter(here_test))
         return layers
 
     def build_hover(self, pixels: int) -> list[alt.Chart]:
         """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
-        (x, y), color, key = (self.spec.x, self.spec.y), self.channels.color, self.key
+        (x, y), color_channel, key = (self.spec.x, self.spec.y), self.channels.color, self.key
         pointed_place = f"pointed_{key}.{x.field}"
-        titles = [label.replace("\n", " ") for label in color.shown_labels] if color else [y.title]
+        titles = (
+            [label.replace("\n", " ") for label in color_channel.shown_labels]
+            if color_channel
+            else [y.title]
+        )
         tooltip = [alt.Tooltip("place:N", title=x.title)]
         tooltip += [alt.Tooltip(f"s{slot}:N", title=title) for slot, title in enumerate(titles)]
         width = pixels // FEWEST_PLACES if pixels < 150 else pixels / MOST_PLACES + 4
-        targets = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
-        is_here = f"isValid({pointed_place}) && indexof({pointed_place}, datum.{x.field}) >= 0"
-        pointed_marks = keep_part(alt.Chart(), "hover").transform_filter(is_here)
-        thin = pointed_marks.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
+        target_layer = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
+        here_test = f"isValid({pointed_place}) && indexof({pointed_place}, datum.{x.field}) >= 0"
+        pointed_layer = keep_part(alt.Chart(), "hover").transform_filter(here_test)
+        thin_layer = pointed_layer.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
-        dots = pointed_marks.mark_point(strokeWidth=1.5, aria=False, **look)
-        encodings = [color.encode()] if color else []
-        targets = keep_part(targets.encode(self.x, tooltip=tooltip), "read")
-        return [targets, thin, dots.encode(self.x, self.y, *encodings)]
+        dot_layer = pointed_layer.mark_point(strokeWidth=1.5, aria=False, **look)
+        encodings = [color_channel.encode()] if color_channel else []
+        target_layer = keep_part(target_layer.encode(self.x, tooltip=tooltip), "read")
+        return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *encodings)]
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
-        rim: dict[str, Any] = {"filled": True, "opacity": 1}
+        rim_layer: dict[str, Any] = {"filled": True, "opacity": 1}
         point_tooltip = alt.Tooltip("said:N", title="point")
-        of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
-        trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in of_ring.items()]
+        field_of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
+        trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in field_of_ring.items()]
         x, y, chart = self.x, self.y, alt.Chart()
-        ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
-        mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
-        cap = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
-        small = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
+        ring_layer = chart.mark_point(
+            **rim_layer, size=80, color="white", stroke=style.INK, strokeWidth=2
+        )
+        text_layer = chart.mark_point(**rim_layer, size=75, stroke="white", strokeWidth=1.5, **self.look)
+        cap_layer = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
+        small_dot_layer = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         layers = {
-            "grey mark": small.encode(x, y, alt.Description("said:N"), tooltip=point_tooltip),
+            "grey mark": small_dot_layer.encode(x, y, alt.Description("said:N"), tooltip=point_tooltip),
             "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
-            "cap": cap.encode(x, y, *self.color),
-            "dot": chart.mark_point(**rim, size=28, aria=False, **self.look).encode(x, y, *self.color),
-            "mark": mark.encode(x, y, alt.Description("said:N"), *self.color, tooltip=point_tooltip),
-            "ring": ring.encode(x, y, tooltip=trade_tooltips),
+            "cap": cap_layer.encode(x, y, *self.color),
+            "dot": chart.mark_point(**rim_layer, size=28, aria=False, **self.look).encode(
+                x, y, *self.color
+            ),
+            "mark": text_layer.encode(
+                x, y, alt.Description("said:N"), *self.color, tooltip=point_tooltip
+            ),
+            "ring": ring_layer.encode(x, y, tooltip=trade_tooltips),
         }
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
 
@@ -381,15 +411,18 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     if facet is None:
         width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
-    n = len(facet.labels)
+    n_panels = len(facet.labels)
     is_by_eta = len(facet.fields) > 1 and facet.fields[-1] == "eta"
-    if n > 3 and is_by_eta and facet.last_field_count <= 8:
+    if n_panels > 3 and is_by_eta and facet.last_field_count <= 8:
         columns = facet.last_field_count  # a row per group, a column per eta
-        if n * spec.height > 0.65 * _MOST_ROWS * columns:
+        if n_panels * spec.height > 0.65 * _MOST_ROWS * columns:
             columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other
     else:
-        square = min(math.ceil(math.sqrt(n)), 8)
-        columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
+        square = min(math.ceil(math.sqrt(n_panels)), 8)
+        columns = min(
+            range(square, min(2 * square, 8) + 1),
+            key=lambda text_number: (-n_panels % text_number, text_number),
+        )
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
     width = max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
@@ -409,12 +442,15 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
-    rows = wrap_words(name, letters) or [name]
-    if len(rows) > _MOST_HEAD_ROWS:
-        rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
+    name_rows = wrap_words(name, letters) or [name]
+    if len(name_rows) > _MOST_HEAD_ROWS:
+        name_rows = [*name_rows[: _MOST_HEAD_ROWS - 1], f"{name_rows[_MOST_HEAD_ROWS - 1]}…"]
     look: dict[str, Any] = {"facet": panel, "weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
-    return [Word(row, py=-9 - height * above, **look) for above, row in enumerate(rows[::-1], lift)]
+    return [
+        Word(name_row, py=-9 - height * row_number, **look)
+        for row_number, name_row in enumerate(name_rows[::-1], lift)
+    ]
 
 
 # Layers of words -------------------------------------------------------------------------------
@@ -433,19 +469,23 @@ def build_word_layers(
         looks.setdefault(word.look, []).append(word)
     layers = []
     n_word_parts = len({row["part"] for row in records if row["part"].startswith("word")})
-    for number, words_alike in enumerate(looks.values(), n_word_parts):
-        part = f"word {number}{panel.suffix}"
+    for look_number, words_alike in enumerate(looks.values(), n_word_parts):
+        part = f"word {look_number}{panel.suffix}"
         for word in words_alike:
             record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
             record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
             record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
             records.append(record | tell_panel(word.facet))
-        kinds = [_build_text(words_alike[0], spec, pixels)]
+        text_layers = [_build_text(words_alike[0], spec, pixels)]
         if words_alike[0].has_rim:
-            rim = _build_text(replace(words_alike[0], color="white"), spec, pixels)
-            rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
-            kinds.insert(0, rim)
-        layers += [keep_part(layer, part) for layer in kinds]
+            rim_layer = _build_text(replace(words_alike[0], color="white"), spec, pixels)
+            rim_layer.mark.stroke, rim_layer.mark.strokeWidth, rim_layer.mark.strokeJoin = (
+                "white",
+                4,
+                "round",
+            )
+            text_layers.insert(0, rim_layer)
+        layers += [keep_part(layer, part) for layer in text_layers]
     return layers
 
 
@@ -455,11 +495,11 @@ def _build_text(word: Word, spec: ChartSpec, pixels: int) -> alt.Chart:
     look |= {"limit": word.limit} if word.limit else {}
     look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
     look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
-    mark = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
+    text_layer = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
     x = fix_x(word.px) if word.x is None else spec.x.build_x(pixels)
     y = fix_y(word.py) if word.y is None else spec.y.build_y(pixels)
-    placed: alt.Chart = mark.encode(x=x, y=y, text="text:N")
-    return placed
+    placed_chart: alt.Chart = text_layer.encode(x=x, y=y, text="text:N")
+    return placed_chart
 
 
 def build_name_layers(
@@ -472,34 +512,34 @@ def build_name_layers(
     rows: dict[float, list[Word]] = {}
     for name in names:
         texts = name.text.split("\n")
-        for k, text in enumerate(texts):
-            dy = name.dy + (k - (len(texts) - 1) / 2) * (name.size + 2)
+        for text_number, text in enumerate(texts):
+            dy = name.dy + (text_number - (len(texts) - 1) / 2) * (name.size + 2)
             rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
-    color = [color_channel.encode()] if color_channel and not spec.is_neutral else []
+    color_encodings = [color_channel.encode()] if color_channel and not spec.is_neutral else []
     # Thin lines lead from the ends of lines to names that stand elsewhere.
-    names_x = spec.x.read(1 + _LEADER / size.width)
+    name_x = spec.x.read(1 + _LEADER / size.width)
     leaders = [
         {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
         | tell_panel(name.facet)
         for name in names
         if name.leads_from is not None and spec.names == "ends" and name.y is not None
         if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
-        for x, y in ((spec.x.high, round_digits(name.leads_from)), (names_x, round_digits(name.y)))
+        for x, y in ((spec.x.high, round_digits(name.leads_from)), (name_x, round_digits(name.y)))
     ]
     records += leaders
-    thin = keep_part(alt.Chart().mark_line(strokeWidth=1, aria=False), "leader")
+    thin_layer = keep_part(alt.Chart().mark_line(strokeWidth=1, aria=False), "leader")
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
-    layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
+    layers = [thin_layer.encode(x, y, *color_encodings, alt.Detail("color:N"))] if leaders else []
     for number, (dy, names_alike) in enumerate(rows.items()):
         row = {"row": number} if len(rows) > 1 else {}
         for name in names_alike:
             record = {"part": part, "text": glue_numbers(name.text), "color": name.label}
-            place = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
-            records.append({**record, **place, **row, **tell_panel(name.facet)})
+            place_fields = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
+            records.append({**record, **place_fields, **row, **tell_panel(name.facet)})
         layer = _build_text(replace(names_alike[0], weight="bold", dy=dy), spec, 540)
         layer.mark.cursor = "pointer"
         # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
-        layer = keep_part(layer.encode(*color, tooltip=alt.value(None)), part)
+        layer = keep_part(layer.encode(*color_encodings, tooltip=alt.value(None)), part)
         layers.append(layer.transform_filter(f"datum.row === {number}") if row else layer)
     return layers
 
@@ -512,19 +552,19 @@ _IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")  # short names, which no line ends
 def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
-    whole = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
-    return wrap_words(glue_numbers(whole), letters)
+    whole_chart = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
+    return wrap_words(glue_numbers(whole_chart), letters)
 
 
 def build_title(text: ChartText, width: float) -> dict[str, Any]:
     """Return the title and the description for people who cannot see the chart."""
     heading = text.title or text.own_title
-    spoken = [heading, text.subtitle, *text.note, text.spoken]
-    sentences = [glue_numbers(escape_text(part)).rstrip(".") for part in spoken if part]
+    spoken_parts = [heading, text.subtitle, *text.note, text.spoken]
+    sentences = [glue_numbers(escape_text(part)).rstrip(".") for part in spoken_parts if part]
     description = {"description": ". ".join(sentences)}
     if text.title is False:
         return description
-    title = alt.Title(
+    title_params = alt.Title(
         wrap_text(heading, width, style.TITLE_SIZE * 1.08),
         subtitle=wrap_text(text.subtitle, width, style.SUBTITLE_SIZE),
         anchor="start",
@@ -538,7 +578,7 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
         subtitlePadding=5,
         offset=14,
     )
-    return {"title": title, **description}
+    return {"title": title_params, **description}
 
 
 def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart | None:
@@ -549,14 +589,16 @@ def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart |
     lines = wrap_text(sentences, width - x, style.NOTE_SIZE)
     look: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "lineHeight": style.NOTE_SIZE + 4}
     look |= {"align": "left", "baseline": "top", "color": style.QUIET, "lineBreak": "\n"}
-    mark = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(aria=False, **look)
-    placed: alt.Chart = mark.encode(x=fix_x(x), y=fix_y(y), text="note:N")
-    return placed
+    text_layer = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(
+        aria=False, **look
+    )
+    placed_chart: alt.Chart = text_layer.encode(x=fix_x(x), y=fix_y(y), text="note:N")
+    return placed_chart
 
 
-def join_note(whole: Any, note: alt.Chart | None, width: int, gap: int) -> Any:
+def join_note(whole_chart: Any, note: alt.Chart | None, width: int, gap: int) -> Any:
     """Return panels above the note, if there is one."""
     if note is None:
-        return whole
+        return whole_chart
     note = note.properties(width=width, height=1, view=BARE_VIEW)
-    return alt.vconcat(whole, note, spacing=gap)
+    return alt.vconcat(whole_chart, note, spacing=gap)

@@ -230,7 +230,11 @@ def say_net_benefit(
     benefit_texts = [mark["net_benefit_label"] for mark in mark_records]
     text_of_curve = dict(zip(curves.curve_rows["curve"], benefit_texts, strict=True))
     return say_each(
-        sentence_start, unit_words, text_of_curve, name_curves(curves, channels), lambda texts: [*texts]
+        sentence_start,
+        unit_words,
+        text_of_curve,
+        name_curves(curves, channels),
+        lambda benefit_texts: [*benefit_texts],
     )
 
 
@@ -279,16 +283,16 @@ def say_each_of_100(
     if facet_channel is None:
         span_text = grid_of_label[""].span
         return f"{first_clause} ({span_text})" if span_text else first_clause
-    head_template, later_template = "where {} is positive", "where {} is"
+    first_template, later_template = "where {} is positive", "where {} is"
     if facet_channel.fields != ["eta"]:
         if sum(map(len, facet_channel.labels)) > _MOST_LETTERS:
             return ""
-        head_template = later_template = "({})"
+        first_template = later_template = "({})"
     clauses = [
         f"{grid_of_label[label].words} {later_template.format(label)}"
         for label in facet_channel.labels[1:]
     ]
-    return ", ".join([f"{first_clause} {head_template.format(facet_channel.labels[0])}", *clauses])
+    return ", ".join([f"{first_clause} {first_template.format(facet_channel.labels[0])}", *clauses])
 
 
 def say_reliability(range_rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
@@ -444,14 +448,18 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         [point] = half_of_curve.values()
         return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
     if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
-        start = f"At {min(text_of_curve.values())}, which finds half of the positives,"
-        end, say_each_share = "of the alerts are right", number_words.say_precisions
+        sentence_start = f"At {min(text_of_curve.values())}, which finds half of the positives,"
+        sentence_end, say_each_share = "of the alerts are right", number_words.say_precisions
         etas_and_shares = [
             (eta, half_of_curve[curve]["precision"])
             for curve, eta in zip(half_of_curve, etas, strict=True)
         ]
         return say_by_eta(
-            start, end, etas_and_shares, say_each_share, are_apart=channels.facet is not None
+            sentence_start,
+            sentence_end,
+            etas_and_shares,
+            say_each_share,
+            are_apart=channels.facet is not None,
         )
     name_of_curve = name_curves(curves, channels)
     if not name_of_curve or (
@@ -460,9 +468,9 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         return ""
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
     text_of_score = {score: text_of_curve[curve] for curve, score in score_of_curve.items()}
-    start = "Half of the positives are found at"
+    sentence_start = "Half of the positives are found at"
     return say_each(
-        start,
+        sentence_start,
         "",
         score_of_curve,
         name_of_curve,

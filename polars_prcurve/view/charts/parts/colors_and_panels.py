@@ -64,8 +64,8 @@ class Channel:
         labels = self.shown_labels
         if self.fields == ["eta"]:
             return dict(zip(labels, style.mix_eta_colors(len(labels)), strict=True))
-        color_of = dict(zip(labels, cycle(style.COLORS), strict=False))
-        return {label: color_of.get(label, style.OTHERS) for label in self.labels}
+        color_of_label = dict(zip(labels, cycle(style.COLORS), strict=False))
+        return {label: color_of_label.get(label, style.OTHERS) for label in self.labels}
 
     @property
     def scale(self) -> alt.Scale:
@@ -80,11 +80,11 @@ class Channel:
         labels = self.shown_labels
         labels = labels[:: -(-len(labels) // 12)]  # at most twelve whole labels
         longest_width = max(map(style.measure_text, labels))
-        columns = max(1, int(self.legend_room / (longest_width + _LEGEND_GAP)))
+        n_columns = max(1, int(self.legend_room / (longest_width + _LEGEND_GAP)))
         look: dict[str, Any] = {"orient": "top", "direction": "horizontal", "title": None}
         look |= {"labelFontSize": style.NAME_SIZE, "labelLimit": 0}
         look |= {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1}
-        legend = alt.Legend(values=labels, columns=columns, **look)
+        legend = alt.Legend(values=labels, columns=n_columns, **look)
         return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 
 
@@ -168,12 +168,16 @@ def read_channels(
     color_fields, panel_fields = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
     # Every field that tells curves apart is in one of the two, so that no curves merge.
     free_fields = [field for field in curves.group_fields if field not in color_fields + panel_fields]
-    for other in curves.other_fields:
+    for other_field in curves.other_fields:
         is_merged = curves.count_distinct(color_fields + panel_fields + free_fields) < len(
             curves.curve_rows
         )
-        if is_merged and other not in color_fields + panel_fields and curves.count_distinct([other]) > 1:
-            free_fields.append(other)
+        if (
+            is_merged
+            and other_field not in color_fields + panel_fields
+            and curves.count_distinct([other_field]) > 1
+        ):
+            free_fields.append(other_field)
     user_fields, rest_fields = panel_fields, free_fields
     if not color_fields:
         color_fields, rest_fields = free_fields[:1], free_fields[1:]
@@ -296,8 +300,8 @@ def build_channel(
 ) -> Channel:
     """Return the channel of these fields; prevalences run from common to rare in panels."""
     curve_keys = curves.curve_rows.select(fields).with_row_index("row")
-    is_falling = [is_of_panels and field == "eta" for field in fields]
-    curve_keys = curve_keys.sort(fields, descending=is_falling, maintain_order=True)
+    is_descending = [is_of_panels and field == "eta" for field in fields]
+    curve_keys = curve_keys.sort(fields, descending=is_descending, maintain_order=True)
     curve_keys = curve_keys.with_columns(
         pl.struct(fields).rle_id().alias("label")
     )  # a join would lose null keys

@@ -53,12 +53,12 @@ def mix_eta_colors(n_colors: int) -> list[str]:
     mixed_colors = []
     for color_number in range(n_colors):
         stop_place = color_number / (n_colors - 1) * (len(stop_rgbs) - 1)
-        stop = min(int(stop_place), len(stop_rgbs) - 2)
-        channel_pairs = zip(stop_rgbs[stop], stop_rgbs[stop + 1], strict=True)
+        stop_number = min(int(stop_place), len(stop_rgbs) - 2)
+        channel_pairs = zip(stop_rgbs[stop_number], stop_rgbs[stop_number + 1], strict=True)
         mixed_colors.append(
             "#"
             + "".join(
-                f"{round(start_level + (end_level - start_level) * (stop_place - stop)):02X}"
+                f"{round(start_level + (end_level - start_level) * (stop_place - stop_number)):02X}"
                 for start_level, end_level in channel_pairs
             )
         )

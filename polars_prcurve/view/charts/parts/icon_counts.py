@@ -55,9 +55,9 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
             n_most_of_100 - n_right_of_100,
             100 - n_most_of_100,
         )
-        kinds = [*zip(("right", "likely", "unlikely", "false"), icon_counts, strict=True)]
+        icon_kinds = [*zip(("right", "likely", "unlikely", "false"), icon_counts, strict=True)]
         return IconGrid(
-            kinds, f"{n_right_of_100} of 100", f"{n_least} to {n_most_of_100}" if has_span else ""
+            icon_kinds, f"{n_right_of_100} of 100", f"{n_least} to {n_most_of_100}" if has_span else ""
         )
     one_in_n, fewest_alerts = count_one_in(share), min(count_one_in(high), count_one_in(share))
     most_alerts = max(count_one_in(low), one_in_n) if low > 0 else math.inf
@@ -66,10 +66,12 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     )
     n_right = int(one_in_n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
     icon_counts = (n_right, n_fewest - n_right, n_estimate - n_fewest, n_most - n_estimate)
-    kinds = [*zip(("right", "false", "likely", "unlikely"), icon_counts, strict=True)]
+    icon_kinds = [*zip(("right", "false", "likely", "unlikely"), icon_counts, strict=True)]
     end_texts = [
         format_count(fewest_alerts),
         "none" if most_alerts == math.inf else format_count(most_alerts),
     ]
     number_text = glue_numbers(f"1 in {format_count(one_in_n)}")
-    return IconGrid(kinds, number_text, " to ".join(map(glue_numbers, end_texts)) if has_span else "")
+    return IconGrid(
+        icon_kinds, number_text, " to ".join(map(glue_numbers, end_texts)) if has_span else ""
+    )

@@ -45,8 +45,8 @@ def describe_level(band: object, confidence: float | None) -> str:
     """Return a sentence on the shade of a chart; empty without a band."""
     if not band:
         return ""
-    level_of_table = "the intervals of the table"
-    return f"Shaded: {level_of_table if confidence is None else f'{format_level(confidence)} intervals'}"
+    level_text = "the intervals of the table"
+    return f"Shaded: {level_text if confidence is None else f'{format_level(confidence)} intervals'}"
 
 
 def say_etas(etas: Sequence[float | None]) -> str:

@@ -131,8 +131,8 @@ def read_points(
     columns = list(dict.fromkeys([*columns, *required_columns]))
     present_columns = [column for column in columns if column in result.columns]
     point_rows = pick_columns(result, key_fields, present_columns)
-    null_columns = [pl.lit(None).alias(column) for column in columns if column not in present_columns]
-    point_rows = point_rows.with_columns(*null_columns, _read_goals(result))
+    null_exprs = [pl.lit(None).alias(column) for column in columns if column not in present_columns]
+    point_rows = point_rows.with_columns(*null_exprs, _read_goals(result))
     complete_rows = point_rows.drop_nulls(list(required_columns))
     drawn_rows = complete_rows.unique(maintain_order=True).with_row_index("row")
     curve_keys = curves.curve_rows.select("curve", *key_fields)
@@ -246,11 +246,11 @@ def find_rates(
     """Return a rate at both ends of what a point holds for, or `least_rate` above all scores."""
     curve_points = curves.points.filter(pl.col("curve") == point["curve"])
     threshold = pl.col("threshold").cast(pl.Float64)
-    highest_rates = (
+    highest_rate_exprs = (
         pl.col(rate_column).filter(threshold >= float(point[span_column])).max()
         for span_column in ("holds_to", "holds_from")
     )
     low_rate, high_rate = (
-        max(curve_points.select(rate_expr).item() or 0.0, least_rate) for rate_expr in highest_rates
+        max(curve_points.select(rate_expr).item() or 0.0, least_rate) for rate_expr in highest_rate_exprs
     )
     return low_rate, high_rate

@@ -266,11 +266,11 @@ def _check_curves(points: pl.DataFrame) -> None:
     """Raise if rows of one curve are not of one: rates fall with the threshold, or sizes differ."""
     is_rate_falling = pl.any_horizontal(pl.col("recall", "fpr").diff() < 0).any()
     # Sums of weights may differ in their last digits from row to row.
-    mixed_sizes = (
+    mixed_size_exprs = (
         pl.col(size_name).max() > pl.col(size_name).min() * (1 + 1e-9)
         for size_name in ("n_pos", "n_neg")
     )
-    mixtures = points.group_by("curve").agg(is_rate_falling.alias("falls"), *mixed_sizes)
+    mixtures = points.group_by("curve").agg(is_rate_falling.alias("falls"), *mixed_size_exprs)
     if mixtures.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
         raise PrcError(
             "some rows do not fit in one curve: recall or fpr falls while the threshold falls, or the "
