@@ -958,7 +958,7 @@ REFUSED = {
     "curve scores.csv --counts label patient --weight weight": "--weight and --counts both tell which",
     "curve scores.csv --rates score label": "pass --eta as numbers",
     "ranking scores.csv --model model --rates score label --eta .1 --metric f1 --recall .5": "leave out "
-    '--recall, and pass --metric "precision_at_recall(0.5)", which takes all models at that recall',
+    '--recall, and pass --metric "precision_at_recall(0.5)" and --coarse, which adds what may lie',
     "compare scores.csv --model model --rates score label": "pass --no-paired with --model",
     "curve scores.csv -o nowhere/out.csv": "folder",
     "curve scores.csv -o out.xlsx": ".parquet",

@@ -46,7 +46,10 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "partial_roc_auc": [lambda: metrics.partial_roc_auc(0.1)],
     "partial_roc_auc_mcclish": [lambda: metrics.partial_roc_auc_mcclish(0.1)],
     "pr_auc_trapezoid": [metrics.pr_auc_trapezoid, lambda: metrics.pr_auc_trapezoid("one")],
+    "precision_at_alerts": [lambda: metrics.precision_at_alerts(20, 100)],
+    "precision_at_fpr": [lambda: metrics.precision_at_fpr(0.3)],
     "precision_at_recall": [lambda: metrics.precision_at_recall(0.5)],
+    "recall_at_alerts": [lambda: metrics.recall_at_alerts(20, 100)],
     "recall_at_fpr": [lambda: metrics.recall_at_fpr(0.3)],
     "recall_at_precision": [lambda: metrics.recall_at_precision(0.3)],
 }

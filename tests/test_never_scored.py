@@ -360,7 +360,7 @@ def test_a_group_may_have_no_row() -> None:
     areas = table.summary(metrics=["average_precision", "roc_auc", *AT_THRESHOLDS[:2]])
     assert areas["g"].unique(maintain_order=True).to_list() == [None, "a", "b", "c"]
     of_c = areas.filter(g="c")
-    assert of_c["value"].to_list() == [0.0, 0.5, 0.0, 0.0]
+    assert of_c["value"].to_list() == [0.0, 0.5, None, None]
     assert of_c["n_pos"].to_list() == [3] * 4
     assert table.sweep()["g"].to_list() == ["a", "a", "b"]
     point = table.operating_points(recall=0.1).filter(g="c")

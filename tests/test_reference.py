@@ -428,13 +428,35 @@ def best_threshold(case: Case) -> None:
         assert point["threshold"].item() in [number(value) for value in of["thresholds"]]
 
 
-@checks("recall_at_precision", "precision_at_recall")
-def at_a_target(case: Case) -> None:
-    family, given = case["function"], case["function"].partition("_at_")[2]
-    targets = case["inputs"][given]
-    asked = {str(i): getattr(metrics, family)(target) for i, target in enumerate(targets)}
-    expected = {str(i): value for i, value in enumerate(case["expected"])}
+@checks("recall_at_precision")
+def at_a_precision(case: Case) -> None:
+    targets = case["inputs"]["precision"]
+    asked = {str(i): metrics.recall_at_precision(target) for i, target in enumerate(targets)}
+    # The file has 0 where no threshold meets the target.
+    expected = {str(i): value or None for i, value in enumerate(case["expected"])}
     assert_summary(case, asked, expected, own(case["inputs"]["eta"]))
+
+
+@checks("precision_at_recall")
+def at_a_recall(case: Case) -> None:
+    """The file joins neighbouring points of the ROC curve by lines; the package takes the second one."""
+    frame, arguments = score_table(case)
+    eta, recalls = own(case["inputs"]["eta"]), case["inputs"]["recall"]
+    points = prc(frame).operating_points(eta, recall=recalls, metrics="precision", **arguments)
+    of_metric = prc(frame).summary(
+        eta, metrics=[metrics.precision_at_recall(recall) for recall in recalls], **arguments
+    )
+    assert of_metric["value"].to_list() == points["precision"].to_list()
+    rows = prc(frame).sweep(**arguments)
+    ends = pl.concat([pl.DataFrame({"recall": [0.0], "fpr": [0.0]}), rows.select("recall", "fpr")])
+    share = points["eta"][0]
+    found = []
+    for recall, point in zip(recalls, points.iter_rows(named=True), strict=True):
+        before = ends.filter(pl.col("recall") < point["recall"] - 1e-12)[-1]
+        rise, run = point["recall"] - before["recall"].item(), point["fpr"] - before["fpr"].item()
+        at_line = before["fpr"].item() + run * (recall - before["recall"].item()) / rise
+        found.append(float(metrics.precision(recall, at_line, share)))
+    assert_close(case, found, case["expected"])
 
 
 @checks("calibrated")

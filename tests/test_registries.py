@@ -18,13 +18,13 @@ import polars_prcurve
 from polars_prcurve import charts, metrics
 from polars_prcurve.core.binding.argument_rules import RULES
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging import case_status, goal
 from polars_prcurve.core.judging.status_names import STANDINGS, STATUSES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.sweep.sample_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
@@ -129,7 +129,7 @@ def test_every_metric_can_be_imported_from_metrics() -> None:
 
 # Targets --------------------------------------------------------------------------------------
 
-# A kind of target is declared in TARGET_KINDS of core/curves/target_kinds.py, from which rooms read
+# A kind of target is declared in TARGET_KINDS of core/metrics/target_kinds.py, from which rooms read
 # their lists. `tests/test_new_entries.py` walks with a new one. These lists have to be written out.
 
 

@@ -110,7 +110,10 @@ MADE_METRICS: dict[str, dict[str, Any]] = {
     "partial_roc_auc_mcclish": {"max_fpr": 0.1},
     "point": {"name": "cost", "formula": lambda tp, fn, fp, tn: fn + fp},
     "pr_auc_trapezoid": {},
+    "precision_at_alerts": {"alerts": 20, "per": 1000},
+    "precision_at_fpr": {"fpr": 0.1},
     "precision_at_recall": {"recall": 0.5},
+    "recall_at_alerts": {"alerts": 20, "per": 1000},
     "recall_at_fpr": {"fpr": 0.1},
     "recall_at_precision": {"precision": 0.5},
 }

@@ -39,13 +39,13 @@ class Edit(NamedTuple):
 
 EDITS = (
     Edit(
-        f"{CORE}.curves.target_kinds",
+        f"{CORE}.metrics.target_kinds",
         "    lift: TargetValues\n",
         "    false_omission_rate: TargetValues\n    missed_rate: TargetValues\n",
     ),
-    Edit(f"{CORE}.curves.target_kinds", "    fpr: TargetValues\n", "    specificity: TargetValues\n"),
+    Edit(f"{CORE}.metrics.target_kinds", "    fpr: TargetValues\n", "    specificity: TargetValues\n"),
     Edit(
-        f"{CORE}.curves.target_kinds",
+        f"{CORE}.metrics.target_kinds",
         '        TargetKind(\n            "predicted_positive_rate",\n',
         """\
         TargetKind("specificity", point.specificity, is_at_most=False, limits_misses=False),
@@ -148,8 +148,8 @@ import polars as pl  # noqa: E402
 
 from polars_prcurve import Decision, PrcError, charts, prc  # noqa: E402
 from polars_prcurve.core.binding.word_groups import TARGET_WORDS  # noqa: E402
-from polars_prcurve.core.curves.target_kinds import TARGET_KINDS  # noqa: E402
 from polars_prcurve.core.inputs import sample_kinds  # noqa: E402
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS  # noqa: E402
 from polars_prcurve.doors.cli.commands import build_parser  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.view.verdicts.value_phrases import describe_limit  # noqa: E402

@@ -247,22 +247,47 @@ def partial_roc_auc_mcclish(points: Points, eta: Fraction, limit: str) -> Fracti
     return (1 + (roc_auc(points, eta, limit) - least) / (bound - least)) / 2
 
 
-def recall_at_precision(points: Points, eta: Fraction, target: str) -> Fraction:
-    enough = [t for t, f in points if float(precision(t, f, eta) or 0) >= float(target)]
-    return max(enough, default=Fraction(0))
+NEARLY = 1 - Fraction(1, 2**50)  # a value that is rounded may fall short of a target by less
 
 
-def recall_at_fpr(points: Points, eta: Fraction, most: str) -> Fraction:
-    return max((t for t, f in points if float(f) <= float(most)), default=Fraction(0))
+def recall_at_precision(points: Points, eta: Fraction, target: str) -> Fraction | None:
+    found = [(t, precision(t, f, eta)) for t, f in points]
+    enough = [t for t, p in found if p is not None and p >= Fraction(float(target)) * NEARLY]
+    return enough[-1] if enough else None
+
+
+def find_last_within(points: Points, shares: list[Fraction], most: Fraction) -> Any:
+    within = [point for point, share in zip(points, shares, strict=True) if share <= most / NEARLY]
+    return within[-1] if within else (None, None)
+
+
+def recall_at_fpr(points: Points, eta: Fraction, most: str) -> Fraction | None:
+    return find_last_within(points, [f for _, f in points], Fraction(float(most)))[0]
+
+
+def precision_at_fpr(points: Points, eta: Fraction, most: str) -> Fraction | None:
+    t, f = find_last_within(points, [f for _, f in points], Fraction(float(most)))
+    return None if t is None else precision(t, f, eta)
+
+
+def find_within_budget(points: Points, eta: Fraction, budget: str, events: str) -> Any:
+    shares = [eta * t + (1 - eta) * f for t, f in points]
+    return find_last_within(points, shares, Fraction(float(budget) / float(events)))
+
+
+def recall_at_alerts(points: Points, eta: Fraction, budget: str, events: str) -> Fraction | None:
+    return find_within_budget(points, eta, budget, events)[0]
+
+
+def precision_at_alerts(points: Points, eta: Fraction, budget: str, events: str) -> Fraction | None:
+    t, f = find_within_budget(points, eta, budget, events)
+    return None if t is None else precision(t, f, eta)
 
 
 def precision_at_recall(points: Points, eta: Fraction, target: str) -> Fraction | None:
-    recall = Fraction(float(target))
-    for t0, f0, t, f in segments(points):
-        if t >= recall * (1 - Fraction(1, 2**50)):  # a recall that is rounded may fall short by less
-            share = min((recall - t0) / (t - t0), Fraction(1))
-            return precision(recall, f0 + (f - f0) * share, eta)
-    return None  # of positives that were never scored there are too many
+    recall = Fraction(float(target)) * NEARLY
+    # Of positives that were never scored there may be too many.
+    return next((precision(t, f, eta) for t, f in points if t >= recall), None)
 
 
 def integrated_average_precision(
@@ -326,11 +351,14 @@ def _normalized(area: Fraction, eta: Fraction) -> Any:
 
 NULL_WITHOUT_NEGATIVES = {
     *("roc_auc", "partial_roc_auc", "partial_roc_auc_mcclish", "integrated_average_precision"),
-    "recall_at_fpr",
+    *("recall_at_fpr", "precision_at_fpr"),
     *GAINS,
 }
 """Undefined without negatives at every prevalence. At eta = 1 other metrics do not need any."""
-DEFINED_AT_0 = {"precision_at_recall", "recall_at_fpr", "worst_pr_auc"}
+DEFINED_AT_0 = {
+    *("precision_at_recall", "recall_at_fpr", "precision_at_fpr", "worst_pr_auc"),
+    *("recall_at_precision", "recall_at_alerts", "precision_at_alerts"),
+}
 """Defined at eta = 0 even without false positives; other areas are null there."""
 OVER_PAIRS = {"roc_auc", "partial_roc_auc", "partial_roc_auc_mcclish"}
 """Areas over pairs of a positive and a negative, in which examples that were never scored tie."""
@@ -346,6 +374,9 @@ METRICS: dict[str, Any] = {
     "partial_roc_auc": roc_auc,
     "partial_roc_auc_mcclish": partial_roc_auc_mcclish,
     "recall_at_fpr": recall_at_fpr,
+    "precision_at_fpr": precision_at_fpr,
+    "recall_at_alerts": recall_at_alerts,
+    "precision_at_alerts": precision_at_alerts,
     "recall_at_precision": recall_at_precision,
     "precision_at_recall": precision_at_recall,
     "integrated_average_precision": integrated_average_precision,

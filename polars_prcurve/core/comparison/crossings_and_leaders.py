@@ -38,6 +38,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.metrics.best_and_integrated import find_none_as_zero
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
@@ -171,7 +172,7 @@ def _collect_model_scores(
     if isinstance(metric, CurveMetric):
         curves = collect_curves(table, [metric])
         model_rows = table.collect(curves.groups, "", n_etas=1)
-        [name] = metrics_by_name = number_metrics([metric])
+        [name] = metrics_by_name = number_metrics([find_none_as_zero(metric)])
 
         def score_curves(models: Indices, places: Floats) -> Floats:
             order = np.lexsort((places, models))  # the order of pairs, as they come back

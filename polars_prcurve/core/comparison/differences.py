@@ -46,6 +46,7 @@ from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
@@ -231,7 +232,7 @@ def _build_models(comparison: Comparison) -> _Models:
         }
     elif not is_apart:  # no paired error is known at a recall
         metrics_by_name = {
-            name: metric.change_recipe(at_recall=None) for name, metric in metrics_by_name.items()
+            name: metric.change_recipe(at_target=None) for name, metric in metrics_by_name.items()
         }
     has_rate_sizes = is_apart and is_analytic and analytic.reads_rate_sizes(table, metrics)
     sweep = build_sweep(table, effective=is_analytic, at_thresholds=has_rate_sizes)
@@ -487,15 +488,11 @@ def _check_has_intervals(comparison: Comparison) -> None:
 
 def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
     """Return how to ask for the curve metric that a point metric at a target is; or an empty text."""
-    curve_metric_of_target = {
-        ("precision", "recall"): "precision_at_recall",
-        ("recall", "precision"): "recall_at_precision",
-        ("recall", "fpr"): "recall_at_fpr",
-    }
-    if target is None or (metric.name, target.criterion) not in curve_metric_of_target:
+    curve_metric = "" if target is None else f"{metric.name}_at_{target.criterion}"
+    if target is None or curve_metric not in DECLARED_BY_NAME:
         return ""
-    curve_metric = curve_metric_of_target[metric.name, target.criterion]
-    return f"leave out {target.criterion}=, and ask for metrics.{curve_metric}({target.value}) with"
+    arguments = f"{target.value}" + (", per" if target.criterion == "alerts" else "")
+    return f"leave out {target.criterion}=, and ask for metrics.{curve_metric}({arguments}) with"
 
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:

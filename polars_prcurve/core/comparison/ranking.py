@@ -107,9 +107,8 @@ def _check_ranking(
         raise PrcError(
             f"{table.argument}= holds points, and the first one that reaches recall={recall} may be far "
             "above it in one model, and near it in another; leave out recall=, and pass "
-            f'metric="precision_at_recall({recall})", which takes all models at that recall; '
-            "coarse=True adds what may lie between points, and "
-            f".prc.operating_points(recall={recall}) lists the points"
+            f'metric="precision_at_recall({recall})" and coarse=True, which adds what may lie between '
+            f"points; .prc.operating_points(recall={recall}) lists the points"
         )
     table = table if certainty is None else table.require_examples()
     if isinstance(metric, CurveMetric):

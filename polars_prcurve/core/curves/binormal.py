@@ -281,4 +281,6 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
         "finish": lambda value, facts: finish(value.clip(upper_bound=1.0), facts),
         "averages": averages,
     }
+    if metric.recipe.is_met is not None:  # a fitted curve has no rows, and one value at each target
+        recipe_changes |= {"is_met": None, "total": "max"}
     return metric.change_recipe(**{**PROMISES, **recipe_changes, "needs": "rises"})

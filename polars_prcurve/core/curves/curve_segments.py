@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product, zip_longest
 from typing import NamedTuple, cast
 
@@ -251,11 +250,12 @@ def _assemble_curves(
     score_table = (
         table if isinstance(table, ScoreTable) else None
     )  # points may end in one without counts
-    make_rows, size_exprs, may_lack_scores = (
-        partial(build_metric_rows, score_table),
-        class_sizes(table),
-        has_unscored(table),
-    )
+
+    def make_rows(find_column: Callable[[str], pl.Expr]) -> SegmentValues:
+        rows = build_metric_rows(score_table, find_column)
+        return replace(rows, has_added_end=isinstance(table, RateTable))
+
+    size_exprs, may_lack_scores = class_sizes(table), has_unscored(table)
     return CurveSegments(
         groups, segments_by_hull, size_exprs, curve_facts, make_rows, has_unscored=may_lack_scores
     )
@@ -323,17 +323,7 @@ def build_segments(
         is_rise = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
         is_before_negatives = pl.col(Sweep.CUM_NEG_ABOVE) == pl.col(GroupSums.NEG_BEFORE_GROUP)
     else:
-        # Areas end at (1, 1); where it is listed, the segment added has no extent.
-        end_rate_exprs = pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr")
-        end_points = sweep.groups.select(Group.NUMBER, *end_rate_exprs)
-        points = pl.concat([segment_rows.select(Group.NUMBER, "recall", "fpr"), end_points])
-        segment_rows = add_row_before(points.sort(Group.NUMBER, "fpr", "recall"))
-        is_end_point = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
-        segment_rows = segment_rows.with_columns(is_end_point.alias(Sweep.ENDS_GROUP))
-        if table.has_counts:
-            size_columns = (EffectiveSize.N_POS, EffectiveSize.N_NEG, Segment.N_NEG_LOCAL, Unseen.SHARE)
-            group_sizes = sweep.groups.select(Group.NUMBER, *size_columns)
-            segment_rows = segment_rows.join(group_sizes, on=Group.NUMBER, maintain_order="left")
+        segment_rows = _join_published_points(table, sweep)
         is_rise = pl.col("recall") > pl.col(Segment.RECALL_BEFORE)
         is_before_negatives = pl.col(Segment.FPR_BEFORE) == 0
     needs = {metric.recipe.needs for metric in metrics}
@@ -357,6 +347,23 @@ def build_segments(
         (pl.col(SquareSegment.RECALL) - pl.col(SquareSegment.RECALL_BEFORE)).alias(SquareSegment.RISE),
         (pl.col(SquareSegment.FPR) - pl.col(SquareSegment.FPR_BEFORE)).alias(SquareSegment.RUN),
     )
+
+
+def _join_published_points(table: ResolvedTable, sweep: SweepTables) -> pl.LazyFrame:
+    """Return the points of published curves and their ends (1, 1), each with the point before it."""
+    # Areas end at (1, 1); where it is listed, the segment added has no extent.
+    is_added = [pl.lit(is_end).alias(Segment.IS_ADDED) for is_end in (False, True)]
+    rates_of_all = pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr")
+    end_points = sweep.groups.select(Group.NUMBER, *rates_of_all, is_added[1])
+    points = pl.concat([sweep.rows.select(Group.NUMBER, "recall", "fpr", is_added[0]), end_points])
+    segment_rows = add_row_before(points.sort(Group.NUMBER, "fpr", "recall", Segment.IS_ADDED))
+    is_end_point = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
+    segment_rows = segment_rows.with_columns(is_end_point.alias(Sweep.ENDS_GROUP))
+    if not table.has_counts:
+        return segment_rows
+    size_columns = (EffectiveSize.N_POS, EffectiveSize.N_NEG, Segment.N_NEG_LOCAL, Unseen.SHARE)
+    group_sizes = sweep.groups.select(Group.NUMBER, *size_columns)
+    return segment_rows.join(group_sizes, on=Group.NUMBER, maintain_order="left")
 
 
 def add_extents(

@@ -34,7 +34,6 @@ from polars_prcurve.core.curves.targets import (
     THRESHOLD_ROW,
     Target,
     find_greatest_rate,
-    read_events,
 )
 from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -45,6 +44,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, Scor
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
+from polars_prcurve.core.metrics.target_kinds import read_events
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,

@@ -21,7 +21,6 @@ A target may be a frame of thresholds of each group:
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +30,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
@@ -51,6 +48,7 @@ from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, SegmentValues, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind, read_budget, read_events
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
@@ -234,13 +232,10 @@ def read_targets(
         for value in _read_values(kind, value_of_word[word])
     ]
     alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
-    budgets = [read_number("alerts=", value, "numbers of alerts") for value in alert_values]
-    if budgets and per is None:
+    if alert_values and per is None:
         raise PrcError("alerts= needs per=, the number of events that the alerts are among")
-    events = read_events(per) if budgets else 1.0
-    for budget in budgets:
-        if not 0 <= budget <= events:
-            raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
+    events = read_events(per) if alert_values else 1.0
+    budgets = [read_budget(value, events, per) for value in alert_values]
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / events) for budget in budgets]
     if "maximize" in value_of_word:
@@ -367,21 +362,17 @@ _ROW = "row"  # the name of the extreme that tells the row
 
 def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     """Return the target of a metric that is to be at least a limit, or at most."""
-    # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
-    metric = kind.metric
-    compare = is_at_most if kind.is_at_most else is_at_least
 
+    # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
     def passes(rows: SegmentValues) -> pl.Expr:
-        # Recall and fpr are columns of every sweep.
-        values = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
-        is_met: pl.Expr = compare(values, limit)
+        is_met: pl.Expr = kind.is_met(rows, limit)
         return is_met
 
     return Target(
         kind.word,
         value,
         choose_row(passes, first=kind.takes_first),
-        metric.depends_on_eta,
+        kind.metric.depends_on_eta,
         kind=kind,
         rate=limit if kind.promise_test == "alerts" else None,
         test=passes,
@@ -423,11 +414,6 @@ def _read_values(kind: TargetKind, values: Any) -> list[float]:
         read_number(f"{kind.word}=", number, description, lambda x: 0 <= x <= greatest_value)
         for number in numbers
     ]
-
-
-def read_events(per: object) -> float:
-    """Return a number of events as a float; raise unless it is a finite number above 0."""
-    return read_number("per=", per, "a number of events above 0", lambda events: 0 < events < math.inf)
 
 
 def check_per_has_alerts(alerts: object, per: object) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.core.binding.bound_table import Question
-from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, TARGET_KINDS
-from polars_prcurve.core.curves.targets import direction_sign, read_events, read_targets
+from polars_prcurve.core.curves.targets import direction_sign, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.target_kinds import ALERT_WORDS, TARGET_KINDS, read_events
 
 FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses)
 """Targets that limit how many positives may be missed: models are judged by the precision there."""

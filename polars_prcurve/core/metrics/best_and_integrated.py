@@ -9,7 +9,9 @@ import json
 import math
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
@@ -19,9 +21,10 @@ from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,
+    AtTarget,
     Average,
+    CurveFacts,
     CurveMetric,
-    Finish,
     Fitted,
     Limits,
     Needs,
@@ -30,14 +33,13 @@ from polars_prcurve.core.metrics.curve_metric import (
     Step,
     Term,
     precision_at,
-    require_all_precisions,
     require_both_classes,
-    require_one_precision,
     require_positives,
 )
 from polars_prcurve.core.metrics.metric_base import declare_factory
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_point_metric
 from polars_prcurve.core.metrics.point_formulas import precision as precision_of_rows
+from polars_prcurve.core.metrics.point_formulas import recall as recall_of_rows
 from polars_prcurve.core.metrics.point_metric import (
     Amount,
     PointMetric,
@@ -48,7 +50,8 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     minimum,
 )
-from polars_prcurve.core.metrics.segment_column_names import BinormalModel
+from polars_prcurve.core.metrics.segment_column_names import BinormalModel, Segment
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, read_budget, read_events
 
 # How prevalences between two ends are weighted: on a scale, or by a beta distribution
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
@@ -81,31 +84,61 @@ def best(metric: str | PointMetric) -> CurveMetric:
     )
 
 
-def _highest_recall(
-    is_met: Term, may_be_met: Term, finish: Finish, at_fpr: float | None = None
-) -> Recipe:
-    """Return the recipe of the highest recall where a test is met, or may be met by finer scores."""
-    recall_limits = Limits(
+def _take_row(name: str, at_target: AtTarget, **recipe_changes: Any) -> CurveMetric:
+    """Return the value of a point metric on the row that `operating_points` finds for a target."""
+    metric, kind = at_target.metric, TARGET_KINDS[at_target.word]
+    limit = at_target.value / at_target.per
+
+    def is_met(segment: SegmentValues) -> Amount:
+        is_within = kind.is_met(segment, limit)
+        return is_within & ~segment.column(Segment.IS_ADDED) if segment.has_added_end else is_within
+
+    # Recall is the same all along a block of rows, and rises at the first row that reaches a recall.
+    needed_rows: Needs = "corners" if metric == recall_of_rows else "all"
+    recipe = Recipe(
+        lambda segment: segment.value(metric),
+        require_positives,
+        total="first" if kind.takes_first else "last",
+        is_met=is_met,
+        needs="rises" if kind.takes_first else needed_rows,
+        at_target=at_target,
+    )
+    return CurveMetric(
+        name,
+        replace(recipe, **recipe_changes),
+        depends_on_eta=metric.depends_on_eta or kind.metric.depends_on_eta,
+        source=metric.source,
+    )
+
+
+def find_none_as_zero(metric: CurveMetric) -> CurveMetric:
+    """Return a metric that is 0, not undefined, if it is recall at a target that no threshold meets.
+
+    Averages, replicates and curves over prevalences have gaps otherwise: a threshold above all scores
+    meets such a target, and finds nothing.
+    """
+    if metric.recipe.at_target is None or metric.recipe.at_target.metric != recall_of_rows:
+        return metric
+
+    def finish(total: Amount, facts: CurveFacts) -> Amount:
+        recall = total.fill_null(0.0) if isinstance(total, pl.Expr) else np.nan_to_num(total)
+        return require_positives(recall, facts)
+
+    return metric.change_recipe(finish=finish)
+
+
+def _limit_recall(is_met: Term, may_be_met: Term) -> Limits:
+    """Return the limits of the highest recall where a test is met, or may be met by finer scores."""
+    return Limits(
         low=lambda segment: choose_where(is_met(segment), segment.recall, 0.0),
         high=lambda segment: choose_where(may_be_met(segment), segment.recall, 0.0),
-    )
-    return Recipe(
-        recall_limits.low,
-        finish,
-        total="max",
-        below="zero",
-        ends_only=True,
-        at_fpr=at_fpr,
-        limits=recall_limits,
     )
 
 
 @declare_factory
 def recall_at_precision(precision: float) -> CurveMetric:
-    """The highest recall among thresholds of at least this precision; 0 if there is none."""
-    precision = read_number(
-        "precision", precision, "a number in [0, 1]", lambda number: 0 <= number <= 1
-    )
+    """The highest recall among thresholds of at least this precision; null if there is none."""
+    precision = _read_share("precision", precision)
 
     def is_met(segment: SegmentValues) -> Amount:
         return is_at_least(segment.value(precision_of_rows), precision)
@@ -114,38 +147,73 @@ def recall_at_precision(precision: float) -> CurveMetric:
         corner_precision = precision_at(segment.recall, _least_fpr(segment), segment.odds)
         return is_met(segment) | is_at_least(corner_precision, precision)
 
-    recipe = _highest_recall(is_met, may_be_met, require_all_precisions)
-    return CurveMetric(f"recall_at_precision({precision:g})", recipe, source="recall")
+    return _take_row(
+        f"recall_at_precision({precision:g})",
+        AtTarget(recall_of_rows, "precision", precision),
+        limits=_limit_recall(is_met, may_be_met),
+    )
 
 
 @declare_factory
 def recall_at_fpr(fpr: float) -> CurveMetric:
-    """The highest recall among thresholds of at most this fpr; 0 if there is none."""
-    fpr = read_number("fpr", fpr, "a number in [0, 1]", lambda number: 0 <= number <= 1)
-    recipe = _highest_recall(
+    """The highest recall among thresholds of at most this fpr; null if there is none."""
+    fpr = _read_share("fpr", fpr)
+    limits = _limit_recall(
         is_met=lambda segment: is_at_most(segment.fpr, fpr),
         may_be_met=lambda segment: is_at_most(segment.fpr_before, fpr),
-        finish=require_both_classes,
-        at_fpr=fpr,
     )
-    return CurveMetric(f"recall_at_fpr({fpr:g})", recipe, depends_on_eta=False, source="recall")
+    at_target = AtTarget(recall_of_rows, "fpr", fpr)
+    return _take_row(f"recall_at_fpr({fpr:g})", at_target, limits=limits)
+
+
+@declare_factory
+def precision_at_fpr(fpr: float) -> CurveMetric:
+    """Precision at the lowest threshold of at most this fpr; null if there is none."""
+    fpr = _read_share("fpr", fpr)
+    return _take_row(f"precision_at_fpr({fpr:g})", AtTarget(precision_of_rows, "fpr", fpr))
+
+
+@declare_factory
+def recall_at_alerts(alerts: float, per: float) -> CurveMetric:
+    """Recall at the lowest threshold of at most so many alerts in `per` events; null if none is."""
+    return _take_row_within_budget("recall_at_alerts", recall_of_rows, alerts, per)
+
+
+@declare_factory
+def precision_at_alerts(alerts: float, per: float) -> CurveMetric:
+    """Precision at the lowest threshold of at most so many alerts in `per` events; null if none is."""
+    return _take_row_within_budget("precision_at_alerts", precision_of_rows, alerts, per)
+
+
+def _take_row_within_budget(
+    function_name: str, metric: PointMetric, alerts: float, per: float
+) -> CurveMetric:
+    events = read_events(per)
+    budget = read_budget(alerts, events, per)
+    name = f"{function_name}({budget:.15g}, {events:.15g})"
+    return _take_row(name, AtTarget(metric, "alerts", budget, events))
 
 
 @declare_factory
 def precision_at_recall(recall: float) -> CurveMetric:
-    """Precision where recall first reaches a value, on the ROC curve joined by straight lines (DG).
-
-    A recall between two thresholds is achieved by choosing between them at random.
-    """
+    """Precision at the highest threshold that reaches a recall; null if none does."""
     recall = read_number("recall", recall, "a number in (0, 1]", lambda number: 0 < number <= 1)
 
-    def precision_if_hit(segment: SegmentValues, fpr: Amount) -> Amount:
-        is_hit = is_at_least(segment.recall, recall) & ~is_at_least(segment.recall_before, recall)
-        return keep_where(is_hit, precision_at(recall, fpr, segment.odds))
+    def keep_at_reach(segment: SegmentValues, value: Amount) -> Amount:
+        is_reached = is_at_least(segment.recall, recall) & ~is_at_least(segment.recall_before, recall)
+        return keep_where(is_reached, value)
 
-    def term(segment: SegmentValues) -> Amount:
-        rise_share = minimum((recall - segment.recall_before) / segment.rise, 1.0)
-        return precision_if_hit(segment, segment.fpr_before + segment.run * rise_share)
+    def find_least(segment: SegmentValues) -> Amount:
+        # At worst all negatives of the score come before the positive with which recall is reached. How
+        # large a step of one positive is, is not known of weighted examples.
+        step = 2 * segment.column(Segment.HALF_POSITIVE)
+        n_steps = ((recall - segment.recall_before) / step - 1e-9).ceil()
+        least_reach = choose_where(step > 0, segment.recall_before + n_steps * step, recall)
+        least_reach = minimum(least_reach, segment.recall)
+        return keep_at_reach(segment, precision_at(least_reach, segment.fpr, segment.odds))
+
+    def find_greatest(segment: SegmentValues) -> Amount:
+        return keep_at_reach(segment, precision_at(segment.recall, _least_fpr(segment), segment.odds))
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
@@ -156,21 +224,16 @@ def precision_at_recall(recall: float) -> CurveMetric:
         )
         return precision_at(recall, fpr, segment.odds)
 
-    return CurveMetric(
+    return _take_row(
         f"precision_at_recall({recall:g})",
-        Recipe(
-            term,
-            require_one_precision,
-            total="max",
-            at_recall=recall,
-            fitted=Fitted(term_of_model),
-            limits=Limits(
-                low=lambda segment: precision_if_hit(segment, segment.fpr),
-                high=lambda segment: precision_if_hit(segment, _least_fpr(segment)),
-            ),
-        ),
-        source="W 2, DG",
+        AtTarget(precision_of_rows, "recall", recall),
+        fitted=Fitted(term_of_model),
+        limits=Limits(find_least, find_greatest),
     )
+
+
+def _read_share(argument: str, value: float) -> float:
+    return read_number(argument, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
 
 
 def _least_fpr(segment: SegmentValues) -> Amount:
@@ -266,11 +329,11 @@ def integrated(
     """The mean of a curve metric over prevalences from `low` to `high`, by Gauss's rule in logit eta.
 
     `prior` is as for `integrated_average_precision`, or `("beta", a, b)` for the beta distribution, cut
-    off at `low` and `high`. The mean is null where the metric is null at a prevalence in between. Areas
-    under the PR curve are good to 1e-12. Metrics with corners in eta, where another row takes over, are
-    good to four or five digits (`auprg`, `best(f1)`), and metrics that jump there to two or three
-    (`recall_at_precision`). It takes as long as the metric at 60 to 300 prevalences. There is no
-    expression for it.
+    off at `low` and `high`. The mean is null where the metric is null at a prevalence in between, except
+    that recall counts as 0 where no threshold meets its target. Areas under the PR curve are good to
+    1e-12. Metrics with corners in eta, where another row takes over, are good to four or five digits
+    (`auprg`, `best(f1)`), and metrics that jump there to two or three (`recall_at_precision`). It takes
+    as long as the metric at 60 to 300 prevalences. There is no expression for it.
     """
     curve_metric = find_curve_metric(metric)
     if not curve_metric.depends_on_eta:
@@ -292,7 +355,9 @@ def integrated(
     )
     # Prevalences that floats cannot tell from 1, or sums of shares from 0, are moved a little inside.
     etas = np.clip(1 / (1 + np.exp(-logits)), LEAST_ETA, 1 - 2.0**-53)
-    average = Average(curve_metric, etas=etas.tolist(), weights=(masses / masses.sum()).tolist())
+    average = Average(
+        find_none_as_zero(curve_metric), etas=etas.tolist(), weights=(masses / masses.sum()).tolist()
+    )
     return replace(
         curve_metric,
         name=f"integrated({curve_metric.name}, {low:g}, {high:g}, {json.dumps(prior)})",
@@ -303,7 +368,7 @@ def integrated(
             averages=average,
             influence=None,
             helpers={},
-            at_recall=None,
+            at_target=None,
             limits=None,
         ),
     )

@@ -71,6 +71,8 @@ class SegmentValues:
     short: bool = False  # whether all segments are short; see SHORT
     has_unscored: bool = False
     """Whether a last row may be of examples that were never scored: Row.SCORE is null."""
+    has_added_end: bool = False
+    """Whether a point (1, 1), which no table lists, may end a curve: Segment.IS_ADDED is true there."""
     unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
 
     recall = _read_column("recall")  # where the segment ends
@@ -147,6 +149,15 @@ class Limits(NamedTuple):
     high: Term
 
 
+class AtTarget(NamedTuple):
+    """The point metric and the target of a metric that has its value on the row found for the target."""
+
+    metric: PointMetric
+    word: str  # a key of TARGET_KINDS
+    value: float
+    per: float = 1.0  # the number of events that `value` is among, if it is a number of alerts
+
+
 Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`
 
 
@@ -164,7 +175,7 @@ class Recipe:
     promise is made by default: `needs`, because an area needs just the rows on which recall rises.
 
     *More methods.* You may say how the metric is estimated otherwise: by `influence`, with `helpers` and
-    `least_if_perfect`, or by `at_recall` it gets standard errors and intervals (confidence=), by
+    `least_if_perfect`, or by `at_target` it gets standard errors and intervals (confidence=), by
     `fitted` it is known of a model (smooth=), and by `limits` it is bounded (coarse=).
     """
 
@@ -173,7 +184,10 @@ class Recipe:
     """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
     cut to multiples of 2**-118."""
     finish: Finish = lambda total, facts: total  # the value from the total; NaN where it is undefined
-    total: Literal["sum", "max", "min"] = "sum"  # makes one number of the terms of a curve
+    total: Literal["sum", "max", "min", "first", "last"] = "sum"
+    """Makes one number of the terms of a curve; "first" and "last" take that of a row that `is_met`."""
+    is_met: Term | None = None
+    """Whether the term of a row may be taken, maybe undefined, if `total` is "first" or "last"."""
     steps: tuple[Step, ...] = ()  # what is bound to names before the term, one step after another
     reads_envelope: bool = False  # whether the formula reads `Rows.envelope`
     reads_half_positive: bool = False  # whether the formula reads the column Segment.HALF_POSITIVE
@@ -204,12 +218,12 @@ class Recipe:
     least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
     """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
     the interval where all positives score higher than all negatives."""
-    at_recall: float | None = None  # the recall, if the metric is precision at one recall
-    at_fpr: float | None = None  # the fpr, if the metric is recall at one fpr
+    at_target: AtTarget | None = None  # the target, if the metric has its value on the row found for one
     fitted: Fitted | None = None  # the contribution of a node of a fitted curve
     limits: Limits | None = None
     """The terms of the least and the greatest value, if scores are coarse. They share `total` and
-    `finish` with the metric, so `finish` must not fall while the total grows."""
+    `finish` with the metric, so `finish` must not fall while the total grows. Of a metric that takes the
+    value of a row they are maxima."""
 
     def leave_out_unscored(self, term: pl.Expr) -> pl.Expr:
         """Return the term of a row as `below` says, where its examples were never scored."""
@@ -304,13 +318,19 @@ class CurveMetric(Metric):
         recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
         array_of_column = {**curve.columns, Segment.ODDS: odds_against(eta)}
         segment = SegmentValues(
-            array_of_column.__getitem__, eta, lambda metric: metric.from_curve(recall, fpr, eta)
+            array_of_column.__getitem__,
+            eta,
+            lambda metric: metric.from_curve(recall, fpr, eta),
+            has_added_end=True,
         )
         for step in recipe.all_steps():
             array_of_column |= step(segment)
         reducer_of_total: dict[str, Callable[[Array], float]]
         reducer_of_total = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
-        total = reducer_of_total[recipe.total](np.broadcast_to(recipe.term(segment), recall.shape))
+        reducer_of_total |= {"first": _take(0), "last": _take(-1)}
+        terms = np.broadcast_to(recipe.term(segment), recall.shape)
+        terms = terms if recipe.is_met is None else terms[recipe.is_met(segment)]
+        total = reducer_of_total[recipe.total](terms)
         has_negatives = np.bool_(curve.has_negatives)
         facts = CurveFacts(
             eta,
@@ -337,7 +357,8 @@ class CurveMetric(Metric):
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )
-        finish, total, below = self.recipe.finish, self.recipe.total, self.recipe.below
+        total = "max" if self.recipe.is_met is not None else self.recipe.total
+        finish, below = self.recipe.finish, self.recipe.below
         low_metric, high_metric = (
             replace(self, recipe=Recipe(term, finish, total, reads_half_positive=True, below=below))
             for term in self.recipe.limits
@@ -347,6 +368,13 @@ class CurveMetric(Metric):
     def prepare_term(self, segment: SegmentValues) -> pl.Expr:
         """Return the term of each row, ready to be added up."""
         recipe = self.recipe
+        if recipe.is_met is not None:
+            # The bits of the place on the curve stand above those of the value, NaN where undefined.
+            numbers = segment.recall + segment.fpr, recipe.term(segment).fill_null(math.nan)
+            place_code, value_code = (
+                number.reinterpret(dtype=pl.UInt64).cast(pl.Int128) for number in numbers
+            )
+            return pl.when(recipe.is_met(segment)).then(place_code * 2**64 + value_code)
         if recipe.total != "sum":
             value: pl.Expr = recipe.term(segment)
             return null_if_nan(value)
@@ -356,10 +384,14 @@ class CurveMetric(Metric):
 
     def reduce_terms(self, terms: pl.Expr) -> pl.Expr:
         """Return the total of prepared terms, or of totals of parts of them."""
-        return {"sum": terms.sum, "max": terms.max, "min": terms.min}[self.recipe.total]()
+        reducer_of_total = {"sum": terms.sum, "max": terms.max, "min": terms.min}
+        return (reducer_of_total | {"first": terms.min, "last": terms.max})[self.recipe.total]()
 
     def restore_total(self, total: pl.Expr) -> pl.Expr:
         """Return a total of prepared terms as a number."""
+        if self.recipe.is_met is not None:
+            value_code = total.cast(pl.UInt64, wrap_numerical=True)
+            return null_if_nan(value_code.reinterpret(dtype=pl.Float64))
         return from_whole(total) if self.recipe.total == "sum" else total
 
 
@@ -477,7 +509,9 @@ class CurveArrays:
         is_distinct = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
         recall, fpr = recall[is_distinct], fpr[is_distinct]
         vertex_places = find_vertices(np.zeros(len(recall)), recall, fpr)
-        hull = _build_segments(recall[vertex_places][1:], fpr[vertex_places][1:], self.has_negatives)
+        hull = _build_segments(
+            recall[vertex_places][1:], fpr[vertex_places][1:], self.has_negatives, len(recall)
+        )
         return replace(hull, least_fpr=self.least_fpr)
 
 
@@ -506,13 +540,13 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
         recall, fpr = recall[row_order], fpr[row_order]
         if n_falls := int((np.diff(recall) < 0).sum()):
             raise PrcError(f"recall falls while fpr rises, at {n_falls} point(s); {_HINT}")
-    last_fpr = 1.0 if has_negatives else 0.0
+    last_fpr, n_listed = 1.0 if has_negatives else 0.0, len(recall)
     if recall[-1] < 1 or fpr[-1] < last_fpr:
         recall, fpr = np.append(recall, 1.0), np.append(fpr, last_fpr)
-    return _build_segments(recall, fpr, has_negatives)
+    return _build_segments(recall, fpr, has_negatives, n_listed)
 
 
-def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArrays:
+def _build_segments(recall: Array, fpr: Array, has_negatives: bool, n_listed: int) -> CurveArrays:
     """Return the columns that formulas read, of points in order; `fpr` is 0 without negatives."""
     recall_before, fpr_before = (np.append(0.0, rate[:-1]) for rate in (recall, fpr))
     rise = recall - recall_before
@@ -523,6 +557,7 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
         "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
         Segment.RECALL_BEFORE: recall_before,
         Segment.FPR_BEFORE: fpr_before,
+        Segment.IS_ADDED: np.arange(len(recall)) >= n_listed,
         Segment.FPR_OR_ZERO: fpr,
         Segment.RISE: rise,
         Segment.RUN: fpr - fpr_before,
@@ -552,6 +587,11 @@ def find_vertices(group_numbers: NDArray[Any], recall: Array, fpr: Array) -> NDA
         if may_be_vertex.all():
             return places
         places = places[may_be_vertex]
+
+
+def _take(place: int) -> Callable[[Array], float]:
+    """Return the function from an array to its value at a place, the first or the last; NaN of none."""
+    return lambda values: values[place] if len(values) else math.nan
 
 
 def add_shares(share_terms: Array) -> float:

@@ -38,7 +38,10 @@ _EXAMPLE_OF_FACTORY = {
     "partial_roc_auc": "0.1",
     "partial_roc_auc_mcclish": "0.1",
     "pr_auc_trapezoid": '"first"',
+    "precision_at_alerts": "20, 1000",
+    "precision_at_fpr": "0.01",
     "precision_at_recall": "0.8",
+    "recall_at_alerts": "20, 1000",
     "recall_at_fpr": "0.01",
     "recall_at_precision": "0.9",
 }

@@ -16,6 +16,7 @@ class Segment:
     RISE = "_prc_rise"  # growth of recall along the segment
     RUN = "_prc_run"  # growth of fpr along the segment
     RISES = "_prc_rises"  # true if the row has a positive, even one too light for a RISE above 0
+    IS_ADDED = "_prc_is_added"  # true at an end (1, 1) that published points do not list
     FPR_GAP = "_prc_fpr_gap"  # growth of fpr over the rows that were left out before the segment
     FPR_RECALL_RATIO = "_prc_fpr_recall_ratio"  # fpr / recall
     ENVELOPE = "_prc_envelope"  # least fpr / recall of this row and the rows of lower score

@@ -43,12 +43,18 @@ _LEAST_ENDING, _MOST_ENDING = "least", "most"  # the values of a metric on its t
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
     """Return whether the interval of a metric is known without resampling."""
-    return metric.recipe.influence is not None or metric.recipe.at_recall is not None
+    return metric.recipe.influence is not None or find_recall(metric) is not None
+
+
+def find_recall(metric: CurveMetric) -> float | None:
+    """Return the recall if a metric is precision at one."""
+    at_target = metric.recipe.at_target
+    return at_target.value if at_target is not None and at_target.word == "recall" else None
 
 
 def reads_rate_sizes(table: ResolvedTable, metrics: Iterable[CurveMetric]) -> bool:
     """Return whether the intervals of metrics read the effective sizes of classes at a threshold."""
-    has_recall_metric = any(metric.recipe.at_recall is not None for metric in metrics)
+    has_recall_metric = any(find_recall(metric) is not None for metric in metrics)
     return has_recall_metric and table.sample.has_rate_errors
 
 
@@ -64,8 +70,8 @@ class IntervalPlan(NamedTuple):
 def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: SampleKind) -> IntervalPlan:
     """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
     recipe = metric.recipe
-    if recipe.at_recall is not None and sample.has_rate_errors:
-        return _plan_at_recall(name, recipe.at_recall, confidence, sample)
+    if (recall := find_recall(metric)) is not None and sample.has_rate_errors:
+        return _plan_at_recall(name, recall, confidence, sample)
     helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
@@ -221,9 +227,9 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
     if metric.range[1] == 1:
         has_few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
     doubts = {"few positives": has_few_pos, "few negatives": _N_NEG < 100}
-    if metric.recipe.at_fpr is not None:
+    if (at_target := metric.recipe.at_target) is not None and at_target.word == "fpr":
         # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
-        doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10
+        doubts["few false alerts"] = at_target.value * _N_NEG < 10
     if metric.depends_on_eta:
         # A sample without negatives above its highest positives has no replicate that has one. By their
         # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals

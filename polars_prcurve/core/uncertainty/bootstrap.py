@@ -39,7 +39,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
-from polars_prcurve.core.metrics.best_and_integrated import best
+from polars_prcurve.core.metrics.best_and_integrated import best, find_none_as_zero
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
@@ -230,7 +230,7 @@ class Bootstrap(NamedTuple):
         self, curves: CurveSegments, pairs: pl.DataFrame, n_replicates: int, n_curves: int
     ) -> NDArray[np.float64]:
         """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
-        metrics_by_name = number_metrics(self.metrics)
+        metrics_by_name = number_metrics([find_none_as_zero(metric) for metric in self.metrics])
         # Point metrics of replicates read rates alone; the factors are here because pairs have them.
         curve_pairs = pairs.lazy().select(
             pl.col(_CURVE_NUMBER), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR

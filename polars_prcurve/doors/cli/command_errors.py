@@ -25,11 +25,11 @@ import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import USES
 from polars_prcurve.core.binding.word_groups import TARGET_WORDS
-from polars_prcurve.core.curves.target_kinds import ALERT_WORDS
 from polars_prcurve.core.ground.argument_checks import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
 from polars_prcurve.core.ground.terminal_text import fill_lines
+from polars_prcurve.core.metrics.target_kinds import ALERT_WORDS
 
 _PHRASES = {  # code and words of the library, as a whole, and what a command line says in their place
     "None": "own",

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Intervals, intervals
-from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.prevalence.eta_grid import read_fraction, read_share_text
 from polars_prcurve.doors.cli.table_files import TableFile, find_format
 

@@ -205,7 +205,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
         targets
             One target, as in `compare`, for a point metric. Published points reach a recall at unlike
-            points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
+            points: for these pass `metrics.precision_at_recall(...)` and `coarse` in place of `recall`.
         confidence
             As in `summary`: adds how far each model is behind the leader. With `id`, or `score` as a
             list, differences are paired, as in `compare`. Without, each model counts as measured on
@@ -281,8 +281,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             range of prevalences; of published points, `ranking(coarse=True)` tells who may be best,
             whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
             points joined by lines, is nowhere below the other, and they differ. At every prevalence such
-            a model is at least as good in `pr_auc` and `roc_auc`, also on the hull, in
-            `precision_at_recall` of any recall, and in `average_precision` if no positive ties with a
+            a model is at least as good in `pr_auc` and `roc_auc`, also on the hull. It is so in
+            `average_precision`, and in `precision_at_recall` of any recall, if no positive ties with a
             negative and both models have the same positives.
         metric
             As in `ranking`; a curve metric has to depend on prevalence.

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     say_cases,

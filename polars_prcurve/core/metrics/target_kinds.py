@@ -14,8 +14,12 @@ from typing import Literal, TypeAlias, TypedDict
 
 import polars as pl
 
+from polars_prcurve.core.ground.argument_checks import read_number
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.core.metrics import point_formulas as point
-from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.curve_metric import SegmentValues
+from polars_prcurve.core.metrics.point_metric import Amount, PointMetric
 
 TargetValues: TypeAlias = float | Sequence[float] | None  # what a word for a target takes
 ValueKind: TypeAlias = Literal["share", "factor", "number"]
@@ -62,6 +66,13 @@ class TargetKind:
     def takes_first(self) -> bool:
         """Whether the highest threshold that meets it is the answer; otherwise the lowest one is."""
         return self.limits_misses
+
+    def is_met(self, rows: SegmentValues, limit: float) -> Amount:
+        """Return whether the metric of each row keeps a limit, or would if it were not rounded."""
+        # Recall and fpr are columns of every sweep.
+        is_rate = self.metric.of_rates is not None
+        value = rows.column(self.metric.name) if is_rate else rows.value(self.metric)
+        return (is_at_most if self.is_at_most else is_at_least)(value, limit)
 
     @property
     def needs_negatives(self) -> bool:
@@ -164,7 +175,21 @@ TARGET_KINDS = {
 }
 """All kinds by their words, in the order of the rows of a result."""
 
+
 RUN_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
 """The targets whose promises are tested in a run, which has a start."""
 ALERT_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.promise_test == "alerts")
 """The targets whose promises are of all alerts, whatever their class."""
+
+
+def read_budget(value: object, events: float, per: object) -> float:
+    """Return a number of alerts among events as a float; raise unless it is one."""
+    budget = read_number("alerts=", value, "numbers of alerts")
+    if not 0 <= budget <= events:
+        raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
+    return budget
+
+
+def read_events(per: object) -> float:
+    """Return a number of events as a float; raise unless it is a finite number above 0."""
+    return read_number("per=", per, "a number of events above 0", lambda events: 0 < events < math.inf)

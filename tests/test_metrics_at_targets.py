@@ -1,0 +1,116 @@
+"""Curve metrics at a target: their value is that of the row which `operating_points` finds for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+
+from polars_prcurve import PrcError, metrics, prc, roc_points, scorer
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
+from polars_prcurve.metrics import CurveMetric
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import MODERATE, Table, etas, tables
+
+AT_TARGETS = [
+    *(metrics.precision_at_recall(recall) for recall in (0.2, 0.5, 1)),
+    *(metrics.recall_at_precision(precision) for precision in (0, 0.4, 0.9)),
+    *(make(fpr) for make in (metrics.recall_at_fpr, metrics.precision_at_fpr) for fpr in (0, 0.3, 1)),
+    *(
+        make(alerts, 100)
+        for make in (metrics.recall_at_alerts, metrics.precision_at_alerts)
+        for alerts in (0, 20, 100)
+    ),
+]
+every_metric = pytest.mark.parametrize("metric", AT_TARGETS, ids=str)
+
+
+def ask_points(table: Any, metric: CurveMetric, eta: Any, **words: Any) -> pl.DataFrame:
+    """Return the operating points of the target of a metric, with its value as `value`."""
+    at_target = metric.recipe.at_target
+    assert at_target is not None
+    target = {at_target.word: at_target.value}
+    target |= {"per": at_target.per} if at_target.word == "alerts" else {}
+    points = prc(table).operating_points(eta, metrics=at_target.metric, **target, **words)
+    return points.rename({at_target.metric.name: "value"})
+
+
+def assert_value_of_row(table: Any, metric: CurveMetric, eta: Any, **words: Any) -> None:
+    """Raise unless a metric has the value of the row, to the last bit; it has none without positives."""
+    summary = prc(table).summary(eta, metrics=metric, **words)
+    points = ask_points(table, metric, eta, **words)
+    has_positives = pl.Series([n is None or n > 0 for n in summary["n_pos"]], dtype=pl.Boolean)
+    columns = [name for name in summary.columns if name in points.columns]
+    assert_same(
+        summary.select(columns).filter(has_positives), points.select(columns).filter(has_positives)
+    )
+    assert summary.filter(~has_positives)["value"].null_count() == (~has_positives).sum()
+
+
+def test_every_metric_at_a_target_is_tried_here() -> None:
+    made = {name for name in DECLARED_BY_NAME if "_at_" in name and name not in ("precision_at",)}
+    assert made == {metric.name.partition("(")[0] for metric in AT_TARGETS}
+
+
+@examples(60)
+@given(tables(weights=MODERATE), etas)
+def test_the_value_is_that_of_the_row_found(table: Table, eta: Any) -> None:
+    for metric in AT_TARGETS:
+        assert_value_of_row(table.frame, metric, eta, **table.package)
+
+
+DF = pl.DataFrame(
+    {
+        "score": [9, 8, 8, 7, 6, 6, 6, 5, 4, 4, 3, 2, 2, 1, 0],
+        "label": [0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0],
+        "id": [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7],
+        "w": [1, 2, 1, 3, 1, 1, 2, 1, 1, 5, 1, 1, 2, 1, 1],
+    }
+)
+POINTS = DF.prc.sweep()[[1, 3, 5]]
+DESIGNS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "plain": (DF, {}),
+    "weights": (DF, {"weight": "w"}),
+    "never scored": (DF, {"below": (2, 5)}),
+    "counts": (DF.prc.counts(), {"counts": ("n_pos", "n_neg")}),
+    "rates": (POINTS, {"rates": ("recall", "fpr")}),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@every_metric
+def test_so_it_is_of_every_design(name: str, metric: CurveMetric) -> None:
+    table, words = DESIGNS[name]
+    assert_value_of_row(table, metric, [0.01, 0.3] if name == "rates" else [0.01, 0.3, None], **words)
+
+
+@every_metric
+def test_so_it_is_of_expressions_arrays_and_scorers(metric: CurveMetric) -> None:
+    points = roc_points(DF["label"], DF["score"])
+    for eta, value in ask_points(DF, metric, [0.01, 0.3]).select("eta", "value").rows():
+        assert DF.select(prc(pl.col("score")).summary(metric, "label", eta)).item() == value
+        for found in (
+            metric(points.recall, points.fpr, eta),
+            scorer(metric, eta).score(DF["label"], DF["score"]),
+        ):
+            assert found == pytest.approx(math.nan if value is None else value, rel=1e-15, nan_ok=True)
+
+
+def test_a_line_between_two_thresholds_is_no_threshold() -> None:
+    """Of scores in whole numbers the row that reaches a recall may flag many more."""
+    table = pl.DataFrame({"score": [2] * 10 + [1] * 90, "label": [1] * 4 + [0] * 6 + [1] * 6 + [0] * 84})
+    assert table.prc.summary(metrics=metrics.precision_at_recall(0.5))["value"].item() == 0.1
+    assert table.prc.summary(metrics=metrics.precision_at_recall(0.4))["value"].item() == 0.4
+
+
+def test_a_budget_is_read_as_it_is_of_targets() -> None:
+    assert metrics.recall_at_alerts(12345678, 1e9).name == "recall_at_alerts(12345678, 1000000000)"
+    found = DF.prc.summary(metrics="precision_at_alerts(20, 100)")
+    assert_same(found, DF.prc.summary(metrics=metrics.precision_at_alerts(20, 100)))
+    for alerts, per, message in ((20, 10, "from 0 to per=10"), (1, 0, "per="), (-1, 5, "from 0 to")):
+        with pytest.raises(PrcError, match=message):
+            metrics.recall_at_alerts(alerts, per)
