@@ -50,7 +50,7 @@ from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegmen
 from polars_prcurve.core.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks
 
 _WEIGHT = f"{RESERVED}weight"  # of a prevalence in the mean over several
-_READ_FROM_PAIRS = (
+_COLUMNS_OF_PAIRS = (
     Group.NUMBER,
     Pair.NUMBER,
     "eta",
@@ -110,15 +110,15 @@ class CurveSegments(NamedTuple):
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for is_on_hull, has_eta in product((False, True), repeat=2):
             hull_and_eta = is_on_hull, has_eta
-            same_kind = {
+            metrics_alike = {
                 name: metric
                 for name, metric in summed_metrics.items()
                 if (metric.recipe.on_hull, metric.depends_on_eta) == hull_and_eta
             }
-            if same_kind:
+            if metrics_alike:
                 key_column, eta_pairs = (Pair.NUMBER, pairs) if has_eta else (Group.NUMBER, None)
                 pair_values = pair_values.join(
-                    self._reduce(same_kind, is_on_hull, eta_pairs), on=key_column, how="left"
+                    self._reduce(metrics_alike, is_on_hull, eta_pairs), on=key_column, how="left"
                 )
         pair_values = pair_values.with_columns(
             null_if_nan(metric.recipe.finish(pl.col(name), self.facts)).alias(name)
@@ -158,7 +158,7 @@ class CurveSegments(NamedTuple):
         for form_rows, is_short in self._split_by_form(recipes, is_on_hull=is_on_hull):
             eta_rows = form_rows
             if pairs is not None:
-                formula_pairs = pairs.select(*_READ_FROM_PAIRS, *self.columns_of_pairs)
+                formula_pairs = pairs.select(*_COLUMNS_OF_PAIRS, *self.columns_of_pairs)
                 eta_rows = form_rows.join(formula_pairs, on=Group.NUMBER)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):

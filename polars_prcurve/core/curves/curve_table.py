@@ -142,11 +142,12 @@ def add_metrics(
         points = add_bands(points, metrics, bands, table)
     if not long:
         return points
-    suffixes = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
-    columns = {
-        kind: [pl.col(metric.name + suffix) for metric in metrics] for kind, suffix in suffixes.items()
+    suffix_of_kind = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
+    exprs_of_column = {
+        kind: [pl.col(metric.name + suffix) for metric in metrics]
+        for kind, suffix in suffix_of_kind.items()
     }
-    return points.with_columns(long_columns(columns, names))
+    return points.with_columns(long_columns(exprs_of_column, names))
 
 
 def metric_values(

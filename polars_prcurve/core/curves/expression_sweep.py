@@ -295,11 +295,13 @@ class ScoredRows:
                 eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             )
             rate_exprs[Row.SCORE] = pl.field("score").cast(pl.Float64)
-        extremes = target.search.find_extremes(rows)
-        extreme_exprs = {name: extreme.value for name, extreme in extremes.items()}
+        extreme_of_name = target.search.find_extremes(rows)
+        extreme_exprs = {name: extreme.value for name, extreme in extreme_of_name.items()}
         steps = [step(rows) for step in target.search.steps]
         point_list = _add_steps(point_list, [rate_exprs, *reader.list_steps(), *steps, extreme_exprs])
-        row_number = target.search.read_row(lambda name: extremes[name].reduce(read_element(name)))
+        row_number = target.search.read_row(
+            lambda name: extreme_of_name[name].reduce(read_element(name))
+        )
         return self.keep_name(
             point_list.list.eval(read_element("score").gather(row_number)).list.first()
         )

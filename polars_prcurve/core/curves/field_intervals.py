@@ -145,8 +145,8 @@ def _add_eta_squares(
         name: point_intervals.evaluate_metric(metric, *columns)
         for name, columns in arguments_of_value.items()
     }
-    scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
-    scaled_value_exprs = {name: scale(pl.col(name)) for name in values_of_metric}
+    scale_value = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
+    scaled_value_exprs = {name: scale_value(pl.col(name)) for name in values_of_metric}
     part_rows = part_rows.with_columns(**values_of_metric).with_columns(**scaled_value_exprs)
     estimate, *end_value_exprs = map(pl.col, values_of_metric)
     distance_exprs = point_intervals.measure_distances(estimate, end_value_exprs)

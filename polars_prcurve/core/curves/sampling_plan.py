@@ -59,8 +59,10 @@ PLAN_COLUMNS = (
 LEAST_PER_STRATUM = 50
 """Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
 
-_GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
-_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
+_STRATUM_GROWTH = (
+    3  # how many times the rows of a stratum the next one has that is farther off the threshold
+)
+_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _STRATUM_GROWTH up to 646
 STRATUM = "stratum"  # the column of strata that a weighed sample gets
 _READ = ("stratum", "score_low", "score_high", "n")  # what is read of a plan to weigh a sample
 # Whether a score is above the threshold; the place of the stratum of a row; rows of its stratum.
@@ -126,7 +128,9 @@ def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
 def _place_outwards(row_counts: Integers, n_strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
     middle_shares = (np.cumsum(row_counts) - row_counts / 2) / row_counts.sum()
-    end_shares = (_GROWTH ** np.arange(1.0, n_strata) - 1) / (_GROWTH ** float(n_strata) - 1)
+    end_shares = (_STRATUM_GROWTH ** np.arange(1.0, n_strata) - 1) / (
+        _STRATUM_GROWTH ** float(n_strata) - 1
+    )
     places: Integers = np.searchsorted(end_shares, middle_shares, side="right")
     return places
 

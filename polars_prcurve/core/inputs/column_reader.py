@@ -34,7 +34,7 @@ Missing: TypeAlias = Literal["raise", "drop", "below"]
 MISSING = get_args(Missing)
 """The words that missing= takes."""
 
-_EXPECTED = "a column name or an expression"  # what errors say of other values
+_EXPECTED_TEXT = "a column name or an expression"  # what errors say of other values
 _IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 
@@ -52,7 +52,7 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     if columns is None:
         return []
     return arguments.read_list(
-        argument, columns, f"{_EXPECTED}, or a list of these", single_type=(str, pl.Expr)
+        argument, columns, f"{_EXPECTED_TEXT}, or a list of these", single_type=(str, pl.Expr)
     )
 
 
@@ -71,7 +71,7 @@ def read_expression(subject: str, column: Any) -> pl.Expr:
     if isinstance(column, str):
         return select_column(arguments.read_name(subject, column))
     if not isinstance(column, pl.Expr):
-        raise arguments.refuse_kind(subject, _EXPECTED, column)
+        raise arguments.refuse_kind(subject, _EXPECTED_TEXT, column)
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
@@ -124,13 +124,13 @@ class ColumnReader:
                 "name alone, which is taken as it is"
             )
         else:
-            dtypes = self.read_dtypes(argument, [expr])
-            if len(dtypes) != 1:
-                names_text = ", ".join(map(repr, list(dtypes)[:5])) + (
-                    ", ..." if len(dtypes) > 5 else ""
+            dtype_of_name = self.read_dtypes(argument, [expr])
+            if len(dtype_of_name) != 1:
+                names_text = ", ".join(map(repr, list(dtype_of_name)[:5])) + (
+                    ", ..." if len(dtype_of_name) > 5 else ""
                 )
-                raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names_text}")
-            [(name, dtype)] = dtypes.items()
+                raise PrcError(f"{argument}= must be one column; got {len(dtype_of_name)}: {names_text}")
+            [(name, dtype)] = dtype_of_name.items()
         if dtype == pl.Object:
             arguments.refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
@@ -138,7 +138,7 @@ class ColumnReader:
     def read_expr(self, argument: str, column: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
         if not isinstance(column, str | pl.Expr):
-            raise arguments.refuse_kind(f"{argument}=", _EXPECTED, column)
+            raise arguments.refuse_kind(f"{argument}=", _EXPECTED_TEXT, column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
                 arguments.read_name(f"{argument}=", name)
@@ -159,8 +159,8 @@ class ColumnReader:
     def read_by(self, by: Columns, argument: str = "by") -> dict[str, pl.DataType]:
         """Add group columns, and return their dtypes."""
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
-        dtypes = self.read_dtypes(argument, exprs) if exprs else {}
-        for name, dtype in dtypes.items():
+        dtype_of_name = self.read_dtypes(argument, exprs) if exprs else {}
+        for name, dtype in dtype_of_name.items():
             beginning = f"{argument}= holds a column {name!r}"
             if name.startswith(RESERVED):
                 raise PrcError(f"{beginning}; names that start with {RESERVED!r} are reserved")
@@ -168,13 +168,13 @@ class ColumnReader:
                 raise PrcError(f"{beginning}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"{beginning} of dtype {dtype}, which cannot be sorted; cast it")
-        if doubled_names := [name for name in dtypes if name in self.by]:
+        if doubled_names := [name for name in dtype_of_name if name in self.by]:
             raise PrcError(
                 f"by= and {argument}= both hold the column {doubled_names[0]!r}; leave it out of one"
             )
         self.by_exprs += exprs
-        self.by |= dtypes
-        return dtypes
+        self.by |= dtype_of_name
+        return dtype_of_name
 
     def check(self, make_checks: Callable[..., list[Check]], subject: str, *values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
@@ -219,10 +219,10 @@ class ColumnReader:
                     key.alias(name) for key, name in zip(self.example_keys, key_names, strict=True)
                 ]
                 incomplete_keys = complete_rows.filter(is_incomplete).select(key_exprs).unique()
-                key_dtypes = dict(incomplete_keys.collect_schema())
+                dtype_of_key = dict(incomplete_keys.collect_schema())
                 flagged_keys = incomplete_keys.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
                 complete_rows = join_groups(
-                    complete_rows.with_columns(key_exprs), flagged_keys, key_dtypes, how="left"
+                    complete_rows.with_columns(key_exprs), flagged_keys, dtype_of_key, how="left"
                 )
                 complete_rows = complete_rows.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(
                     *key_names, _IS_INCOMPLETE

@@ -52,12 +52,12 @@ _UNSCORED_CLASS = f"{RESERVED}kind"
 """0 for rows with an id, else the class of those that no model scored."""
 _HAS_ROW = f"{RESERVED}has_row"  # true if a model has a row for the example
 _TOO_FEW = f"{RESERVED}too_few"  # 1 where below= counts fewer than are lacking
-_UNEQUAL = f"{RESERVED}unequal_rest"  # 1 where a model has fewer examples in all than another
+_IS_UNEQUAL = f"{RESERVED}unequal_rest"  # 1 where a model has fewer examples in all than another
 # What is wrong between models, by the column of tallies that counts it.
 _TROUBLE_OF_TALLY = {
     _TOO_FEW: "an example that one model lacks is among those that below= counts for it, and below= "
     "counts fewer, in ",
-    _UNEQUAL: "models share their examples, so those with a row and those of below= add up to the "
+    _IS_UNEQUAL: "models share their examples, so those with a row and those of below= add up to the "
     "same number in each; they do not in ",
 }
 # What both sentences end with: how to say the numbers of each model.
@@ -66,7 +66,9 @@ _REMEDY = (
     'missing="below" with null scores'
 )
 # What errors say of other values of below=.
-_EXPECTED = "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
+_EXPECTED_TEXT = (
+    "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
+)
 
 
 def tells_negatives(below: Any) -> bool:
@@ -124,10 +126,10 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
 def _read_numbers(below: Any) -> tuple[int, int | None]:
     """Return the two numbers of `below=`, of which that of negatives may be None."""
     if isinstance(below, str) or not isinstance(below, Sequence):
-        raise arguments.refuse_kind("below=", _EXPECTED, below)
-    numbers = arguments.read_list("below=", below, _EXPECTED)
+        raise arguments.refuse_kind("below=", _EXPECTED_TEXT, below)
+    numbers = arguments.read_list("below=", below, _EXPECTED_TEXT)
     if len(numbers) != len(_TOTALS_OF_NUMBER):
-        raise arguments.refuse_kind("below=", _EXPECTED, below)
+        raise arguments.refuse_kind("below=", _EXPECTED_TEXT, below)
     n_pos = arguments.read_whole_number("below=, of positives,", numbers[0], 0)
     n_neg = (
         None
@@ -218,12 +220,12 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     model_rows = model_rows.with_columns(no_class).pipe(share_result)
     model_frame = _list_models(model_rows, table.by, unscored).pipe(share_result)
     # The examples that a model has no row for, of all that a model of their group has.
-    group_dtypes, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
-    example_rows = model_rows.group_by(*group_dtypes, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
+    dtype_of_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
+    example_rows = model_rows.group_by(*dtype_of_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
     scored_examples = (
         model_rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
     )
-    examples_of_models = join_groups(example_rows, model_frame.select(*table.by), group_dtypes)
+    examples_of_models = join_groups(example_rows, model_frame.select(*table.by), dtype_of_group)
     examples_of_models = join_groups(
         examples_of_models, scored_examples, {**table.by, Row.EXAMPLE: example_dtype}, how="left"
     )
@@ -287,7 +289,7 @@ def _count_rest(
         columns = {name: amount.clip(lower_bound=0) for name, amount in rest_of_class.items()}
         columns |= {
             _TOO_FEW: (n_rest < 0).cast(pl.Int64),
-            _UNEQUAL: (n_rest != greatest_rest).cast(pl.Int64),
+            _IS_UNEQUAL: (n_rest != greatest_rest).cast(pl.Int64),
         }
         rest_frames.append(
             models_with_sums.select(

@@ -48,8 +48,8 @@ def read_input(
     reader = ColumnReader(input_rows, columns.missing, may_collect=may_collect, user_table=user_table)
     model_name, part_names = _read_groups(reader, columns)
     if columns.points is not None or columns.sizes is not None:
-        point_exprs, fields = _read_points(reader, columns)
-        return RateTable(**reader.input_fields(point_exprs), **fields, model_name=model_name)
+        point_exprs, table_fields = _read_points(reader, columns)
+        return RateTable(**reader.input_fields(point_exprs), **table_fields, model_name=model_name)
     model_dtype = reader.by.get(Row.MODEL) if columns.is_matched else None
     wide_models = model_dtype.categories.to_list() if isinstance(model_dtype, pl.Enum) else []
     score_column = _read_score(reader, columns.score, wide_models, posteriors=posteriors)
@@ -223,10 +223,10 @@ def read_parts(
 
 def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
     """Add the columns that tell parts apart to the group columns, and return their names."""
-    part_dtypes = reader.read_by(parts, "parts")
+    dtype_of_part = reader.read_by(parts, "parts")
     if len(reader.by_exprs) != len(reader.by):
         raise PrcError("by= and parts= take one column each; write one expression for each column")
-    return list(part_dtypes)
+    return list(dtype_of_part)
 
 
 def read_part_labelled(
@@ -455,12 +455,12 @@ def _read_cells(
         "fpr": (count_exprs["fp"] / (count_exprs["fp"] + count_exprs["tn"])).fill_nan(None),
         **count_exprs,
     }
-    fields = {"has_cells": True, "count_dtype": pl.Int64()}
+    table_fields = {"has_cells": True, "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
-        return point_exprs, fields  # the default, of a table that has no thresholds
+        return point_exprs, table_fields  # the default, of a table that has no thresholds
     threshold_column = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(threshold_column.what, threshold_column.dtype)
-    return point_exprs | {Row.SCORE: threshold_column.value}, fields | {
+    return point_exprs | {Row.SCORE: threshold_column.value}, table_fields | {
         "score_dtype": threshold_column.dtype
     }
 

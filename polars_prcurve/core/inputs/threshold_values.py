@@ -38,7 +38,7 @@ def to_least_scores(real_numbers: Sequence[RealNumber | None], dtype: pl.DataTyp
     return pl.Series(least_scores, dtype=dtype)
 
 
-_FARTHEST = 400
+_FARTHEST_EXPONENT = 400
 """The exponent of a power of ten beyond that of all scores, which have at most 308 and at least -324."""
 
 
@@ -59,9 +59,9 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
         )
     if math.isinf(value):
         return float(value)
-    if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST:
+    if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST_EXPONENT:
         # Its fraction could have a hundred million digits. No score lies between it and this one.
-        farthest = Fraction(10) ** (_FARTHEST if value.adjusted() > 0 else -_FARTHEST)
+        farthest = Fraction(10) ** (_FARTHEST_EXPONENT if value.adjusted() > 0 else -_FARTHEST_EXPONENT)
         return farthest if value > 0 else -farthest
     split_ratio = getattr(value, "as_integer_ratio", None)  # floats of any width have it, and Decimals
     return Fraction(float(value)) if split_ratio is None else Fraction(*map(int, split_ratio()))

@@ -22,16 +22,16 @@ from polars_prcurve.core.ground.value_checks import (
 )
 from polars_prcurve.core.inputs.row_column_names import Row
 
-_SCORE_COLUMNS = "column names, as a list"  # what errors say of other values
+_SCORE_COLUMNS_TEXT = "column names, as a list"  # what errors say of other values
 _WEIGHT = f"{RESERVED}weight"  # the share of a class in the field over that in the table
-_ROWS = f"{RESERVED}rows"  # the number of rows of a class
+_N_ROWS = f"{RESERVED}rows"  # the number of rows of a class
 
 
 def unpivot_scores(
     wide_rows: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
-    score_columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS, single_type=str)
+    score_columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS_TEXT, single_type=str)
     _check_new_names(name=name, score=score, row=row)
     other_columns = _find_other_columns(
         wide_rows.collect_schema(), "scores", score_columns, [name, score, row]
@@ -54,7 +54,7 @@ class StackedTable(NamedTuple):
 
 def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
-    score_columns = arguments.read_list("score=", score_columns, _SCORE_COLUMNS, single_type=str)
+    score_columns = arguments.read_list("score=", score_columns, _SCORE_COLUMNS_TEXT, single_type=str)
     schema = wide_rows.collect_schema()
     _check_known(schema, "score", score_columns)
     score_name = " or ".join(score_columns)
@@ -162,9 +162,9 @@ def _join_class_weights(
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking_classes[0]!r}")
     shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
     field_shares = pl.LazyFrame([shared_classes.alias(label_name), shares / math.fsum(shares)])
-    n_rows, weight = pl.col(_ROWS), pl.col(_WEIGHT)
+    n_rows, weight = pl.col(_N_ROWS), pl.col(_WEIGHT)
     labelled_rows = wide_rows.filter(select_column(label_name).is_not_null())
-    rows_per_class = labelled_rows.group_by(label_name).agg(pl.len().alias(_ROWS))
+    rows_per_class = labelled_rows.group_by(label_name).agg(pl.len().alias(_N_ROWS))
     lacks_rows = n_rows.is_null() & (weight > 0) & (n_rows.sum() > 0)
     checks = [
         _class_check(n_rows.is_not_null() & weight.is_null(), label_name, "mix= has no share for"),

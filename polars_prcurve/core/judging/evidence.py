@@ -73,8 +73,10 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=request.confidence)
     per = _choose_per(areas) if goal.per is None else goal.per
     if goal.is_of_curve:
-        new_names = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}
-        case_rows = areas.filter(metric=area_name).rename(new_names).drop("metric", "standard_error")
+        new_name_of_column = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}
+        case_rows = (
+            areas.filter(metric=area_name).rename(new_name_of_column).drop("metric", "standard_error")
+        )
         keys = areas.columns[: areas.columns.index("metric")]
     else:
         case_rows = _collect_points(request, per)
@@ -211,7 +213,9 @@ def _carry_binding_intervals(joint_points: pl.DataFrame, single_points: pl.DataF
         points_there = [point for point in points if point["threshold"] == joint_point["threshold"]]
         recall_highs = (read_estimate(point, "recall").high or 1.0 for point in points_there)
         highest_recall = max(recall_highs, default=joint_point["recall"])
-        binding_points = [p for p in points if (read_estimate(p, "recall").low or 0.0) <= highest_recall]
+        binding_points = [
+            point for point in points if (read_estimate(point, "recall").low or 0.0) <= highest_recall
+        ]
         for limit_column in limit_columns if binding_points else ():
             value_column, _, side = limit_column.rpartition("_")
             limits = [*(point[limit_column] for point in binding_points), joint_point[value_column]]

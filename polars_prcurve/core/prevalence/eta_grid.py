@@ -386,7 +386,7 @@ def class_factors(
 class UnlabelledTable(Protocol):
     """A bound table without labels, `prc(month, label=None)`, whose prevalence is to be estimated."""
 
-    def estimate_prevalence(self, *arguments: Any, **named: Any) -> Any:
+    def estimate_prevalence(self, *arguments: Any, **keyword_arguments: Any) -> Any:
         """Return the prevalence of each of its groups."""
 
 

@@ -115,10 +115,10 @@ def build_factors(
     parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
     by = [*keys.column_of_group.values()]
     if by:  # of each group every part of the frame
-        group_dtypes = {
+        dtype_of_group = {
             column: keys.dtypes[column] for column in asked_parts.collect_schema() if column in by
         }
-        asked_parts = join_groups(parts.select(by).unique(), asked_parts, group_dtypes)
+        asked_parts = join_groups(parts.select(by).unique(), asked_parts, dtype_of_group)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked_parts], how="diagonal").group_by(*keys.column_of_key.values())
     all_parts = stacked.agg(
@@ -159,18 +159,18 @@ def build_field(
     factors_and_etas, is_uncertain = build_factors(
         table, keys, eta_frame, confidence=confidence, may_be_uncertain=True
     )
-    names = {column: key for key, column in keys.column_of_key.items()}
+    key_of_column = {column: key for key, column in keys.column_of_key.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta_frame, pl.DataFrame):
         factors_and_etas = table.collect(factors_and_etas, "field()").lazy()
     else:  # several parts of the plan read these few rows
         factors_and_etas = factors_and_etas.pipe(share_result)
     limits = add_eta_limits(factors_and_etas.with_columns(pl.col(Part.ETA).alias("eta")))
-    parts = limits.rename(names).select(
+    parts = limits.rename(key_of_column).select(
         *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     )
-    factors = factors_and_etas.select(*names, Pair.POS_FACTOR, Pair.NEG_FACTOR)
+    factors = factors_and_etas.select(*key_of_column, Pair.POS_FACTOR, Pair.NEG_FACTOR)
     field_etas = _combine_etas(factors_and_etas, keys, uncertain=is_uncertain).rename(
-        names, strict=False
+        key_of_column, strict=False
     )
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)

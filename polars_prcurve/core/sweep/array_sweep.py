@@ -174,7 +174,7 @@ def _read_classes(label: ArrayLike, other_kinds: str = "") -> Booleans:
 
 def check_lengths(**arrays: NDArray[Any] | None) -> None:
     """Raise unless all arrays are as long as each other."""
-    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
-    if len(set(lengths.values())) > 1:
-        text = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+    length_of_name = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(length_of_name.values())) > 1:
+        text = ", ".join(f"{name} has {n}" for name, n in length_of_name.items())
         raise PrcError(f"every array takes one value per example; {text}")

@@ -142,15 +142,19 @@ def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
     rows = rows.with_columns(_are_by_class().over(Group.NUMBER).alias(_IS_BY_CLASS))
     n_so_far, n_pos = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
     is_first, zero = n_so_far == 1, pl.lit(0.0)
-    start, base = _describe_state({"pos": zero, "neg": zero}), {}
-    for name, value in zip(start, _to_whole(start), strict=True):
-        base[name] = pl.when(is_first).then(value).sum().over(Group.NUMBER)
-        start[name] = value
+    start_exprs, base_exprs = _describe_state({"pos": zero, "neg": zero}), {}
+    for name, value in zip(start_exprs, _to_whole(start_exprs), strict=True):
+        base_exprs[name] = pl.when(is_first).then(value).sum().over(Group.NUMBER)
+        start_exprs[name] = value
     rows = rows.with_columns(*_to_whole(_describe_state({"pos": n_pos, "neg": n_so_far - n_pos})))
     sums = {}
     for name in _SUM_COLUMNS:
-        state_before = pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
-        sums[name] = base[name] + (pl.col(name) - state_before).fill_null(0).cum_sum().over(Group.NUMBER)
+        state_before = (
+            pl.when(is_first).then(start_exprs[name]).otherwise(pl.col(name).shift(1).over(stratum))
+        )
+        sums[name] = base_exprs[name] + (pl.col(name) - state_before).fill_null(0).cum_sum().over(
+            Group.NUMBER
+        )
     return sorted_rows._replace(frame=rows.with_columns(**sums))
 
 

@@ -237,7 +237,7 @@ def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int |
 
 _IS_KEPT = f"{RESERVED}kept"  # whether a row is the last one of its score, or a mark
 # The total of the examples below all scores, by that of their class
-_BELOW = {Group.N_POS: Group.POS_BELOW, Group.N_NEG: Group.NEG_BELOW}
+_BELOW_OF_SIZE = {Group.N_POS: Group.POS_BELOW, Group.N_NEG: Group.NEG_BELOW}
 
 
 def build_running_sums(
@@ -352,8 +352,8 @@ def _sum_rows(
     groups = groups.with_columns(_group_columns(table, sums))
     if listed is not None and listed.null_count() > 0:
         # A first row of each group, with a null score that no score reaches: nothing is flagged there.
-        ends = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
-        running = pl.concat([running, groups.select(Group.NUMBER, **ends)], how="diagonal_relaxed")
+        end_exprs = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
+        running = pl.concat([running, groups.select(Group.NUMBER, **end_exprs)], how="diagonal_relaxed")
         running = running.sort(Group.NUMBER, Row.SCORE, descending=[False, True])
     return SweepTables(running, groups, design.weighted)
 
@@ -361,7 +361,7 @@ def _sum_rows(
 def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     # Running sums add up what has a score.
-    unscored_of_total = {} if table.unscored is None else _BELOW
+    unscored_of_total = {} if table.unscored is None else _BELOW_OF_SIZE
     scored_total_exprs = [
         pl.col(names.total) - pl.col(unscored_of_total[names.total])
         if names.total in unscored_of_total
@@ -433,7 +433,7 @@ def add_unscored_rows(running_sums: pl.LazyFrame, groups: pl.LazyFrame) -> pl.La
     end_exprs: dict[str, pl.Expr] = {}
     for names in CLASS_SUMS:
         group_end = pl.col(names.before) + pl.col(names.total).fill_null(0)
-        end_exprs |= {names.cum: group_end, names.above: group_end - pl.col(_BELOW[names.total])}
+        end_exprs |= {names.cum: group_end, names.above: group_end - pl.col(_BELOW_OF_SIZE[names.total])}
     last_rows = groups_with_unscored.select(Group.NUMBER, **end_exprs)
     rows = pl.concat([running_sums, last_rows], how="diagonal_relaxed").sort(
         Group.NUMBER, maintain_order=True

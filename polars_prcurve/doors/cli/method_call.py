@@ -223,18 +223,20 @@ def _read_files(
 ) -> None:
     """Replace further files by their tables, fitted to the input, and texts by values of columns."""
     group_names = [*groups, *_list_values(arguments.get("parts"))]
-    group_dtypes: dict[str, pl.DataType] = {name: schema[name] for name in group_names if name in schema}
+    dtype_of_group: dict[str, pl.DataType] = {
+        name: schema[name] for name in group_names if name in schema
+    }
     if isinstance(arguments.get("score"), list):
-        group_dtypes["model"] = pl.String()  # the names of score columns
+        dtype_of_group["model"] = pl.String()  # the names of score columns
     schema_of_argument = {"score": schema, "label": schema}
     if "reference" in arguments and not isinstance(arguments["reference"], float):
-        other_rows, other_words = _scan_other("--reference", arguments["reference"], group_dtypes)
+        other_rows, other_words = _scan_other("--reference", arguments["reference"], dtype_of_group)
         schema_of_argument["label"] = pl.Schema(
             {**schema, **other_rows.collect_schema()}
         )  # the table may have no labels
         arguments["reference"] = prc(other_rows, **other_words)
     if "other" in arguments:
-        other_rows, other_words = _scan_other("--other", arguments["other"], group_dtypes)
+        other_rows, other_words = _scan_other("--other", arguments["other"], dtype_of_group)
         other_groups = [name for name in groups if name != arguments.get("model", "model")]
         arguments["other"] = prc(
             other_rows, **{"cells": ("tp", "fp", "fn", "tn"), "by": other_groups or None, **other_words}
@@ -243,12 +245,14 @@ def _read_files(
         if name in arguments and option.kind.column:
             column = (_list_values(arguments.get(option.kind.column)) or [option.kind.column])[0]
             dtype = schema_of_argument[option.kind.column].get(column)
-            arguments[name] = _read_column_values(name_flag(name), arguments[name], group_dtypes, dtype)
+            arguments[name] = _read_column_values(
+                name_flag(name), arguments[name], dtype_of_group, dtype
+            )
     if isinstance(below_file := arguments.get("below"), TableFile):
-        arguments["below"] = _scan_groups(below_file, group_dtypes).collect()
+        arguments["below"] = _scan_groups(below_file, dtype_of_group).collect()
     part_columns, eta_file = arguments.pop("parts", None), arguments.get("eta")
     if isinstance(eta_file, TableFile):
-        other_rows = _scan_groups(eta_file, group_dtypes)
+        other_rows = _scan_groups(eta_file, dtype_of_group)
         eta_schema = other_rows.collect_schema()
         if part_columns is None and "eta" not in eta_schema and {"k", "n"} <= set(eta_schema):
             other_rows = eta_from_sample(other_rows, confidence=0.95 if level is None else level)

@@ -273,8 +273,8 @@ def _count_on_engine(engine_table: Any, names: ColumnNames, pos_label: Any, miss
     is_positive = label if dtypes[names.label] == pl.Boolean else label == 1
     if pos_label is not None:
         is_positive = label == pos_label
-    kinds = _list_kinds(names, dtypes, None if pos_label is None else is_positive)
-    _check_values(engine_table, kinds, list(_list_checks(names, dtypes, pos_label)))
+    kinds_of_column = _list_kinds(names, dtypes, None if pos_label is None else is_positive)
+    _check_values(engine_table, kinds_of_column, list(_list_checks(names, dtypes, pos_label)))
     amounts: list[str] = list(COUNT_COLUMNS[1:])
     score, dtype = nw.col(names.score), nw.Int64
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart

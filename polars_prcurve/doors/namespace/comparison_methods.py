@@ -426,11 +426,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             )
         group_columns: list[Column] = list_columns("by=", all_words.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
-        periods = reader.read_by(time, "time")
-        check_group_names(periods, monitoring.MONITOR_COLUMNS, "time")
-        if len(periods) != 1:
+        dtype_of_time = reader.read_by(time, "time")
+        check_group_names(dtype_of_time, monitoring.MONITOR_COLUMNS, "time")
+        if len(dtype_of_time) != 1:
             raise refuse_kind("time=", "one column name or expression", time)
-        [period_column] = periods
+        [period_column] = dtype_of_time
         if period_column in map(name_column, group_columns):
             raise PrcError(f"by= and time= both hold the column {period_column!r}; leave it out of by=")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)

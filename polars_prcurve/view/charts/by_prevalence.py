@@ -125,7 +125,9 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right")
 
 
-_NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
+_NEAR_LOG = (
+    0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
+)
 _MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
 
 
@@ -147,8 +149,8 @@ class _LineChart:
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = label_formats.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
-        means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
-        self.channels = choose_channels(curves, color, facet, means)
+        mean_of_curve = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
+        self.channels = choose_channels(curves, color, facet, mean_of_curve)
         names = [name for name in ("value", "low", "high") if name in self.rows.columns]
         numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
         y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(numbers))
@@ -229,13 +231,13 @@ class _LineChart:
         if len(half_rows) < n or half_rows.is_empty():
             return ""
         names = name_curves(self.curves, self.channels)
-        halves = dict(half_rows.select("curve", "half").rows())
+        half_of_curve = dict(half_rows.select("curve", "half").rows())
 
         def say(etas: list[float]) -> list[str]:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
 
         start = "Half of the alerts are right down to"
-        return say_each(start, "", halves, names, say, range_template="between {} and {}")
+        return say_each(start, "", half_of_curve, names, say, range_template="between {} and {}")
 
     def _say_at_own_eta(self) -> str:
         """Return the height of each line at the prevalence of the test; empty if not known well."""
@@ -243,17 +245,19 @@ class _LineChart:
         is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
         if len(own_etas) != 1 or not is_share or self.channels.facet or self.curves.has_few_positives:
             return ""
-        values: dict[int, float] = {}
+        value_of_curve: dict[int, float] = {}
         rows = self.doubt.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line in rows.group_by("curve", maintain_order=True):
             distances = line["eta"].log() - math.log(own_etas[0])
-            near_rows = line.filter((distances.abs() < _NEAR).fill_null(False))
+            near_rows = line.filter((distances.abs() < _NEAR_LOG).fill_null(False))
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return ""
-            values[curve] = float(np.interp(0.0, distances, line["value"].cast(pl.Float64)))
+            value_of_curve[curve] = float(np.interp(0.0, distances, line["value"].cast(pl.Float64)))
         names = name_curves(self.curves, self.channels)
-        has_all = values and len(values) == len(self.curves.curve_rows)
-        return say_each(f"{self.name} is", say_where(own_etas[0]), values, names) if has_all else ""
+        has_all = value_of_curve and len(value_of_curve) == len(self.curves.curve_rows)
+        return (
+            say_each(f"{self.name} is", say_where(own_etas[0]), value_of_curve, names) if has_all else ""
+        )
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
@@ -264,9 +268,12 @@ class _LineChart:
             if self.is_limited and self.confidence is None:
                 shade = "Shaded: the limits of each value"
             kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
-            suffixes = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
+            suffix_of_kind = {
+                "threshold": " for a fixed threshold",
+                "model": " of a model at its target",
+            }
             has_one_kind = "target" in curve_rows.columns and len(kinds) == 1
-            sentences.append(shade + (suffixes.get(kinds.pop(), "") if has_one_kind else ""))
+            sentences.append(shade + (suffix_of_kind.get(kinds.pop(), "") if has_one_kind else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             sentences.append("Dotted: not reliable, since too few examples decide")
         elif self.rests_on_counts:
@@ -309,16 +316,16 @@ def _read_trades(
             "make both from one table"
         )
     # Both models of a trade may share a panel, which then shows one circle.
-    records: dict[tuple[int, str], dict[str, Any]] = {}
-    sides = {"below": "model_a", "above": "model_b"}
+    record_of_place: dict[tuple[int, str], dict[str, Any]] = {}
+    model_of_side = {"below": "model_a", "above": "model_b"}
     say_name = partial(label_formats.name_with_column, model, curves.column_of_field[model])
-    for side in sides.values():
+    for side in model_of_side.values():
         join_options: dict[str, Any] = {"left_on": [*by_fields, model], "right_on": [*by_fields, side]}
         trade_rows = lines.join(trades, **join_options, nulls_equal=True, coalesce=False)
         for row in trade_rows.iter_rows(named=True):
             panel = facet.label_of_curve[row["curve"]] if facet else None
             place = {name: label_formats.round_digits(row[name]) for name in ("eta", "value")}
-            names = {where: say_name(row[name]) for where, name in sides.items()}
+            names = {where: say_name(row[name]) for where, name in model_of_side.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
-            records[row["trade"], panel or ""] = record | tell_panel(panel)
-    return [records[key] for key in sorted(records)]
+            record_of_place[row["trade"], panel or ""] = record | tell_panel(panel)
+    return [record_of_place[key] for key in sorted(record_of_place)]

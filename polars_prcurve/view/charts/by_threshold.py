@@ -223,10 +223,10 @@ class _Column:
         canvas, least, x = self.canvas, self.specs[0].y.low, self.specs[-1].x
 
         def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
-            heights = {"precision": max(row["precision"], least), "recall": row["recall"]}
+            height_of_field = {"precision": max(row["precision"], least), "recall": row["recall"]}
             eta, fpr = etas[row["curve"]], row["fpr"]
             rate = 0 if fpr is None else eta * row["recall"] + (1 - eta) * fpr
-            return heights | ({"alerts": self.events * rate} if rate else {})
+            return height_of_field | ({"alerts": self.events * rate} if rate else {})
 
         etas = dict(canvas.curves.curve_rows.select("curve", "eta").rows())
         records = canvas.draw_lines(self.lines, ["recall", "alerts"])
@@ -300,7 +300,7 @@ class _Column:
 
     def _label_rules(self, x: ChartAxis) -> list[Word]:
         """Return the threshold over each rule, in two rows, without those that have no room."""
-        colors = self.channels.color.colors if self.channels.color else {}
+        color_of_label = self.channels.color.colors if self.channels.color else {}
         words: list[Word] = []
         ends = [-math.inf, -math.inf]
         for rule in self.rules:
@@ -309,7 +309,7 @@ class _Column:
             if row is not None:
                 ends[row] = pixel + half
                 look: dict[str, Any] = {"align": "center", "baseline": "bottom", "weight": "bold"}
-                look |= {"color": colors.get(rule.get("color", ""), style.INK)}
+                look |= {"color": color_of_label.get(rule.get("color", ""), style.INK)}
                 words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
         return words
 

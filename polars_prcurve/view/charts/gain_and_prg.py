@@ -161,8 +161,8 @@ def prg_curve(
     curves = read_sweep("prg_curve", table)
     etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
-    area_of = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
-    channels = choose_channels(curves, color, facet, area_of)
+    area_of_curve = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
+    channels = choose_channels(curves, color, facet, area_of_curve)
     low, top_eta = 0.0, cast("float", etas.max())
     if is_log and top_eta < 1:  # log axes have the last 90 % of recall, of the most common positives
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
@@ -190,8 +190,8 @@ def prg_curve(
         *curves.describe_sizes(),
     ]
     finding = ""
-    if not (is_log or curves.has_few_positives) and len(area_of) == len(curves.curve_rows) > 0:
-        finding = say_values("Precision gain averages", "", area_of, curves, channels)
+    if not (is_log or curves.has_few_positives) and len(area_of_curve) == len(curves.curve_rows) > 0:
+        finding = say_values("Precision gain averages", "", area_of_curve, curves, channels)
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
     finding = finding or curves.join_etas("Precision gain and recall gain")

@@ -28,15 +28,26 @@ HEIGHT = 320  # pixels of the panel from top to bottom; the ruler is above it, a
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
 _MIN_ETA = 1e-6  # the left end of the ruler: one positive in a million
 _MAX_CURVES = 24  # each curve costs the browser work at every move of the slider
-_NARROW = 480  # pixels across below which a chart is that of a phone
-_NARROW_ROOM = 270  # pixels across of the note of such a chart
-_NAME_ROW = 18  # pixels that a row of a name takes
-_RULER = -46  # of the ruler, in pixels above the curves
-_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # `1 in n` that the slider stops at, up to powers of ten
+_NARROW_WIDTH = 480  # pixels across below which a chart is that of a phone
+_NARROW_NOTE_WIDTH = 270  # pixels across of the note of such a chart
+_NAME_ROW_HEIGHT = 18  # pixels that a row of a name takes
+_RULER_Y = -46  # of the ruler, in pixels above the curves
+_ROUND_NUMBERS = (
+    1,
+    1.2,
+    1.5,
+    2,
+    2.5,
+    3,
+    4,
+    5,
+    6,
+    8,
+)  # `1 in n` that the slider stops at, up to powers of ten
 # Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then.
-_LABEL_ROOM = 92
+_LABEL_WIDTH = 92
 # Below this prevalence the axis of precision is logarithmic, down to the power of ten below it.
-_LOG_BELOW = 0.01
+_LOG_BELOW_ETA = 0.01
 # Vega expressions, since the browser computes what follows the slider: `eta` is its value, `decades` the
 # powers of ten on a logarithmic axis of precision, and `datum` a point of a curve, with fpr / recall as
 # `odds`. Those with {0} are templates, filled with the expression of a number; one of them may stand in
@@ -44,7 +55,7 @@ _LOG_BELOW = 0.01
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"  # of a point at the prevalence of the slider
 _ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"  # of a point, in a million events
 # How many powers of ten the axis of precision has; 0 for a linear axis.
-_DECADES = f"eta < {_LOG_BELOW} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
+_DECADES = f"eta < {_LOG_BELOW_ETA} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
 # Where a precision {0} stands on that axis, from 0 to 1.
 _PLACE = "decades === 0 ? {0} : max(0, 1 + log({0}) / LN10 / decades)"
 # The precision of tick number `k`: fifths from 0, or powers of ten from 1 down.
@@ -229,10 +240,10 @@ class _LivePainter:
     def __post_init__(self) -> None:
         self.pixels = WIDTH if isinstance(self.width, str) else self.width
         # Whether the chart is narrow, as a Vega expression: a page decides it where it sets the width.
-        narrow_test = json.dumps(self.pixels < _NARROW)
-        self.narrow = f"width < {_NARROW}" if self.width == "container" else narrow_test
+        narrow_test = json.dumps(self.pixels < _NARROW_WIDTH)
+        self.narrow = f"width < {_NARROW_WIDTH}" if self.width == "container" else narrow_test
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
-        self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
+        self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_WIDTH)
         self.x, self.y = self.recall.build_x(self.pixels), self.precision.build_y(HEIGHT)
         self.color = [self.channels.color.encode()] if self.channels.color else []
         # The rows of each name, which stand left of its numbers, also on a phone.
@@ -249,9 +260,9 @@ class _LivePainter:
         layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
         layers[1:1] = self._build_axis()
         # The note, or one for a narrow chart and one for a wide one if a page decides.
-        foot_y = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self.names.values())
+        foot_y = HEIGHT + 72 + sum(4 + _NAME_ROW_HEIGHT * len(rows) for rows in self.names.values())
         labels_width = self.precision.measure_labels()
-        room_of_test = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
+        room_of_test = {self.narrow: (_NARROW_NOTE_WIDTH, 24), f"!({self.narrow})": (self.pixels, 10)}
         for narrow_test, (room, inset) in room_of_test.items():
             note = chart_assembly.build_note(text, room, foot_y, inset - labels_width)
             layers += [note.transform_filter(narrow_test)] if note and narrow_test != "false" else []
@@ -262,7 +273,7 @@ class _LivePainter:
             alt.param(name="decades", expr=_DECADES),
         )
         chart = chart_assembly.stack_layers(layers, data=alt.InlineData(values=[]))
-        room = _NARROW_ROOM if self.narrow != "false" else self.pixels
+        room = _NARROW_NOTE_WIDTH if self.narrow != "false" else self.pixels
         title_options = chart_assembly.build_title(text, room + 20)
         chart = chart_assembly.set_properties(chart, width=self.width, height=HEIGHT, **title_options)
         if self.width == "container":
@@ -340,7 +351,7 @@ class _LivePainter:
             {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all", "odd": k % 2}
             for k, eta in enumerate(powers)
         ]
-        y = fix_y(_RULER)
+        y = fix_y(_RULER_Y)
         quiet: dict[str, Any] = {"color": style.QUIET, "aria": False}
         ruler_layer = _draw_from([{"recall": 0.0, "to": 1.0}], self.x, alt.X2("to"), y)
         mark_layer = _draw_from(tick_records, self.x, y).transform_filter(
@@ -362,7 +373,7 @@ class _LivePainter:
             arrow_layer = test_mark_layer.mark_point(
                 shape="triangle-down", size=32, filled=True, opacity=1, **quiet
             )
-            layers += [test_word.encode(text="text:N"), arrow_layer.encode(y=fix_y(_RULER - 12))]
+            layers += [test_word.encode(text="text:N"), arrow_layer.encode(y=fix_y(_RULER_Y - 12))]
         handle_layer = _draw_from([{}], self.x, y).transform_calculate(recall="1 - log(eta) / log(1e-6)")
         look: dict[str, Any] = {"color": style.COLORS[0], "stroke": "white", "strokeWidth": 2}
         handle_layer = handle_layer.mark_point(filled=True, size=240, opacity=1, **look)
@@ -372,13 +383,13 @@ class _LivePainter:
         """Return the unseen places that the pointer drags to: ten a decade, and the start exactly."""
         stops = {1.0, 0.75}
         for power in range(7):
-            stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
+            stops |= {1 / (n * 10**power) for n in _ROUND_NUMBERS if 2 <= n * 10**power <= 1e6}
         start_twins = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
         etas = sorted((stops - start_twins) | {float(self.start)})
         stop_records = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]
         grab_width = alt.ExprRef("width / 58")  # no wider than the way to the next place
-        grab_layer = _draw_from(stop_records, self.x, fix_y(_RULER - 14)).encode(
-            y2=alt.value(_RULER + 14)
+        grab_layer = _draw_from(stop_records, self.x, fix_y(_RULER_Y - 14)).encode(
+            y2=alt.value(_RULER_Y + 14)
         )
         grab_layer = grab_layer.mark_rule(
             strokeWidth=grab_width, opacity=0.001, cursor="ew-resize", aria=False
@@ -422,9 +433,9 @@ class _LivePainter:
                     recall=start_formula
                 )
                 layer = layer.mark_text(align="left", **bold)
-                name_y = fix_y(top + 22 + _NAME_ROW * row_number)
+                name_y = fix_y(top + 22 + _NAME_ROW_HEIGHT * row_number)
                 layers.append(layer.encode(self.x, y=name_y, text="text:N").encode(*self.color))
-            top += 4 + _NAME_ROW * len(names)
+            top += 4 + _NAME_ROW_HEIGHT * len(names)
             if label:
                 row_layer = row_layer.transform_filter(
                     alt.FieldEqualPredicate(field="color", equal=label)

@@ -30,9 +30,9 @@ _HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, an
 _FEWEST_ROWS = 3  # pairs of models from which on they are a table, since curves would lie on each other
 _MOST_ROWS = 12  # rows of the table, at most, so that it fits a screen
 _WIDTH = 300  # pixels that the axis of the table is wide, between names and numbers
-_ROW = 25  # pixels that a row of it is high
+_ROW_HEIGHT = 25  # pixels that a row of it is high
 _MOST_LETTERS = 60  # letters of the two names of a pair in a table
-_PAIR = ("group_a", "group_b")  # the fields of the columns `model_a` and `model_b`
+_PAIR_FIELDS = ("group_a", "group_b")  # the fields of the columns `model_a` and `model_b`
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")  # of `compare`, that are drawn
 
 
@@ -72,12 +72,12 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     column_of_field |= {"group_a": "model_a", "group_b": "model_b"}
     pair_frame = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:], "resolved"])
     curves = result_tables.build_lines(pair_frame, column_of_field, "difference")
-    if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
+    if curves.count_distinct(_PAIR_FIELDS) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
-    y = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
+    y_axis = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
     look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True, "side_colors": _SIDE_COLORS}
-    spec = ChartSpec(build_eta_axis(rows), y, "linear", bands=(("low", "high"),), **look)
+    spec = ChartSpec(build_eta_axis(rows), y_axis, "linear", bands=(("low", "high"),), **look)
     canvas = Canvas(curves, _build_panels(curves), spec)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")
     canvas.words.clear()  # 0 needs no name
@@ -125,7 +125,9 @@ def _say_level(confidence: float | None) -> str:
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    name_a, name_b = (label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
+    name_a, name_b = (
+        label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR_FIELDS
+    )
     return name_a, name_b
 
 
@@ -144,10 +146,10 @@ def _build_panels(curves: ChartCurves) -> Channels:
     if len(curves.curve_rows) < 2:
         return Channels(None, None)
     fields = [name for name in curves.column_of_field if curves.count_distinct([name]) > 1]
-    others = [name for name in fields if name not in _PAIR]
+    others = [name for name in fields if name not in _PAIR_FIELDS]
     if len(others) == len(fields):
         return Channels(None, build_channel(curves, fields, is_eta_added=False))
-    pair_channel = build_channel(curves, [*others, *_PAIR], is_eta_added=False)
+    pair_channel = build_channel(curves, [*others, *_PAIR_FIELDS], is_eta_added=False)
     pair_texts = {}
     for row in curves.curve_rows.to_dicts():
         (name_a, name_b), label = _name_models(row), pair_channel.label_of_curve[row["curve"]]
@@ -201,7 +203,7 @@ def _draw_table(
     )
     metrics, etas = curves.curve_rows["metric"].unique().to_list(), rows["eta"].unique().to_list()
     is_better = all(map(is_higher_better, metrics))
-    fields = [name for name in curves.column_of_field if name not in _PAIR]
+    fields = [name for name in curves.column_of_field if name not in _PAIR_FIELDS]
     varied = {name: curves.column_of_field[name] for name in fields if curves.count_distinct([name]) > 1}
     varied |= {"eta": "eta"} if len(etas) > 1 else {}
     lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
@@ -280,7 +282,9 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     n_lines = len(shown_rows) + has_open + bool(further_rows)
     room = round(max((style.measure_text(row.name) for row in shown_rows), default=0)) + 14
     y = ChartAxis("row", "", n_lines - 0.5, -0.5, "none", room=room)
-    spec = ChartSpec(x, y, "linear", height=n_lines * _ROW / _WIDTH, most_width=_WIDTH, names="none")
+    spec = ChartSpec(
+        x, y, "linear", height=n_lines * _ROW_HEIGHT / _WIDTH, most_width=_WIDTH, names="none"
+    )
     canvas = Canvas(curves, Channels(None, None), spec)
     canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
     right_x = (

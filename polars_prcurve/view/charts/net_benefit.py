@@ -23,14 +23,20 @@ from polars_prcurve.view.words.number_words import say_count, say_share, say_sig
 
 _RISK = "threshold_probability"  # the column across
 _VALUE = "net_benefit"  # the column that is drawn
-_BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)  # both ends of its interval
-_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")  # columns without which nothing is drawn
+_BAND_COLUMNS = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)  # both ends of its interval
+_NEEDED_COLUMNS = (
+    "eta",
+    _RISK,
+    *SWEEP_COLUMNS,
+    _VALUE,
+    "treat_all",
+)  # columns without which nothing is drawn
 # Room below 0, as a share of the height above it, where no line of a model goes below 0.
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
-_MOST_SAID = 4  # lines, at most, whose net benefit at one risk is marked
-_FAR = 0.2  # how far from the prevalence the marked risk may be, as a share of it
+_MOST_MARKED = 4  # lines, at most, whose net benefit at one risk is marked
+_FAR_SHARE = 0.2  # how far from the prevalence the marked risk may be, as a share of it
 
 
 @hint_at_arguments
@@ -80,8 +86,8 @@ def decision_curve(
     n_events = choose_events(curves.curve_rows["eta"])
     unit = "1 000" if n_events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, n_events)
-    band = _BAND if _BAND[0] in curves.points.columns else ()
-    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
+    band = _BAND_COLUMNS if _BAND_COLUMNS[0] in curves.points.columns else ()
+    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ()))
     points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.points), band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
@@ -114,10 +120,15 @@ def decision_curve(
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
     chart_name, made_by = "the chart decision_curve", "the method decision_curve"
-    result = result_tables.check_table(chart_name, table, made_by, _NEEDED)
+    result = result_tables.check_table(chart_name, table, made_by, _NEEDED_COLUMNS)
     group_columns = result.columns[: result.columns.index("eta")]
     column_of_field = result_tables.name_group_fields(group_columns) | {"eta": "eta"}
-    value_columns = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(result.columns) else ())]
+    value_columns = [
+        _RISK,
+        _VALUE,
+        "treat_all",
+        *(_BAND_COLUMNS if set(_BAND_COLUMNS) <= set(result.columns) else ()),
+    ]
     field_columns = [name for name in FIELD_COLUMNS if name in result.columns]
     points = result_tables.pick_columns(
         result, column_of_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
@@ -144,9 +155,9 @@ def _build_axes(
         low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
     x_title = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
     low, number_style = (low, "share") if is_log else (0.0, "percent")
-    x = ChartAxis(_RISK, x_title, low, high, number_style, is_log=is_log)
-    bottom, top = _find_ends(curves.points, x)
-    ranges: dict[str, tuple[float, float]] = {}
+    x_axis = ChartAxis(_RISK, x_title, low, high, number_style, is_log=is_log)
+    bottom, top = _find_ends(curves.points, x_axis)
+    range_of_label: dict[str, tuple[float, float]] = {}
     if facet is not None:
         filter_of_label = {
             label: pl.col("curve").is_in(curve_numbers)
@@ -156,20 +167,22 @@ def _build_axes(
             curves.curve_rows.filter(filter_of_label[label])["eta"].mean() for label in filter_of_label
         ]
         if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-            ranges = {
-                label: _find_ends(curves.points.filter(filter_of_label[label]), x)
+            range_of_label = {
+                label: _find_ends(curves.points.filter(filter_of_label[label]), x_axis)
                 for label in filter_of_label
             }
     title, number_style = "Net benefit per 1 000", "thousandths"
     if n_events > 1_000:
         title, number_style = "Net benefit per million", "millionths"
-    return x, ChartAxis(_VALUE, title, bottom, top, number_style, is_free=bool(ranges), ranges=ranges)
+    return x_axis, ChartAxis(
+        _VALUE, title, bottom, top, number_style, is_free=bool(range_of_label), ranges=range_of_label
+    )
 
 
 def _find_ends(points: pl.DataFrame, x_axis: ChartAxis) -> tuple[float, float]:
     """Return the lowest and the highest net benefit that an axis shows."""
     shown_points = points.filter(pl.col(_RISK) >= x_axis.low)
-    columns = [column for column in (_VALUE, "treat_all", _BAND[1]) if column in points.columns]
+    columns = [column for column in (_VALUE, "treat_all", _BAND_COLUMNS[1]) if column in points.columns]
     benefits = [benefit for column in columns for benefit in shown_points[column].drop_nulls().to_list()]
     top_benefit = 1.05 * max(benefits, default=0.0)
     top_benefit = top_benefit if top_benefit > 0 else 0.1
@@ -185,16 +198,18 @@ def _mark_risk(canvas: Canvas, n_events: int) -> list[dict[str, Any]]:
     curves, (x_axis, y_axis), channels = canvas.curves, canvas.axes, canvas.channels
     etas, points = curves.curve_rows["eta"].unique(), curves.points.drop_nulls(_VALUE)
     points = points.filter((pl.col(_VALUE) >= y_axis.low) & (pl.col(_RISK) >= x_axis.low))
-    is_crowd = channels.facet is not None or len(curves.curve_rows) > _MOST_SAID
+    is_crowd = channels.facet is not None or len(curves.curve_rows) > _MOST_MARKED
     if is_crowd or len(etas) != 1 or curves.has_few_positives or points.is_empty():
         return []
     risk = points.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
     risk_points = points.filter(pl.col(_RISK) == risk)
-    if len(risk_points) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR:
+    if len(risk_points) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR_SHARE:
         return []
     mark_records = []
     for point in risk_points.sort("curve").to_dicts():
-        benefits = [point[column] for column in (_VALUE, *_BAND) if point.get(column) is not None]
+        benefits = [
+            point[column] for column in (_VALUE, *_BAND_COLUMNS) if point.get(column) is not None
+        ]
         label_text, *end_texts = (_say_value(benefit, n_events) for benefit in benefits)
         mark_fields = {_RISK: round_digits(risk), _VALUE: round_digits(point[_VALUE])}
         interval_text = f"{end_texts[0]} to {end_texts[1]}" if len(end_texts) == 2 else ""
@@ -329,7 +344,7 @@ def _say_value(benefit: float, n_events: int) -> str:
 
 def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
-    benefits = [point.get(column) for column in (_VALUE, *_BAND)]
+    benefits = [point.get(column) for column in (_VALUE, *_BAND_COLUMNS)]
     benefit_text, *end_texts = (
         None if benefit is None else _say_value(benefit, n_events) for benefit in benefits
     )

@@ -60,40 +60,42 @@ def monitor(
     def say_period(row: dict[str, Any]) -> tuple[str, str]:
         value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
         own_text = "" if row["value"] is None else f"{say_share(row['value'])}, "
-        alarm = ", alarm" if row["alarm"] else ""
-        return str(row["time"]), f"{own_text}all so far {value} ({span}){alarm}"
+        alarm_text = ", alarm" if row["alarm"] else ""
+        return str(row["time"]), f"{own_text}all so far {value} ({span}){alarm_text}"
 
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
-    rows = curves.points
-    periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
-    first, last, x_title = periods[0], periods[-1], time
-    if len(rows) and not rows.schema["time"].is_integer():
-        x_title = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
-    step = max(1, -(-round(last - first + 1) // _MOST_TICKS))
-    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, step))
-    x = ChartAxis("period", x_title, first - 0.5, last + 0.5, "plain", ticks=ticks)
-    shares = pl.concat([rows[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
-    rate = format_metric(rows["metric"][0] if len(rows) else "precision")
-    y = ChartAxis("overall", rate, *fit_shares(shares))
+    point_frame = curves.points
+    periods = point_frame["period"].drop_nulls().unique().sort().to_list() or [1.0]
+    first_period, last_period, x_title = periods[0], periods[-1], time
+    if len(point_frame) and not point_frame.schema["time"].is_integer():
+        x_title = f"Number of the {time}; 1 is {point_frame.sort('period')['time'][0]}"
+    step = max(1, -(-round(last_period - first_period + 1) // _MOST_TICKS))
+    ticks = tuple(float(tick) for tick in range(round(first_period), round(last_period) + 1, step))
+    x_axis = ChartAxis("period", x_title, first_period - 0.5, last_period + 0.5, "plain", ticks=ticks)
+    shares = pl.concat([point_frame[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
+    rate_text = format_metric(point_frame["metric"][0] if len(point_frame) else "precision")
+    y_axis = ChartAxis("overall", rate_text, *fit_shares(shares))
     channels = read_panels_of_one(curves, color, facet)
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
-    spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
+    spec = ChartSpec(x_axis, y_axis, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
     canvas = Canvas(curves, channels, spec)
-    first_rows = rows.group_by("curve", maintain_order=True).first()
+    first_rows = point_frame.group_by("curve", maintain_order=True).first()
     is_fpr = (first_rows["bound"] > first_rows["reference"]).any()
     canvas.draw_level(first_rows["reference"], "reference", "below" if is_fpr else "above")
     bounds = first_rows.filter(pl.col("bound") != pl.col("reference"))["bound"]
     canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
-    canvas.draw_lines(rows.drop_nulls("overall"))
-    _draw_periods(canvas, rows)
-    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])
-    level = "" if confidence is None else f"{format_level(confidence)} "
-    note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
-    at_eta = "eta" in rows.columns and len(rows) > 0
-    place = f" where {say_eta(rows['eta'][0])} is positive" if at_eta else ""
-    subtitle = f"{rate}{place} by {time}; the line is all so far"
-    return canvas.finish(title, say_alarms(curves, channels, y.title, time), subtitle, note)
+    canvas.draw_lines(point_frame.drop_nulls("overall"))
+    _draw_periods(canvas, point_frame)
+    canvas.follow_pointer(
+        point_frame.drop_nulls("overall"), "nearest", say_period, point_frame["period"]
+    )
+    level_text = "" if confidence is None else f"{format_level(confidence)} "
+    note = (f"Shaded: {level_text}interval of all periods at once", "Filled: from the alarm on")
+    at_eta = "eta" in point_frame.columns and len(point_frame) > 0
+    place_text = f" where {say_eta(point_frame['eta'][0])} is positive" if at_eta else ""
+    subtitle = f"{rate_text}{place_text} by {time}; the line is all so far"
+    return canvas.finish(title, say_alarms(curves, channels, y_axis.title, time), subtitle, note)
 
 
 def _read_periods(table: object) -> tuple[ChartCurves, str]:

@@ -20,15 +20,18 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
 
-_AXES = {"precision": "Precision", "fdr": "False discovery rate"}  # titles of the axis, by `y`
-_SUBTITLES = {  # what is drawn, by `y`
+_AXIS_TITLE_OF_Y = {
+    "precision": "Precision",
+    "fdr": "False discovery rate",
+}  # titles of the axis, by `y`
+_SUBTITLE_OF_Y = {  # what is drawn, by `y`
     "precision": "Share of alerts that are right, by share of positives that are found",
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
-_ARE = {"precision": "right", "fdr": "wrong"}  # what these shares of the alerts are, by `y`
+_ADJECTIVE_OF_Y = {"precision": "right", "fdr": "wrong"}  # what these shares of the alerts are, by `y`
 # Titles that tell no number, by `y`.
-_TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
-_RIBBONS = ("low", "q1", "q3", "high")  # the ends of the light ribbon and of the dark one
+_TITLE_OF_Y = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
+_RIBBON_COLUMNS = ("low", "q1", "q3", "high")  # the ends of the light ribbon and of the dark one
 
 
 @hint_at_arguments
@@ -88,7 +91,7 @@ def pr_curve(
     """
     check_words(title, color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
-    band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
+    band = find_estimate(columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
     curves = read_sweep("pr_curve", table, [y], further_columns=band)
     marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
     axis = _choose_axis(curves, y, log_y)
@@ -97,10 +100,10 @@ def pr_curve(
     curves = replace(curves, points=curves.points.with_columns(heights))
     rows = point_thinning.find_few_false_alerts(curves.points)
     steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *field_of.values()]), "doubt")
-    area_of = point_thinning.measure_steps(steps, y)
-    channels = choose_channels(curves, color, facet, area_of, has_heads=True)
-    axis, low_of = _free_panels(axis, channels, curves)
-    lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*field_of.values()], lows=low_of)
+    area_of_curve = point_thinning.measure_steps(steps, y)
+    channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
+    axis, lows = _free_panels(axis, channels, curves)
+    lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*field_of.values()], lows=lows)
     bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
@@ -113,16 +116,16 @@ def pr_curve(
         marked_points.mark_half(curves, channels) if points is None else marked,
         canvas,
         find_x=lambda row: row["recall"],
-        find_heights=lambda row: {axis.field: max(axis.measure(row[y]), low_of[row["curve"]])},
+        find_heights=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
         find_span=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
         say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
     is_bare = title is None and not marked.records
-    finding = _find_title(canvas, area_of, y) if is_bare else marked.find_title(curves, channels)
+    finding = _find_title(canvas, area_of_curve, y) if is_bare else marked.find_title(curves, channels)
     # A title that says where curves run is the only one: it need not be said twice.
-    subtitle = curves.join_etas(f"{_SUBTITLES[y]},") if title or finding else _SUBTITLES[y]
-    finding = finding or curves.join_etas(_TITLES[y])
+    subtitle = curves.join_etas(f"{_SUBTITLE_OF_Y[y]},") if title or finding else _SUBTITLE_OF_Y[y]
+    finding = finding or curves.join_etas(_TITLE_OF_Y[y])
     note = _write_note(canvas, drawn_points, marked, describe_level(band, confidence), has_dots=has_dots)
     return canvas.finish(title, finding, subtitle, note)
 
@@ -133,9 +136,11 @@ def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
-        return chart_axes.build_precision_axis(y, _AXES[y], etas, shares, is_log=is_log)
+        return chart_axes.build_precision_axis(y, _AXIS_TITLE_OF_Y[y], etas, shares, is_log=is_log)
     # What is left of fdr to 100 % is the axis of precision upside down, with ticks such as 99.9 %.
-    rest_axis = chart_axes.build_precision_axis(f"{y}_rest", _AXES[y], etas, 1 - shares, is_log=True)
+    rest_axis = chart_axes.build_precision_axis(
+        f"{y}_rest", _AXIS_TITLE_OF_Y[y], etas, 1 - shares, is_log=True
+    )
     return replace(rest_axis, words="rest", is_reversed=True)
 
 
@@ -145,22 +150,22 @@ def _free_panels(
     """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
     facet_channel, curve_etas = channels.facet, curves.curve_rows.select("curve", "eta")
-    low_of_curve = dict.fromkeys(curve_etas["curve"], axis.low)
+    lows = dict.fromkeys(curve_etas["curve"], axis.low)
     if (
         not axis.is_log
         or facet_channel is None
         or facet_channel.fields != ["eta"]
         or not are_far_apart(curve_etas["eta"])
     ):
-        return axis, low_of_curve
+        return axis, lows
     range_of_label = {}
     for panel_label, curve_numbers in facet_channel.curves_of_label.items():
         is_own = pl.col("curve").is_in(curve_numbers)
         etas, shares = curve_etas.filter(is_own)["eta"], curves.points.filter(is_own)[axis.field]
         low = chart_axes.build_precision_axis("", "", etas, shares, is_log=True).low
         range_of_label[panel_label] = (low, axis.high)
-        low_of_curve |= dict.fromkeys(curve_numbers, low)
-    return replace(axis, is_free=True, ranges=range_of_label), low_of_curve
+        lows |= dict.fromkeys(curve_numbers, low)
+    return replace(axis, is_free=True, ranges=range_of_label), lows
 
 
 def _say_row(columns: Sequence[str], prefix: str, point: dict[str, Any]) -> tuple[str, str]:
@@ -186,7 +191,10 @@ def _find_title(canvas: Canvas, area_of_curve: dict[int, float], y: str) -> str:
     share_of_curve = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
     if not share_of_curve or not etas.is_between(0, 1).all():
         return ""
-    sentence_start, sentence_end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
+    sentence_start, sentence_end = (
+        "To find half of the positives,",
+        f"of the alerts are {_ADJECTIVE_OF_Y[y]}",
+    )
     say_together = say_precisions if y == "precision" else say_shares
     return chart_titles.say_values(
         sentence_start, sentence_end, share_of_curve, curves, canvas.channels, say_numbers=say_together
@@ -246,14 +254,14 @@ def ribbon(
     Precision by recall where 1 in 10 is positive, in samples of 90 negatives
     """
     check_words(title, color=color, facet=facet)
-    sample_columns = [*_RIBBONS, "n_kept"]
+    sample_columns = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep(
         "ribbon", table, ["precision"], made_by="subsample_negatives", further_columns=sample_columns
     )
     points = point_thinning.find_few_false_alerts(curves.points)
-    steps = point_thinning.build_steps(points, "precision", *_RIBBONS, "doubt")
-    y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
-    spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
+    steps = point_thinning.build_steps(points, "precision", *_RIBBON_COLUMNS, "doubt")
+    y_axis = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
+    spec = ChartSpec(RECALL_AXIS, y_axis, "step-before", bands=(("low", "high"), ("q1", "q3")))
     channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)
     canvas.draw_level(curves.curve_rows["eta"], "alerts at random")
@@ -268,10 +276,10 @@ def ribbon(
     finding = "What a test with fewer negatives would have found"
     # What samples make of the precision at half recall, of the line where they differ most. That is not
     # told of panels, where no sample differs, or where few false positives are behind a point.
-    half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
+    half_points = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
     is_alone = channels.facet is None and len(curves.curve_rows) <= 2
-    if is_alone and len(half) and not half["doubt"].fill_null(True).any():
-        point = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+    if is_alone and len(half_points) and not half_points["doubt"].fill_null(True).any():
+        point = half_points.row((half_points["high"] - half_points["low"]).arg_max() or 0, named=True)
         value, span = say_estimate(point["precision"], point["low"], point["high"])
         name = f"{channels.color.label_of_curve[point['curve']]}: " if channels.color else ""
         if say_share(point["low"]) != say_share(point["high"]):

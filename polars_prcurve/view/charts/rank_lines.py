@@ -30,10 +30,10 @@ _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low"
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
-_ROW = style.NAME_SIZE + 2  # pixels that a further row of a name takes
+_ROW_HEIGHT = style.NAME_SIZE + 2  # pixels that a further row of a name takes
 _SUBTITLE = "Order of models by share of positives; rank 1 is best"  # also where nothing is tested
-_LETTERS = 34  # letters in a row of a name
-_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
+_ROW_LETTERS = 34  # letters in a row of a name
+_ZONE_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
 
 @hint_at_arguments
@@ -95,7 +95,7 @@ def ranking(
         style.measure_text(word.text) - word.dx for word in name_words if word.align == "right"
     ]
     # Places and the first row of a name take the usual pitch.
-    rank_pitch = _PITCH + _ROW * (
+    rank_pitch = _PITCH + _ROW_HEIGHT * (
         max(Counter((word.x, word.y) for word in name_words).values(), default=2) - 2
     )
     ticks = tuple(map(float, range(1, lowest_rank + 1, -(-lowest_rank // 12))))  # about twelve
@@ -124,9 +124,9 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
     table = result_tables.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
-    names = result_tables.name_group_fields(["model", *table.columns[:n_keys]])
+    column_of_field = result_tables.name_group_fields(["model", *table.columns[:n_keys]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[n_keys + 1 :])]
-    points = result_tables.pick_columns(table, names, ["eta", *columns])
+    points = result_tables.pick_columns(table, column_of_field, ["eta", *columns])
     if "resolved" in columns:
         points = points.with_columns(may_be_best=pl.col("resolved").not_())
     settled: dict[Any, bool] | None = None
@@ -135,21 +135,23 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
         pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         pairs = pairs.select(pair_columns)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
-    group_keys = [*(field for field in names if field != "group_0"), "eta"]
-    ranked = points.drop_nulls("rank").sort(*group_keys, "rank", maintain_order=True)
+    group_keys = [*(field for field in column_of_field if field != "group_0"), "eta"]
+    ranked_frame = points.drop_nulls("rank").sort(*group_keys, "rank", maintain_order=True)
     are_open: list[bool] = []  # whether it is open which is better, of a row and the one before it
-    for group_values, group in ranked.group_by(group_keys, maintain_order=True):
-        rows = group.to_dicts()
+    for group_values, group_frame in ranked_frame.group_by(group_keys, maintain_order=True):
+        group_records = group_frame.to_dicts()
         are_open += [
-            number > 0 and _is_open(rows, number - 1, (*group_values,), settled)
-            for number in range(len(rows))
+            number > 0 and _is_open(group_records, number - 1, (*group_values,), settled)
+            for number in range(len(group_records))
         ]
-    run = pl.Series(are_open, dtype=pl.Boolean).not_().cum_sum()
-    ranked = ranked.with_columns(run=run, place=pl.int_range(1, pl.len() + 1).over(group_keys))
-    ends = [pl.col("place").min().alias("top"), pl.col("place").max().alias("foot")]
-    ranked = ranked.with_columns(end.over("run") for end in ends).drop("run", "place")
-    points = pl.concat([ranked, points.filter(pl.col("rank").is_null())], how="diagonal")
-    return result_tables.build_lines(points, names, "rank")
+    run_numbers = pl.Series(are_open, dtype=pl.Boolean).not_().cum_sum()
+    ranked_frame = ranked_frame.with_columns(
+        run=run_numbers, place=pl.int_range(1, pl.len() + 1).over(group_keys)
+    )
+    end_exprs = [pl.col("place").min().alias("top"), pl.col("place").max().alias("foot")]
+    ranked_frame = ranked_frame.with_columns(end.over("run") for end in end_exprs).drop("run", "place")
+    points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
+    return result_tables.build_lines(points, column_of_field, "rank")
 
 
 def _is_open(
@@ -201,8 +203,8 @@ def _draw_zones(canvas: Canvas) -> None:
             zone_fields = {
                 "eta": eta_edges[first_number],
                 "to": eta_edges[last_number + 1],
-                "rank": top_place - _RIM,
-                "foot": foot_place + _RIM,
+                "rank": top_place - _ZONE_RIM,
+                "foot": foot_place + _ZONE_RIM,
             }
             record = {"part": "zone"} | {
                 name: round_digits(value) for name, value in zone_fields.items()
@@ -262,9 +264,9 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
             look |= {"color": style.QUIET if is_grey else ink_color, "x": end_eta, "y": float(rank)}
             words.append(Word(text=places_text, dx=10 * side_sign, **look))
             # Beside a name from right to left the places would move to its other end.
-            name_rows = wrap_words(", ".join(model_names).strip(ISOLATES), _LETTERS)
+            name_rows = wrap_words(", ".join(model_names).strip(ISOLATES), _ROW_LETTERS)
             for row_number, name_row in enumerate(name_rows):
-                y_offset = (row_number - (len(name_rows) - 1) / 2) * _ROW
+                y_offset = (row_number - (len(name_rows) - 1) / 2) * _ROW_HEIGHT
                 words.append(
                     Word(
                         text=isolate_name(name_row),

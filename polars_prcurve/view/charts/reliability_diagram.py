@@ -28,7 +28,7 @@ from polars_prcurve.view.words.number_words import say_count, say_eta, say_share
 
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
-_RARE = 0.02  # axes are logarithmic where most ranges say less than this
+_RARE_SHARE = 0.02  # axes are logarithmic where most ranges say less than this
 _MOST_RANGES = 8  # more would have too few positives each for their intervals to say much
 _FEWEST_RANGES = 2  # of few scores; one range could not tell low scores from high ones
 # The variance of positives that a range has, at least, unless the scores leave open too little.
@@ -126,17 +126,18 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
     posteriors: Any = scores.to_numpy()
     if eta_train is not None and len(posteriors):
         posteriors = shift_prior(posteriors, np.full(len(posteriors), eta_train), rows["own"].to_numpy())
-    counts = pl.col("tp", "fp")
-    new_counts = counts - counts.shift(1, fill_value=0).over("curve")
+    count_exprs = pl.col("tp", "fp")
+    new_counts = count_exprs - count_exprs.shift(1, fill_value=0).over("curve")
     rows = rows.with_columns(new_counts, score=scores, said=pl.Series(posteriors, dtype=pl.Float64))
-    n, open_ = pl.col("tp") + pl.col("fp"), (pl.col("said") * (1 - pl.col("said"))).clip(_LEAST_OPEN)
-    rows = rows.with_columns(n=n, part=n * open_).sort("curve", "score", maintain_order=True)
+    n = pl.col("tp") + pl.col("fp")
+    open_share = (pl.col("said") * (1 - pl.col("said"))).clip(_LEAST_OPEN)
+    rows = rows.with_columns(n=n, part=n * open_share).sort("curve", "score", maintain_order=True)
     total = pl.col("part").sum().over("curve")
     n_ranges = (total / _LEAST_VARIANCE).floor().clip(_FEWEST_RANGES, _MOST_RANGES)
     mid_share = (pl.col("part").cum_sum().over("curve") - pl.col("part") / 2) / total
-    of_range = (mid_share * n_ranges).floor().clip(0, n_ranges - 1)
+    range_number = (mid_share * n_ranges).floor().clip(0, n_ranges - 1)
     return (
-        rows.with_columns(range=of_range)
+        rows.with_columns(range=range_number)
         .group_by("curve", "range", maintain_order=True)
         .agg(
             pl.col("n").sum(),
@@ -204,9 +205,9 @@ def _draw_ranges(
         place = {name: round_digits(max(row[name], x_axis.low)) for name in _SHARES if name in row}
         # What the pointer reads at a point.
         mean_text, share, *end_texts = say_shares([row[name] for name in _SHARES if name in row])
-        n = f"{format_count(row['positives'])} of {format_count(row['n'])}"
+        count_text = f"{format_count(row['positives'])} of {format_count(row['n'])}"
         interval_text = f" ({' to '.join(end_texts)})" if end_texts else ""
-        text = f"scores say {mean_text}; {share}{interval_text} are positive, {n}"
+        text = f"scores say {mean_text}; {share}{interval_text} are positive, {count_text}"
         fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
         canvas.records.append({"part": "range", **place, **fields})
     x_place, y_place = canvas.place
@@ -227,9 +228,9 @@ def _draw_ranges(
 def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
     """Return the axis of what scores say, which is also that of shares; log where most are rare."""
     shares = pl.concat([range_rows[column] for column in _SHARES if column in range_rows.columns])
-    is_log = bool(len(range_rows)) and range_rows["x"].median() < _RARE  # type: ignore[operator]
+    is_log = bool(len(range_rows)) and range_rows["x"].median() < _RARE_SHARE  # type: ignore[operator]
     if not is_log:
         return ChartAxis("x", "What the scores say", *fit_shares(shares))
-    positive_shares = shares.filter(shares > 0).to_list() or [_RARE]
+    positive_shares = shares.filter(shares > 0).to_list() or [_RARE_SHARE]
     low_share, high_share = min(positive_shares) / 2, min(2 * max(positive_shares), 1.0)
     return ChartAxis("x", "What the scores say", low_share, high_share, "share", is_log=True)

@@ -33,15 +33,15 @@ from polars_prcurve.view.charts.parts.result_tables import read_sweep
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
-_MANY = 24  # curves, beyond which such lines have fewer points
+_MANY_CURVES = 24  # curves, beyond which such lines have fewer points
 # What is drawn, and that it needs no prevalence, unlike most charts here.
 _SUBTITLE = (
     "Share of positives that are found, by share of negatives that raise an alert; "
     "the same at any share of positives"
 )
-_PANEL = 430  # width of a panel in pixels, about
-_NEAREST = 6  # pixels from the left edge to a line that can be told from it
-_WORD = 62  # pixels across that the words at a line take, about
+_PANEL_WIDTH = 430  # width of a panel in pixels, about
+_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be told from it
+_WORD_WIDTH = 62  # pixels across that the words at a line take, about
 
 
 @hint_at_arguments
@@ -178,7 +178,7 @@ def _say_row(point: dict[str, Any]) -> tuple[str, str]:
 
 def _list_steps(left_edge: float, n_curves: int) -> list[float]:
     """Return the fpr at which lines have points: both ends, or many where they bend on a log axis."""
-    n_steps = _LOG_STEPS if n_curves <= _MANY else _LOG_STEPS // 5
+    n_steps = _LOG_STEPS if n_curves <= _MANY_CURVES else _LOG_STEPS // 5
     return (
         [left_edge ** (1 - step / n_steps) for step in range(n_steps + 1)] if left_edge else [0.0, 1.0]
     )
@@ -249,18 +249,20 @@ def _draw_references(
     """Draw alerts at random and lines of equal precision, with words at these lines."""
     # Return the precisions whose lines no eye could tell from the left edge of a panel.
     spec, has_one_panel = canvas.spec, canvas.channels.facet is None
-    n_curves, least_share = len(canvas.curves.curve_rows), _NEAREST / canvas.size.width
+    n_curves, least_share = len(canvas.curves.curve_rows), _NEAREST_PIXELS / canvas.size.width
     # Those that are better than alerts at random.
-    better_slope_of = {share: slope for share, slope in slope_of_precision.items() if slope > 1}
-    end_place_of = {
+    better_slope_of_precision = {
+        share: slope for share, slope in slope_of_precision.items() if slope > 1
+    }
+    end_place_of_precision = {
         precision: spec.x.place(max(min(1.0, 1 / slope), spec.x.low))
-        for precision, slope in better_slope_of.items()
+        for precision, slope in better_slope_of_precision.items()
     }
     words: list[Word] = []
     for _, panel_fields in canvas.channels.repeat_in_panels([0] * n_curves):
         canvas.draw_line([(fpr, fpr) for fpr in line_fprs], "random", panel_fields)
-        for precision, slope in better_slope_of.items():
-            if end_place_of[precision] >= least_share:
+        for precision, slope in better_slope_of_precision.items():
+            if end_place_of_precision[precision] >= least_share:
                 end_fpr = 1 / slope
                 fprs = [*(fpr for fpr in line_fprs if fpr < end_fpr), end_fpr]
                 line_points = [(fpr, fpr * slope) for fpr in fprs]
@@ -273,11 +275,11 @@ def _draw_references(
     # A word that would hide another one is left out; all stand on the upper edge.
     word_pixels: list[float] = []
     for word in reversed(words if has_one_panel else []):  # the last is farthest from the axis
-        x_pixel = spec.x.place(word.x or 0) * _PANEL
-        if all(abs(x_pixel - other_pixel) > _WORD for other_pixel in word_pixels):
+        x_pixel = spec.x.place(word.x or 0) * _PANEL_WIDTH
+        if all(abs(x_pixel - other_pixel) > _WORD_WIDTH for other_pixel in word_pixels):
             word_pixels.append(x_pixel)
             canvas.words.append(word)
-    return [precision for precision, place in end_place_of.items() if place < least_share]
+    return [precision for precision, place in end_place_of_precision.items() if place < least_share]
 
 
 def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[float]) -> list[str]:

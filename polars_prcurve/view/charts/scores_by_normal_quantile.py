@@ -23,9 +23,11 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_threshold
 
-_AREAS = "Area: under the ROC curve, and under that of the fit"  # what the numbers of panels are
-_LEVEL = 0.05  # the level of the test, over all classes of a chart
-_FEWEST = 8  # scores of a class without which the test says nothing
+_AREAS_SENTENCE = (
+    "Area: under the ROC curve, and under that of the fit"  # what the numbers of panels are
+)
+_TEST_LEVEL = 0.05  # the level of the test, over all classes of a chart
+_FEWEST_SCORES = 8  # scores of a class without which the test says nothing
 # From which value on the logarithm of the p-value, or of 1 less it, is this polynomial.
 _TAILS = (
     (0.6, (1.2937, -5.709, 0.0186), False),
@@ -67,30 +69,32 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
     if curves.points["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
-    kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
+    columns_of_class = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
     rows, curve_rows = [], []  # two curves for each; `share` is recall or fpr
-    for number, (name, (rate, *cells)) in enumerate(kinds.items()):
+    for number, (name, (rate, *cells)) in enumerate(columns_of_class.items()):
         curve_number, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
         rows.append(curves.points.with_columns(curve_number, share=pl.col(rate), n=n))
         curve_rows.append(curves.curve_rows.with_columns(curve_number, pl.lit(name).alias("class")))
-    classes = replace(curves, points=pl.concat(rows), curve_rows=pl.concat(curve_rows).sort("curve"))
+    class_curves = replace(
+        curves, points=pl.concat(rows), curve_rows=pl.concat(curve_rows).sort("curve")
+    )
     scores = curves.points["threshold"].cast(pl.Float64)
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
-    points, drawn_points = _build_quantile_points(classes.points, scale)
+    points, drawn_points = _build_quantile_points(class_curves.points, scale)
     fits = _build_fit_lines(points, drawn_points)
-    areas = point_thinning.measure_areas(point_thinning.start_at_origin(curves.points))
-    channels = _build_class_channels(classes, areas, fits)
-    x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn_points, fits), "plain")
+    area_of_curve = point_thinning.measure_areas(point_thinning.start_at_origin(curves.points))
+    channels = _build_class_channels(class_curves, area_of_curve, fits)
+    x_axis = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn_points, fits), "plain")
     low, high = _find_ends("y", drawn_points, fits)
-    y = _free_panels(replace(scale, low=low, high=high), channels, points, drawn_points, fits)
-    canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
+    y_axis = _free_panels(replace(scale, low=low, high=high), channels, points, drawn_points, fits)
+    canvas = Canvas(class_curves, channels, ChartSpec(x_axis, y_axis, "linear", height=0.75))
     canvas.records += [{**record, "part": "dot"} for record in canvas.build_records(drawn_points)]
     canvas.draw_lines(fits)
     canvas.follow_pointer(drawn_points, "nearest", _say_row)
-    bent_classes = find_bent_classes(points) if point_thinning.has_counts(curves.points) else None
-    finding = say_bent_classes(bent_classes, classes, channels) or "Scores by normal quantile"
+    is_bent_of_curve = find_bent_classes(points) if point_thinning.has_counts(curves.points) else None
+    finding = say_bent_classes(is_bent_of_curve, class_curves, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
-    note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
+    note = [_AREAS_SENTENCE if channels.facet else "", scale.describe(), *curves.describe_sizes()]
     canvas.spoken = point_thinning.describe_thinning(points, drawn_points)
     return canvas.finish(title, finding, subtitle, note)
 
@@ -102,8 +106,8 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
 def _find_ends(name: str, *frames: pl.DataFrame) -> tuple[float, float]:
     """Return the ends of an axis around the points and lines, with some room."""
-    values = pl.concat([part[name] for part in frames]).drop_nulls().to_list() or [0.0, 1.0]
-    low, high = min(values), max(values)
+    end_values = pl.concat([part[name] for part in frames]).drop_nulls().to_list() or [0.0, 1.0]
+    low, high = min(end_values), max(end_values)
     room = 0.04 * (high - low) or 0.5
     return low - room, high + room
 
@@ -118,44 +122,50 @@ def _free_panels(
     is_uneven = (spans < 0.5 * points.select(y.max() - y.min()).item()).any() if len(points) else False
     if channels.facet is None or not is_uneven:
         return axis
-    ranges = {}
+    range_of_label = {}
     for label, numbers in channels.facet.curves_of_label.items():
         panel_frames = (part.filter(pl.col("curve").is_in(numbers)) for part in frames)
-        ranges[label] = _find_ends("y", *panel_frames)
-    return replace(axis, is_free=True, ranges=ranges)
+        range_of_label[label] = _find_ends("y", *panel_frames)
+    return replace(axis, is_free=True, ranges=range_of_label)
 
 
-def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl.DataFrame) -> Channels:
+def _build_class_channels(
+    curves: ChartCurves, area_of_curve: dict[int, float], fits: pl.DataFrame
+) -> Channels:
     """Return the channels: classes are colours, and groups are panels, with the area of the fit."""
     if curves.curve_rows.is_empty():
         return Channels(None, None)
-    label_of = dict(curves.curve_rows.select("curve", "class").rows())
-    color = Channel(["class"], "class", ["positives", "negatives"], label_of, 2)
-    groups = curves.group_fields
-    if not groups:
+    class_of_curve = dict(curves.curve_rows.select("curve", "class").rows())
+    color = Channel(["class"], "class", ["positives", "negatives"], class_of_curve, 2)
+    group_fields = curves.group_fields
+    if not group_fields:
         return Channels(color, None)
-    facet = build_channel(curves, groups, is_eta_added=False)
-    lines = fits.select("curve", "mean", "deviation").unique().rows()
-    fit_of = {curve: (mean, deviation) for curve, mean, deviation in lines}
-    captions = {}
+    facet = build_channel(curves, group_fields, is_eta_added=False)
+    fit_rows = fits.select("curve", "mean", "deviation").unique().rows()
+    fit_of_curve = {curve: (mean, deviation) for curve, mean, deviation in fit_rows}
+    caption_of_label = {}
     for curve, label in facet.label_of_curve.items():
         first = curve // 2 * 2
-        if {first, first + 1} <= fit_of.keys() and curve // 2 in areas:
-            (mean_pos, spread_pos), (mean_neg, spread_neg) = fit_of[first], fit_of[first + 1]
+        if {first, first + 1} <= fit_of_curve.keys() and curve // 2 in area_of_curve:
+            (mean_pos, spread_pos), (mean_neg, spread_neg) = fit_of_curve[first], fit_of_curve[first + 1]
             spread = math.hypot(spread_pos, spread_neg)
             fitted_area = NormalDist().cdf((mean_pos - mean_neg) / spread) if spread else 0.5
-            captions[label] = f"area {areas[curve // 2]:.2f}, of the fit {fitted_area:.2f}"
-    return Channels(color, replace(facet, caption_of_label=captions))
+            caption_of_label[label] = (
+                f"area {area_of_curve[curve // 2]:.2f}, of the fit {fitted_area:.2f}"
+            )
+    return Channels(color, replace(facet, caption_of_label=caption_of_label))
 
 
 def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it."""
     # Those to draw have their normal quantile `x`: of a long curve about 200, dense in the tails.
-    before = pl.col("share").shift(1, fill_value=0.0).over("curve")
-    above = ((before + pl.col("share")) / 2).clip(1e-16, 1 - 2.0**-53)  # a quantile excludes 0 and 1
+    share_before = pl.col("share").shift(1, fill_value=0.0).over("curve")
+    above = ((share_before + pl.col("share")) / 2).clip(
+        1e-16, 1 - 2.0**-53
+    )  # a quantile excludes 0 and 1
     points = rows.sort("curve", maintain_order=True).with_columns(
         scale.measure(pl.col("threshold").cast(pl.Float64)).alias("y"),
-        (pl.col("share") - before).alias("rise"),
+        (pl.col("share") - share_before).alias("rise"),
         above.alias("above"),
         made=False,
     )
@@ -179,14 +189,14 @@ def _build_fit_lines(points: pl.DataFrame, drawn_points: pl.DataFrame) -> pl.Dat
     fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
     low, high = pl.col("y").min().alias("low"), pl.col("y").max().alias("high")
     drawn_by_curve = drawn_points.group_by("curve")
-    ends = [drawn_by_curve.agg(end, low, high) for end in (pl.col("x").min(), pl.col("x").max())]
+    end_frames = [drawn_by_curve.agg(end, low, high) for end in (pl.col("x").min(), pl.col("x").max())]
     fit = pl.col("mean") + pl.col("deviation") * pl.col("x")
-    line = pl.concat(ends).sort("curve", "x").join(fits, on="curve", maintain_order="left")
-    line = line.with_columns(fit.clip("low", "high").alias("y"), made=True)
+    line_frame = pl.concat(end_frames).sort("curve", "x").join(fits, on="curve", maintain_order="left")
+    line_frame = line_frame.with_columns(fit.clip("low", "high").alias("y"), made=True)
     is_sloped = pl.col("deviation") > 0
     x_on_line = (pl.col("y") - pl.col("mean")) / pl.col("deviation")
     is_clipped = is_sloped & (pl.col("y") != fit)
-    return line.with_columns(pl.when(is_clipped).then(x_on_line).otherwise("x").alias("x"))
+    return line_frame.with_columns(pl.when(is_clipped).then(x_on_line).otherwise("x").alias("x"))
 
 
 # The test of Anderson and Darling 1952, with p-values of D'Agostino and Stephens 1986, table 4.9 ------
@@ -195,13 +205,13 @@ def _build_fit_lines(points: pl.DataFrame, drawn_points: pl.DataFrame) -> pl.Dat
 def find_bent_classes(points: pl.DataFrame) -> dict[int, bool]:
     """Return whether the scores `y` of each curve are shown not to be normal; without those of few."""
     # `rise` is the share of the class at a score, and `n` the number of its scores.
-    p_values: dict[int, float] = {}
+    p_value_of_curve: dict[int, float] = {}
     for (curve,), class_rows in points.group_by("curve", maintain_order=True):
         n = float(class_rows["n"][0])
-        if n >= _FEWEST and class_rows["y"].n_unique() > 1:
+        if n >= _FEWEST_SCORES and class_rows["y"].n_unique() > 1:
             y, share = class_rows["y"].to_numpy()[::-1], class_rows["rise"].to_numpy()[::-1]
-            p_values[curve] = compute_normal_p_value(y, share, n)
-    return {curve: p < _LEVEL / len(p_values) for curve, p in p_values.items()}
+            p_value_of_curve[curve] = compute_normal_p_value(y, share, n)
+    return {curve: p < _TEST_LEVEL / len(p_value_of_curve) for curve, p in p_value_of_curve.items()}
 
 
 def compute_normal_p_value(y: NDArray[np.float64], share: NDArray[np.float64], n: float) -> float:

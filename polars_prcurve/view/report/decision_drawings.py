@@ -128,7 +128,7 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
 
 # Curves of models: how many alerts are right, by how many positives are found ----------------------
 
-LOG_BELOW = 0.01
+LOG_BELOW_ETA = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
 FEW_FALSE_ALERTS = 5  # false alerts below which a line is dotted: chance decides about it
 _FEW_POSITIVES = 20  # positives below which it is, too
@@ -153,7 +153,7 @@ Place: TypeAlias = Callable[[float, float], Point]
 
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
     """Return the picture of some models, and the level of alerts that are drawn by lot."""
-    foot = eta if 0 < eta < LOG_BELOW else 0.0  # of the axis of precision, a log axis above 0
+    foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
     plot_left = 84 if foot else 34
 
     def place(recall: float, precision: float) -> Point:
@@ -249,24 +249,24 @@ def _name_curves(place: Place, width: float, curves: Sequence[Curve]) -> Iterato
 
 # Groups: the values of each with their intervals, those below first --------------------------------
 
-_ROW = 14.0  # pixels that a row takes
-_NAME_ROW = 12.0  # pixels that a further row of its name takes
-_HEAD = 22.0  # pixels that the title of a block takes
-_MODEL_ROW = 3.6  # pixels from the interval of a model to that of the next one
+_ROW_HEIGHT = 14.0  # pixels that a row takes
+_NAME_ROW_HEIGHT = 12.0  # pixels that a further row of its name takes
+_HEAD_HEIGHT = 22.0  # pixels that the title of a block takes
+_MODEL_ROW_HEIGHT = 3.6  # pixels from the interval of a model to that of the next one
 _LETTER = 6.0  # pixels that a letter of a name takes, about
 _MOST_NAME_ROWS = 3  # rows of a name, at most
 _LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer each has a sentence
-_OPEN = None  # the colour of what is not decided: grey
+_OPEN_COLOR = None  # the colour of what is not decided: grey
 # What is known of the cases of a block, and the number of its colour, in the order of blocks.
 _BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
     "worse": ("{} worse than the others", 1),
-    "open": ("{} not told apart from the others", _OPEN),
+    "open": ("{} not told apart from the others", _OPEN_COLOR),
     "better": ("{} better than the others", 0),
     "settled": ("{} better than chance", 0),
-    "not told apart": ("{} not told apart", _OPEN),
+    "not told apart": ("{} not told apart", _OPEN_COLOR),
     "no better than chance": ("{} no better than chance", 1),
-    "not met": ("{} without a threshold that keeps what is asked for", _OPEN),
-    "too little data": ("{} with too little data", _OPEN),
+    "not met": ("{} without a threshold that keeps what is asked for", _OPEN_COLOR),
+    "too little data": ("{} with too little data", _OPEN_COLOR),
 }
 
 
@@ -294,10 +294,10 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     rows_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
     def measure(case: WordedCase) -> float:
-        name_height = _ROW + _NAME_ROW * (max(len(rows_of_name[case.name]), 1) - 1)
-        return max(name_height, _MODEL_ROW * (len(case.candidates) + 1))
+        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(rows_of_name[case.name]), 1) - 1)
+        return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
-    height = 26 + sum(_HEAD + sum(map(measure, block.cases)) for block in blocks)
+    height = 26 + sum(_HEAD_HEIGHT + sum(map(measure, block.cases)) for block in blocks)
     shapes = []
     for percent in (axis_end * number / 5 for number in range(6)):
         x = place(percent / 100)
@@ -308,14 +308,14 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
     for block in blocks:
-        y += _HEAD
+        y += _HEAD_HEIGHT
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
         for case in block.cases:
             middle_y, name_rows = y + measure(case) / 2, rows_of_name[case.name]
-            first_row_y = middle_y + 4 - _NAME_ROW * (len(name_rows) - 1) / 2
+            first_row_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_rows) - 1) / 2
             text_kind = "quiet" if block.color_number is None else ""
             for number, row_text in enumerate(name_rows):
-                row_y = first_row_y + _NAME_ROW * number
+                row_y = first_row_y + _NAME_ROW_HEIGHT * number
                 shapes.append(draw_text((0, row_y), row_text, 10.5, kind=text_kind))
             shapes += _draw_marks(block, case, color_number_by_model, middle_y, place)
             shapes.append(draw_text((width, middle_y + 4), format_count(case.n_pos), 10.5, anchor="end"))
@@ -354,7 +354,7 @@ def _draw_marks(
         case.candidates, key=lambda candidate: color_number_by_model.get(candidate.model, 0)
     )
     for number, candidate in enumerate(candidates):
-        y = middle_y + (number - (n_candidates - 1) / 2) * _MODEL_ROW
+        y = middle_y + (number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
         estimate, color_number = (
             candidate.merit,
             color_number_by_model.get(candidate.model, block.color_number),

@@ -318,7 +318,7 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     level_text = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
     axis_title = (
-        "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW else "Share of alerts right"
+        "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW_ETA else "Share of alerts right"
     )
     axis_text = f"{axis_title}, by positives found; band: {level_text} for each score as it stands; "
     yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false alerts, or 20 positives</p>'

@@ -156,11 +156,11 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     metric_name = findings.goal.merit_column
     is_of_rate = findings.goal.is_of_rate
-    unit_name, say = (
+    unit_name, say_value = (
         ("of 100 right", say_of_100) if is_of_rate else (name_metric(metric_name), say_merit)
     )
     if findings.has_one_model:
-        value_texts = [_write(say, case.candidates[0]) for case in cases]
+        value_texts = [_write(say_value, case.candidates[0]) for case in cases]
         text_columns = [
             Column("where", case_names, is_text=True),
             Column(unit_name, value_texts),
@@ -172,7 +172,7 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
         }
         text_columns = [Column(unit_name, case_names, is_text=True)]
         for model in sorted(name_of_model, key=str):
-            cells = [_write(say, find_candidate(case, model)) for case in cases]
+            cells = [_write(say_value, find_candidate(case, model)) for case in cases]
             text_columns.append(Column(name_of_model[model], cells))
         text_columns += [verdict_column] if len(set(verdict_column.cells)) > 1 else []
         if _measure(text_columns[1:]) > width - len(_GAP):

@@ -43,7 +43,7 @@ _HEIGHT = 630  # pixels, as high as they show it without a cut
 _MARGIN = 60  # pixels on either side
 _NAME_LETTERS = 22  # letters in a row of a name beside its icons
 _MOST_NAME_ROWS = 5  # rows of a name, at most
-_SIZES = ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6))
+_SIZES_AND_LINES = ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6))
 """Type sizes of the sentence, the largest first, and in how many lines each has room."""
 _IN_A_ROW = 20  # circles in a row, of which each is a case
 _LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
@@ -62,7 +62,7 @@ def draw_card(findings: Findings, date: str | None) -> str:
         key_text = f"solid right · hatched {doubt_phrase} · hollow false"
     sentence = isolate_names(findings, findings.verdict.sentence)
     # In as large a type as its length allows, in up to six lines.
-    for size, most_lines in _SIZES:
+    for size, most_lines in _SIZES_AND_LINES:
         lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
         if len(lines) <= most_lines:
             break

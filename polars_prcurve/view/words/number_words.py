@@ -20,7 +20,7 @@ RARELY_RIGHT = 0.02
 """A precision below which people say how many alerts one right one takes."""
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 600`."""
-_TWO_DIGITS = 0.0995
+_TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
 _MOST_DECIMALS = 12  # a percent in so many is as exact as a double near 1, about
 
@@ -100,8 +100,8 @@ def say_shares(shares: Sequence[float]) -> list[str]:
         return [text if share > 0 else "0" for share, text in zip(shares, texts, strict=True)]
     if len(set(texts)) < 2:
         return texts
-    large_shares = {share for share in shares if _TWO_DIGITS <= share < 1}
-    small_shares = {share for share in shares if 0 < share < _TWO_DIGITS}
+    large_shares = {share for share in shares if _TWO_DIGITS_BELOW <= share < 1}
+    small_shares = {share for share in shares if 0 < share < _TWO_DIGITS_BELOW}
     n_large_decimals = _count_decimals(
         large_shares, lambda _share, percent_text: float(percent_text) < 100
     )

@@ -50,7 +50,7 @@ _OF_CURVE = alt.Detail(["curve:N", "run:N"])  # a line for each stretch of each 
 _MOST_ROWS = 9  # rows of usual panels above which groups stand beside each other
 _MOST_COLUMNS = 4  # columns in which these groups stand, at most
 _PANELS_ROOM = 760  # pixels that panels side by side share, about
-_NARROWEST = 300  # pixels that the words around a chart take, at least
+_NARROWEST_WIDTH = 300  # pixels that the words around a chart take, at least
 # The record under the pointer, in the filter of an event, which does not know `datum`.
 EVENT_DATUM = "event.item && event.item.datum"
 # Places across at which the pointer reads all lines: a chart of many curves has few of them.
@@ -109,7 +109,7 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
         )
         inner_chart.spec.layer = [*inner_chart.spec.layer, *layers]
         return attach_data(finished_chart, records)
-    width = max(size.width, _NARROWEST)
+    width = max(size.width, _NARROWEST_WIDTH)
     axis_height = 20 if spec.y.words == "none" and not spec.y.room else 50  # the axis
     note = build_note(text, width + 60, size.height + axis_height, -room)
     layered_chart.layer += [] if note is None else [note]
@@ -301,8 +301,12 @@ class Painter:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
         layers, placed_chart = [], alt.Chart().encode(self.x, self.y, alt.Order("order:Q"))
-        shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
-        others_look = shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
+        line_shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
+        others_look = line_shape | {
+            "color": style.OTHERS,
+            "strokeWidth": style.LINE_OF_OTHERS,
+            "aria": False,
+        }
         others_layer = placed_chart.mark_line(**others_look)
         if "ghost" in parts:
             ghost_layer = keep_part(others_layer.encode(alt.Detail("curve:N")), "ghost")
@@ -327,7 +331,7 @@ class Painter:
         dotted_look: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
         looks = [("datum.doubt === 1 && datum.grey !== 1", dotted_look)] if "doubt" in fields else []
         for test, look in [*looks, ("datum.grey !== 1 && datum.doubt !== 1", known_look)]:
-            line_layer = placed_chart.mark_line(**shape, **line_look, **look)
+            line_layer = placed_chart.mark_line(**line_shape, **line_look, **look)
             line_layer = line_layer.encode(_OF_CURVE, *description_encodings, *self.color, **self.faint)
             layers.append(keep_part(line_layer, "curve").transform_filter(test))
         return layers
@@ -455,8 +459,8 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
 
 # Layers of words -------------------------------------------------------------------------------
 
-_LEADER = 13  # pixels across of a thin line from the end of a line to its name
-_MOVED = 4  # pixels that a name may stand off the end of its line without such a thin line
+_LEADER_WIDTH = 13  # pixels across of a thin line from the end of a line to its name
+_MOVED_PIXELS = 4  # pixels that a name may stand off the end of its line without such a thin line
 
 
 def build_word_layers(
@@ -517,13 +521,13 @@ def build_name_layers(
             rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
     color_encodings = [color_channel.encode()] if color_channel and not spec.is_neutral else []
     # Thin lines lead from the ends of lines to names that stand elsewhere.
-    name_x = spec.x.read(1 + _LEADER / size.width)
+    name_x = spec.x.read(1 + _LEADER_WIDTH / size.width)
     leaders = [
         {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
         | tell_panel(name.facet)
         for name in names
         if name.leads_from is not None and spec.names == "ends" and name.y is not None
-        if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
+        if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED_PIXELS
         for x, y in ((spec.x.high, round_digits(name.leads_from)), (name_x, round_digits(name.y)))
     ]
     records += leaders

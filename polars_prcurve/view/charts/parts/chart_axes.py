@@ -43,10 +43,10 @@ _LN_10 = math.log(10)  # a power of ten in log odds, about
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
-_FEW_DECADES = 1_500
-LOG_BELOW = 0.01  # prevalences below which lines of precision may lie at the foot of a linear axis
+_FEW_DECADES_RATIO = 1_500
+LOG_BELOW_ETA = 0.01  # prevalences below which lines of precision may lie at the foot of a linear axis
 # Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
-_RARE = 0.001
+_RARE_SHARE = 0.001
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,9 @@ def needs_log_axis(etas: pl.Series) -> bool:
     """Return whether positives are so rare that precision has a log axis, unless users say otherwise."""
     # Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
     shares = etas.drop_nulls().to_list()
-    return bool(shares) and min(shares) > 0 and (max(shares) < LOG_BELOW or min(shares) < _RARE)
+    return (
+        bool(shares) and min(shares) > 0 and (max(shares) < LOG_BELOW_ETA or min(shares) < _RARE_SHARE)
+    )
 
 
 def build_precision_axis(
@@ -258,7 +260,7 @@ def build_precision_axis(
 def choose_events(etas: pl.Series) -> int:
     """Return the number of events that alerts are counted among: 1 000, or a million."""
     shares = etas.drop_nulls()
-    return 1_000_000 if (shares.filter(shares > 0) <= _RARE).any() else 1_000
+    return 1_000_000 if (shares.filter(shares > 0) <= _RARE_SHARE).any() else 1_000
 
 
 def fit_shares(all_shares: pl.Series) -> tuple[float, float]:
@@ -323,7 +325,7 @@ def _list_powers(low: float, high: float, most_ticks: int, *, is_fine: bool) -> 
     """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
-    mantissa_tuples_if_fine = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    mantissa_tuples_if_fine = ((1, 3),) if is_fine and high / low < _FEW_DECADES_RATIO else ()
     for mantissas in (*(((1, 2, 5),) if high / low < 100 else mantissa_tuples_if_fine), (1,)):
         ticks = [float(f"{mantissa}e{exponent}") for exponent in exponents for mantissa in mantissas]
         ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]

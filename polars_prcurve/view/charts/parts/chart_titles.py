@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import point_thinning
-from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW
+from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, format_range
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
@@ -60,7 +60,7 @@ def lie_at_foot(curves: ChartCurves) -> bool:
     # That is so if its precision is below 5 % where half of the positives are found.
     from polars_prcurve.core.metrics.point_formulas import precision
 
-    is_rare = pl.col("eta").is_between(0, LOG_BELOW, "none")
+    is_rare = pl.col("eta").is_between(0, LOG_BELOW_ETA, "none")
     rare_curves = curves.curve_rows.filter(is_rare).select("curve", "eta")
     half_points = find_half(curves).select("curve", "recall", "fpr").join(rare_curves, on="curve")
     precision_at_half = precision(*map(pl.col, ("recall", "fpr", "eta")))

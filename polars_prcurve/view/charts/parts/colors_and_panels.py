@@ -21,7 +21,7 @@ MAX_COLORS = 8  # as many as `chart_style.COLORS` has
 _MAX_PANELS = 9
 
 _LEGEND_GAP = 40  # pixels in a legend from the end of a label to the next, with its symbol
-_FAR_APART = 3.0  # the factor above which prevalences are far apart
+_FAR_APART_RATIO = 3.0  # the factor above which prevalences are far apart
 _OWN_ORDER = (["eta"], ["target"], ["metric"])  # fields whose panels come in their own order
 
 
@@ -240,7 +240,7 @@ def read_etas_apart(curves: ChartCurves) -> Channels:
 def are_far_apart(etas: pl.Series) -> bool:
     """Return whether prevalences are so far apart that no axis shows lines of both well."""
     shares = etas.filter(etas > 0).to_list()
-    return bool(shares) and max(shares) > _FAR_APART * min(shares)
+    return bool(shares) and max(shares) > _FAR_APART_RATIO * min(shares)
 
 
 def pick_out(

@@ -11,7 +11,7 @@ from polars_prcurve.view.words.number_words import RARELY_RIGHT, count_of_100, c
 MOST_ICONS = 1_000  # of a grid, at most: 40 in a row are still dots that one can see
 
 # Icons in a row, by the most icons that such a grid has.
-_COLUMNS = {200: 10, 800: 20, MOST_ICONS: 40}
+_COLUMNS_OF_SIZE = {200: 10, 800: 20, MOST_ICONS: 40}
 
 
 class IconGrid(NamedTuple):
@@ -29,7 +29,7 @@ class IconGrid(NamedTuple):
     def columns(self) -> int:
         """The number of icons in a row."""
         return next(
-            n_columns for most_icons, n_columns in _COLUMNS.items() if self.n_icons <= most_icons
+            n_columns for most_icons, n_columns in _COLUMNS_OF_SIZE.items() if self.n_icons <= most_icons
         )
 
     @property

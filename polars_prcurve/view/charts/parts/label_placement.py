@@ -21,7 +21,7 @@ _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half 
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
 # Shares of a panel's width that rows of names take, from the first tried to the last.
 _SHARES_OF_ROWS = (0.5, 0.8)
-_NEAR = 40.0  # pixels across within which points with the same number share a label
+_NEAR_PIXELS = 40.0  # pixels across within which points with the same number share a label
 _SHARED = "shared"  # the field of a point whose label is that of several
 # Words in one panel up to which marked points have labels; more would hide the lines.
 _MOST_LABELS = 14
@@ -33,9 +33,9 @@ Align: TypeAlias = Literal["left", "center", "right"]  # which side of a text st
 STEP = 4  # lines are looked at in every fourth column of pixels
 # The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
 RULE_KEY = "\0"
-_RIM = 5.0  # pixels between a name and its own line
-_GAP = 3.0  # and between a name and any other line
-APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
+_OWN_LINE_GAP = 5.0  # pixels between a name and its own line
+_LINE_GAP = 3.0  # and between a name and any other line
+CURVE_GAP = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 # Directions from a point to places of its label, in pixels.
 _FAR: tuple[tuple[float, float, Align], ...] = (
@@ -137,7 +137,9 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
         [(_, lines)] = panels_and_lines
         return _name_right(views[0], {name: line for name, line in lines.items() if name in names})
     single_rows = {name: [name] for name in names}
-    placings: list[Any] = [(partial(place_beside, curve_gap=gap), single_rows) for gap in (APART, _GAP)]
+    placings: list[Any] = [
+        (partial(place_beside, curve_gap=gap), single_rows) for gap in (CURVE_GAP, _LINE_GAP)
+    ]
     wrapped_rows = [_wrap_names(names, part * size.width) for part in _SHARES_OF_ROWS]
     placings += [
         (partial(place_together, rows_of_name=rows_of), rows_of)
@@ -238,7 +240,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
             continue
         x, y = own_panel.find_spot(record)
         point_spots = space_of_panel[panel_label].points
-        n_below = sum(0 < spot[1] - y < 15 and abs(x - spot[0]) < _NEAR for spot in point_spots)
+        n_below = sum(0 < spot[1] - y < 15 and abs(x - spot[0]) < _NEAR_PIXELS for spot in point_spots)
         place = space_of_panel[panel_label].place_beside_point(x, y, text, style.NAME_SIZE, n_below)
         if place is None:
             continue
@@ -273,8 +275,8 @@ def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> l
                 other_mark.get(field) == record.get(field)
                 for field in ("facet", f"{y_axis.field}_label")
             )
-            and abs(x_pixel - other_x) < _NEAR
-            and abs(y_pixel - other_y) < _NEAR / 2
+            and abs(x_pixel - other_x) < _NEAR_PIXELS
+            and abs(y_pixel - other_y) < _NEAR_PIXELS / 2
         ]
         if not neighbours:
             merged_marks.append(record)
@@ -492,11 +494,11 @@ class LabelSpace:
         for dx, dy, align in corners:
             left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             boxes.append((left_edge, y + dy - height / 2, left_edge + width, y + dy + height / 2))
-        others = [point for point in self.points if math.dist(point, (x, y)) > 1]
+        other_points = [point for point in self.points if math.dist(point, (x, y)) > 1]
         costs = [
             2 * (not self.is_free(box))
             + self.crosses_line(box)
-            + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in others)
+            + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in other_points)
             for box in boxes
         ]
         best_number = costs.index(min(costs))
@@ -518,7 +520,7 @@ def _measure_gap(box: Box, point: tuple[float, float]) -> float:
 
 
 def place_beside(
-    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace, curve_gap: float = _GAP
+    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace, curve_gap: float = _LINE_GAP
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room."""
     # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
@@ -536,13 +538,13 @@ def place_beside(
         is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), n_columns).any(axis=1)
         top = np.where(is_broken, math.nan, top)
         other_extremes = [
-            (*_find_extremes(other, n_columns), _GAP if key.startswith(RULE_KEY) else curve_gap)
+            (*_find_extremes(other, n_columns), _LINE_GAP if key.startswith(RULE_KEY) else curve_gap)
             for key, other in lines.items()
             if key != name
         ]
         left_edges = np.arange(len(top)) * STEP
         candidate_boxes: list[tuple[float, float, Box]] = []
-        for box_top in (top - _RIM - height, bottom + _RIM):
+        for box_top in (top - _OWN_LINE_GAP - height, bottom + _OWN_LINE_GAP):
             is_free = (
                 (box_top >= 0) & (box_top + height <= space.height) & (left_edges + width <= space.width)
             )
@@ -583,11 +585,16 @@ def place_together(
     panel_centre = (space.width / 2, space.height / 2)
     candidate_corners = [
         (math.dist((left_edge + width / 2, top_edge + height / 2), panel_centre), left_edge, top_edge)
-        for left_edge in np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
-        for top_edge in np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
+        for left_edge in np.arange(_OWN_LINE_GAP, space.width - width - _OWN_LINE_GAP, STEP).tolist()
+        for top_edge in np.arange(_OWN_LINE_GAP, space.height - height - _OWN_LINE_GAP, STEP).tolist()
     ]
     for _, left_edge, top_edge in sorted(candidate_corners):
-        box = (left_edge - _RIM, top_edge - _RIM, left_edge + width + _RIM, top_edge + height + _RIM)
+        box = (
+            left_edge - _OWN_LINE_GAP,
+            top_edge - _OWN_LINE_GAP,
+            left_edge + width + _OWN_LINE_GAP,
+            top_edge + height + _OWN_LINE_GAP,
+        )
         if free_space.is_free(box) and not free_space.crosses_line(box):
             name_middles = top_edge + np.cumsum(name_heights) - np.asarray(name_heights) / 2
             return {

@@ -151,17 +151,25 @@ class Canvas:
             line_points, **join_options
         )
         for point in pointed_points.drop_nulls(y_field).iter_rows(named=True):
-            fields = self.channels.curve_fields(point["curve"])
-            slot, panel_label = slot_of_label.get(fields.get("color", "")), fields.get("facet")
-            if slot is not None:
+            curve_fields = self.channels.curve_fields(point["curve"])
+            curve_slot, panel_label = (
+                slot_of_label.get(curve_fields.get("color", "")),
+                curve_fields.get("facet"),
+            )
+            if curve_slot is not None:
                 place_text, value_text = describe(point)
                 x_value = round_digits(point["at"])
                 dot_records.append(
-                    {"part": "hover", x_field: x_value, y_field: round_digits(point[y_field]), **fields}
+                    {
+                        "part": "hover",
+                        x_field: x_value,
+                        y_field: round_digits(point[y_field]),
+                        **curve_fields,
+                    }
                 )
                 reading = {"part": "read", x_field: x_value, "place": place_text}
                 reading |= tell_panel(panel_label)
-                reading_at.setdefault((x_value, panel_label), reading)[f"s{slot}"] = value_text
+                reading_at.setdefault((x_value, panel_label), reading)[f"s{curve_slot}"] = value_text
         self.records += [*reading_at.values(), *dot_records]
 
     def _choose_places(self, x_values: pl.Series | None) -> list[float]:

@@ -207,13 +207,13 @@ def mark_points(
         heights = {field: height for field, height in find_heights(point).items() if height is not None}
         if x_value is None or not heights:
             continue
-        rounded = {field: round_digits(height) for field, height in heights.items()}
+        rounded_heights = {field: round_digits(height) for field, height in heights.items()}
         rate_names = [field for field in ("precision", "recall") if point[field] is not None]
         shares = zip(rate_names, say_shares([point[field] for field in rate_names]), strict=True)
         threshold = say_threshold(point["threshold"], [point[LOWER]] if LOWER in point else None)
         threshold_words = f"threshold {threshold}" if threshold else ""
         text = ", ".join(filter(None, [point["goal"], threshold_words, *map(" ".join, shares)]))
-        mark = {"part": "mark", "said": text, x_field: round_digits(x_value)} | rounded | place
+        mark = {"part": "mark", "said": text, x_field: round_digits(x_value)} | rounded_heights | place
         records.append(mark)
         for field, height in heights.items():
             panel = place.get("facet") if has_eta_panels else None
@@ -221,16 +221,18 @@ def mark_points(
         span = find_span(point) if point["holds_from"] is not None else None
         if span is not None:
             span_ends = {x_field: round_digits(min(span)), "to": round_digits(max(span))}
-            records.append({"part": "span", **rounded, **span_ends, **place})
-            records += [{"part": "cap", **rounded, x_field: end, **place} for end in span_ends.values()]
+            records.append({"part": "span", **rounded_heights, **span_ends, **place})
+            records += [
+                {"part": "cap", **rounded_heights, x_field: end, **place} for end in span_ends.values()
+            ]
     for (field, _), marks in marks_by_field.items():  # together, so that they have equal digits
         values = [height for _, height in marks]
         say_group: SayShares = say_precisions if field == "precision" else say_shares
         if len(values) > _MOST_COMPARED:
             say_group = _say_one_by_one
         labels = [say_count(value, 2) for value in values] if field == "alerts" else say_group(values)
-        words = say_heights(field, values, say_group) if say_heights else labels
-        for (mark, _), label in zip(marks, words, strict=True):
+        texts = say_heights(field, values, say_group) if say_heights else labels
+        for (mark, _), label in zip(marks, texts, strict=True):
             mark[f"{field}_label"] = label
     return records
 
@@ -245,9 +247,9 @@ def find_rates(
 ) -> tuple[float, float]:
     """Return a rate at both ends of what a point holds for, or `least_rate` above all scores."""
     curve_points = curves.points.filter(pl.col("curve") == point["curve"])
-    threshold = pl.col("threshold").cast(pl.Float64)
+    threshold_expr = pl.col("threshold").cast(pl.Float64)
     highest_rate_exprs = (
-        pl.col(rate_column).filter(threshold >= float(point[span_column])).max()
+        pl.col(rate_column).filter(threshold_expr >= float(point[span_column])).max()
         for span_column in ("holds_to", "holds_from")
     )
     low_rate, high_rate = (

@@ -17,7 +17,9 @@ from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.number_words import say_sizes
 
 SPAN = "interval of the share of positives"  # the column of intervals in words, as users see it
-_EFFECTIVE = FIELD_COLUMNS[:2]  # sizes of a test of several parts, by what they tell of the field
+_EFFECTIVE_COLUMNS = FIELD_COLUMNS[
+    :2
+]  # sizes of a test of several parts, by what they tell of the field
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")  # of `operating_points`, which are no metrics
 _MAX_NAMES = 5  # of groups without a curve
 FEW_POSITIVES = 20  # positives below which a share of them is no finding
@@ -70,8 +72,8 @@ class ChartCurves:
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
-        has_effective_sizes = set(_EFFECTIVE) <= set(self.curve_rows.columns)
-        size_names = _EFFECTIVE if has_effective_sizes else ("n_pos", "n_neg")
+        has_effective_sizes = set(_EFFECTIVE_COLUMNS) <= set(self.curve_rows.columns)
+        size_names = _EFFECTIVE_COLUMNS if has_effective_sizes else ("n_pos", "n_neg")
         size_columns = [self.curve_rows[name].drop_nulls() for name in size_names]
         if self.curve_rows.is_empty() and not self.left_out:
             return ["The table has no rows", *self.describe_left_out()]
@@ -168,7 +170,7 @@ def build_chart_curves(
     all_points = add_sizes(all_points)
     drawn_points = all_points.filter(is_drawn)
     present_fields = [field for field in column_of_field if field in all_points.columns]
-    size_names = ["n_pos", "n_neg", *(name for name in _EFFECTIVE if name in all_points.columns)]
+    size_names = ["n_pos", "n_neg", *(name for name in _EFFECTIVE_COLUMNS if name in all_points.columns)]
     first_sizes = pl.col(size_names).drop_nulls().first()
     all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
         pl.col(present_fields).first(), first_sizes
@@ -289,16 +291,18 @@ def _sort_points(
     rate_columns = ["recall", "fpr", *value_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in table.columns]
     points = pick_columns(table, column_of_field, [*SWEEP_COLUMNS, *rate_columns, *field_columns])
-    rate = pl.col(rate_columns).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
-    points = add_sizes(points.with_columns(pl.when(rate.is_finite()).then(rate)))
+    rate_exprs = pl.col(rate_columns).cast(
+        pl.Float64
+    )  # null in place of NaN and infinity, which JSON has not
+    points = add_sizes(points.with_columns(pl.when(rate_exprs.is_finite()).then(rate_exprs)))
     sort_columns = [*key_fields, "threshold", "fpr", "recall"]
     is_falling = [name == "threshold" for name in sort_columns]
     points = number_curves(
         points.sort(sort_columns, descending=is_falling, nulls_last=is_falling), key_fields
     )
     # A ROC curve from the table of `curve` would have each point once per prevalence.
-    point = pl.col("curve", "threshold", "fpr", "recall")
-    points = points.filter(pl.any_horizontal(point.ne_missing(point.shift())))
+    point_exprs = pl.col("curve", "threshold", "fpr", "recall")
+    points = points.filter(pl.any_horizontal(point_exprs.ne_missing(point_exprs.shift())))
     return points.with_columns(pl.col("threshold").shift(-1).over("curve").alias(label_formats.LOWER))
 
 
