@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -135,6 +136,7 @@ def interval_of_extended(
     if error <= 1e-11 * max(values):
         error = 0.0
     shared = max(0.0, sum(of.plain[1] ** 2 for of in ends if of) - plain**2)
+    like = limit_like_models(both, eta, weighted=weighted)
 
     def limits(deviations: float) -> tuple[float, float]:
         half = deviations * error
@@ -153,10 +155,12 @@ def interval_of_extended(
             gap += deviations * math.hypot(error, of.jumps[0], other.jumps[1])
             if error > 0:
                 down, up = (min(down, gap), up) if better == 0 else (down, min(up, gap))
-        return (
-            min(difference - down, difference - half, moved - half),
-            max(difference + up, difference + half, moved + half),
-        )
+        low = min(difference - down, difference - half, moved - half)
+        high = max(difference + up, difference + half, moved + half)
+        if like is None or error == 0:
+            return low, high
+        like_low, like_high = like(deviations)
+        return max(low, like_low), min(high, like_high)
 
     at, beyond = 0.0, 12.0
     for _ in range(60):
@@ -165,6 +169,115 @@ def interval_of_extended(
         at, beyond = (middle, beyond) if low > 0 or high < 0 else (at, middle)
     p_value = 2 * NormalDist().cdf(-at) if error > 0 else None
     return error, *limits(z), p_value
+
+
+class LogitGaps(NamedTuple):
+    """Two models on the curves as seen and with one false positive more, an entry for either."""
+
+    values: list[tuple[float, float]]  # average precision of both models
+    gaps: list[float]  # between their logits
+    errors: list[float]
+    correlations: list[float]  # of influences
+
+
+def compare_logits(both: Any, eta: Fraction, *, weighted: bool) -> LogitGaps | None:
+    """Return the differences of logits of average precision; None where one is 0 or 1."""
+    name, rows = "average_precision", oracle_errors.list_rows(both[0])
+    n, found = oracle_errors.class_sizes(both[0], weighted=weighted), LogitGaps([], [], [], [])
+    for is_cautious in (False, True):
+        values, errors = [], []
+        for group in both:
+            more = oracle_errors.one_false_positive(group, weighted=weighted) if is_cautious else None
+            moved = oracle_errors.influences(name, group, eta, more)
+            errors.append(oracle_errors.standard_error(name, rows, moved, n, weighted=weighted) or 0.0)
+            value = oracle_errors.estimate(name, group, eta)
+            if is_cautious:
+                value = oracle_errors.cautious_average_precision(group, eta, weighted=weighted)
+            values.append(float(value))
+        if not all(0 < value < 1 for value in values):
+            return None
+        error = error_of_difference(name, both, eta, n, weighted=weighted, cautious=is_cautious) or 0.0
+        covariance = (errors[0] ** 2 + errors[1] ** 2 - error**2) / 2
+        slopes = [value * (1 - value) for value in values]
+        variance = sum((e / slope) ** 2 for e, slope in zip(errors, slopes, strict=True))
+        found.values.append((values[0], values[1]))
+        found.gaps.append(logit(values[0]) - logit(values[1]))
+        found.errors.append(math.sqrt(max(0.0, variance - 2 * covariance / math.prod(slopes))))
+        found.correlations.append(covariance / math.prod(errors))
+    return found
+
+
+def limit_like_models(
+    both: Any, eta: Fraction, *, weighted: bool
+) -> Callable[[float], tuple[float, float]] | None:
+    """Return the limits of models that rank alike, by the number of standard errors, from logits."""
+    found = compare_logits(both, eta, weighted=weighted)
+    n_pos, _ = oracle_errors.class_sizes(both[0], weighted=weighted)
+    if found is None or n_pos * (1 - max(map(max, found.values))) < 2:
+        return None
+    ends = [oracle_errors.extend(group, eta, weighted=weighted) for group in both]
+    allowed_share = 1 - min(max(min(found.correlations), 0.0), 1.0)
+    allowed_share *= 1 + (35 / float(n_pos)) ** 2
+    gaps, gap_errors = found.gaps, found.errors
+    most = [of.most[0] for of in ends if of]
+    levels = [*found.values, (most[0], most[1])]
+
+    def lead(deviations: float, better: int) -> float:
+        """By how many logits a side is better, at least."""
+        sign, (of, other) = 1 - 2 * better, (ends[better], ends[1 - better])
+        assert of is not None
+        assert other is not None
+        allowed = logit(of.plain[0]) - logit(of.least[0]) + logit(other.most[0]) - logit(other.plain[0])
+        growths = (sign * (logit(a) - logit(b) - gaps[0]) for a, b in levels)
+        leads = sign * gaps[0] - allowed_share * max(0.0, allowed), sign * gaps[1]
+        least = min(x - deviations * s for x, s in zip(leads, gap_errors, strict=True))
+        return least - sum(max(0.0, growth) for growth in growths)
+
+    def limits(deviations: float) -> tuple[float, float]:
+        ends_of_levels = []
+        for a, b in levels:
+            middle = (logit(a) + logit(b)) / 2
+            halves = lead(deviations, 0) / 2, -lead(deviations, 1) / 2
+            ends_of_levels.append([expit(middle + half) - expit(middle - half) for half in halves])
+        return min(low for low, _ in ends_of_levels), max(high for _, high in ends_of_levels)
+
+    return limits
+
+
+def logit(value: float) -> float:
+    return math.log(value / (1 - value))
+
+
+def expit(value: float) -> float:
+    return 1 / (1 + math.exp(-value))
+
+
+def test_gaps_of_logits() -> None:
+    """Worked numbers of ten examples, on both curves."""
+    scores = [9, 8, 7, 3, 6, 5, 4, 2, 1, 0]
+    cases = (
+        (
+            Fraction(1, 2), [9, 8, 4, 1, 7, 6, 5, 3, 2, 0],
+            [0.916666666667, 0.786363636364, 0.692045454545, 0.594852941176],
+            [1.09475128001, 0.425635338925], [0.661362459583, 0.239793094831],
+            [0.744319647380, 0.855697297421],
+        ),
+        (
+            Fraction(1, 20), [9, 8, 6, 3, 7, 5, 4, 2, 1, 0],
+            [0.773809523810, 0.571681864235, 0.118548615370, 0.0971468631799],
+            [0.941231862810, 0.223089297274], [0.857577132750, 0.243942971321],
+            [0.663012763741, 0.806332118695],
+        ),
+    )  # fmt: skip
+    for eta, others, *expected in cases:
+        both = [
+            oracle.Group({}, [(s, Fraction(i < 4), Fraction(i >= 4)) for i, s in enumerate(of)])
+            for of in (scores, others)
+        ]
+        found = compare_logits(both, eta, weighted=False)
+        assert found is not None
+        actual = [[x for pair in found.values for x in pair], *found[1:]]
+        assert actual == [pytest.approx(numbers, rel=1e-9) for numbers in expected]
 
 
 @examples(70)

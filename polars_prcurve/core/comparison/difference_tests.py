@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.comparison import like_models
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
@@ -97,21 +98,30 @@ def add_limits(
     level: Level,
     *,
     has_freedom: bool,
+    is_paired: bool,
 ) -> pl.LazyFrame:
     """Add `<name>_low`, `_high` and `_p_value`, small just where they leave out 0, and `_p_adjusted`."""
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics_by_name])
     for name, metric in metrics_by_name.items():
         freedom = pl.col(f"{name}_freedom") if has_freedom else None
         is_known = pl.col(f"{name}_standard_error").is_not_null()
+        is_varying = pl.col(f"{name}_standard_error") > 0
         differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
+        if counts_unseen(metric) and is_paired:  # where models rank alike, these limits are nearer
+            deviations = pl.col(_STRETCHED_DEVIATIONS)
+            differences = like_models.add_least_leads(differences, name, deviations)
+            like_low, like_high = map(pl.when(is_varying).then, like_models.find_limits(name))
+            low, high = pl.max_horizontal(low, like_low), pl.min_horizontal(high, like_high)
         differences = differences.with_columns(
             pl.when(is_known).then(low).alias(f"{name}_low"),
             pl.when(is_known).then(high).alias(f"{name}_high"),
         )
-        is_varying = pl.col(f"{name}_standard_error") > 0
         if counts_unseen(metric):
             differences = _find_deviations(differences, name, metric, freedom)
             z = pl.col(_DEVIATIONS)
+            if is_paired:
+                like_z = like_models.count_deviations(name)
+                z = pl.max_horizontal(z, _shrink(like_z, freedom))
         else:
             z = _count_deviations(name, freedom)
         p_value = pl.when(is_varying).then(normal.normal_cdf(-z) * 2)
@@ -145,6 +155,10 @@ def stretch_limits(
 
 def _stretch(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
     return deviations if freedom is None else normal.student_quantile(deviations, freedom)
+
+
+def _shrink(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
+    return deviations if freedom is None else normal.normal_from_student(deviations, freedom)
 
 
 def _find_limits(
@@ -195,8 +209,7 @@ def _find_limits(
 
 def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
     """Return how many standard errors a difference is from 0, as a normal deviate."""
-    z = (pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs()
-    return z if freedom is None else normal.normal_from_student(z, freedom)
+    return _shrink((pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs(), freedom)
 
 
 def _find_deviations(

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_tests, model_pairs, paired_errors
+from polars_prcurve.core.comparison import difference_tests, like_models, model_pairs, paired_errors
+from polars_prcurve.core.comparison.like_models import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
@@ -198,7 +199,11 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     if comparison.examples == "apart" or has_analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
         differences = difference_tests.add_limits(
-            differences, metrics_by_name, level, has_freedom=has_freedom
+            differences,
+            metrics_by_name,
+            level,
+            has_freedom=has_freedom,
+            is_paired=comparison.examples != "apart",
         )
     elif comparison.adjust is not None:
         differences = difference_tests.stretch_limits(differences, metrics_by_name, level)
@@ -327,44 +332,78 @@ def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame
 
 def _subtract_paired(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
-    table, sample = models.table, models.table.sample
     error_sources = _list_errors(models)
-    slope_columns = {
-        name: f"{name}_{SLOPE}"
-        for name, metric in models.metrics_by_name.items()
-        if SLOPE in metric.recipe.helpers
+    differences = _join_paired_values(models, model_values, error_sources)
+    error_columns = {}
+    for name, metric in models.metrics_by_name.items():
+        if not counts_unseen(metric):
+            continue
+        differences = like_models.add_leads(differences, name, _find_eta_variance(models, name))
+        # The prevalence is one and the same, and moves both values.
+        slope_a, slope_b = (pl.col(f"{side}{name}_{SLOPE}") for side in SIDES)
+        eta_variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
+        for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
+            error_columns[column] = (pl.col(column) ** 2 + eta_variance).sqrt()
+    if models.table.sample.joins_rows:
+        for name, (_, metric) in error_sources.items():
+            unknown_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
+            error_columns |= unknown_freedom if metric.recipe.influence is None else find_freedom(name)
+    return _take_larger_errors(models, differences.with_columns(**error_columns))
+
+
+def _join_paired_values(
+    models: _Models, model_values: pl.LazyFrame, error_sources: Mapping[str, tuple[str, CurveMetric]]
+) -> pl.LazyFrame:
+    """Return differences with errors by chance alone, of themselves and of either model."""
+    table, sample = models.table, models.table.sample
+    metrics_by_name = {name: metric for name, (_, metric) in error_sources.items()}
+    sample_errors = {
+        name: analytic.find_standard_error(name, metric, sample)
+        for name, metric in metrics_by_name.items()
     }
+    model_values = model_values.with_columns(
+        error.alias(f"{name}_{SAMPLE_ERROR}") for name, error in sample_errors.items()
+    )
+    model_columns = [
+        *(error_column for error_column, _ in error_sources.values()),
+        *(f"{name}_{SAMPLE_ERROR}" for name in error_sources),
+        *(f"{name}_{SLOPE}" for name, metric in metrics_by_name.items() if counts_unseen(metric)),
+    ]
     # Both models have the class sizes of their examples.
     size_columns = [
         *CLASS_SIZE_COLUMNS.values(),
         EtaError.VARIANCE,
         *(CLUSTER_COLUMNS if sample.joins_rows else ()),
     ]
-    model_columns = [error_column for error_column, _ in error_sources.values()] + list(
-        slope_columns.values()
-    )
     differences = _join_values(
         models, model_values, list(error_sources), model_columns, group_columns=size_columns
     )
     cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
-    metrics_by_name = {name: metric for name, (_, metric) in error_sources.items()}
     differences = paired_errors.add_pair_variances(
         differences, cells, models.curves, models.pairs, metrics_by_name, comparison=models.comparison
     )
-    error_columns = {
-        f"{name}_standard_error": analytic.find_standard_error(name, metric, sample)
-        for name, (_, metric) in error_sources.items()
-    }
-    for name, slope in slope_columns.items():
-        # The prevalence is one and the same, and moves both values.
-        eta_variance = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(EtaError.VARIANCE)
-        for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
-            error_columns[column] = (error_columns[column] ** 2 + eta_variance).sqrt()
-    if sample.joins_rows:
-        for name, (_, metric) in error_sources.items():
-            unknown_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
-            error_columns |= unknown_freedom if metric.recipe.influence is None else find_freedom(name)
-    return _take_larger_errors(models, differences.with_columns(**error_columns))
+    return differences.with_columns(
+        error.alias(f"{name}_standard_error") for name, error in sample_errors.items()
+    )
+
+
+def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
+    """Return what the error of a counted or estimated eta adds to the variance of a gap of logits."""
+    logit_a, logit_b = (analytic.to_logit(pl.col(side + name)) for side in SIDES)
+    slope_a, slope_b = (
+        pl.col(f"{side}{name}_{SLOPE}") / (pl.col(side + name) * (1 - pl.col(side + name)))
+        for side in SIDES
+    )
+    variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
+    if name not in models.moved_metrics:
+        return variance
+    gaps_at_ends = [
+        analytic.to_logit(pl.col(f"{A}{name}_{end}")) - analytic.to_logit(pl.col(f"{B}{name}_{end}"))
+        for end in ETA_ENDS
+    ]
+    farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
+    end_variance = (farthest_move * (1 / z_value(models.comparison.certainty.level))) ** 2
+    return variance + pl.when(pl.col(ETA_LOW).is_null()).then(0.0).otherwise(end_variance)
 
 
 def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:

@@ -38,7 +38,8 @@ _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
-_LEAST_ENDING, _MOST_ENDING = "least", "most"  # the values of a metric on its two extended curves
+LEAST_ENDING, MOST_ENDING = "least", "most"
+"""What follows the name of a metric in its values on both extended curves."""
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -411,7 +412,7 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
     jumps = missed_share * (least_value - least_precision), top_share * (1 - most_value)
     extended_columns: dict[str, pl.Expr] = {}
     for ending, value, error, jump in zip(
-        (_LEAST_ENDING, _MOST_ENDING), (least_value, most_value), errors, jumps, strict=True
+        (LEAST_ENDING, MOST_ENDING), (least_value, most_value), errors, jumps, strict=True
     ):
         extended_error = (error * error + jump * jump).sqrt()
         extended_columns |= {
@@ -424,7 +425,7 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
 
 EXTENDED = (
     "",
-    *(f"_{end}{ending}" for end in (_LEAST_ENDING, _MOST_ENDING) for ending in ("", "_jump", "_error")),
+    *(f"_{end}{ending}" for end in (LEAST_ENDING, MOST_ENDING) for ending in ("", "_jump", "_error")),
     "_error",
 )
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
@@ -440,7 +441,7 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
-    low, high = reach(f"_{_LEAST_ENDING}", -1), reach(f"_{_MOST_ENDING}", 1)
+    low, high = reach(f"_{LEAST_ENDING}", -1), reach(f"_{MOST_ENDING}", 1)
     when_inside, when_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
     return (
         when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(
@@ -455,7 +456,7 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
 def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
-    lower_name, upper_name = f"{better}{name}_{_LEAST_ENDING}", f"{worse}{name}_{_MOST_ENDING}"
+    lower_name, upper_name = f"{better}{name}_{LEAST_ENDING}", f"{worse}{name}_{MOST_ENDING}"
     loss_below, gain_above = (
         pl.col(better + name) - pl.col(lower_name),
         pl.col(upper_name) - pl.col(worse + name),
@@ -468,7 +469,7 @@ def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str
 def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
     """Return how far unseen examples move the value, in halves of the plain interval."""
     logit, least_logit, most_logit = (
-        to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{_LEAST_ENDING}", f"_{_MOST_ENDING}")
+        to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
     )
     half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
     return pl.max_horizontal(logit - least_logit, most_logit - logit) / half_width
