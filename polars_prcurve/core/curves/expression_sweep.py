@@ -437,21 +437,21 @@ def read_scored_rows(
         tallies.append(test.sum().cast(pl.Int64).alias(tally_name))
         return pl.field(tally_name)
 
-    score_words = describe_expression("score", score)
-    label_words = describe_expression("label", labels)
-    score = value_checks.SCORE_DTYPES.restrict(score_words, score)
-    labels = label_dtypes(pos_label).restrict(label_words, labels)
+    score_text = describe_expression("score", score)
+    label_text = describe_expression("label", labels)
+    score = value_checks.SCORE_DTYPES.restrict(score_text, score)
+    labels = label_dtypes(pos_label).restrict(label_text, labels)
     checks = [
-        *value_checks.missing_checks(count, score_words, score, refuses_nan=True),
-        *value_checks.missing_checks(count, label_words, labels, refuses_nan=False),
+        *value_checks.missing_checks(count, score_text, score, refuses_nan=True),
+        *value_checks.missing_checks(count, label_text, labels, refuses_nan=False),
     ]
     if pos_label is None:
         label_numbers = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
         is_positive = label_numbers == 1
-        checks += value_checks.label_checks(count, label_words, label_numbers)
+        checks += value_checks.label_checks(count, label_text, label_numbers)
     else:
         is_positive = equals_label(labels, pos_label)
-        checks += value_checks.pos_label_checks(count, label_words, is_positive, pos_label)
+        checks += value_checks.pos_label_checks(count, label_text, is_positive, pos_label)
     pos, neg = is_positive.cast(pl.Int64), (~is_positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()

@@ -59,10 +59,8 @@ PLAN_COLUMNS = (
 LEAST_PER_STRATUM = 50
 """Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
 
-_STRATUM_GROWTH = (
-    3  # how many times the rows of a stratum the next one has that is farther off the threshold
-)
-_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _STRATUM_GROWTH up to 646
+_GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
+_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
 STRATUM = "stratum"  # the column of strata that a weighed sample gets
 _READ = ("stratum", "score_low", "score_high", "n")  # what is read of a plan to weigh a sample
 # Whether a score is above the threshold; the place of the stratum of a row; rows of its stratum.
@@ -128,9 +126,7 @@ def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
 def _place_outwards(row_counts: Integers, n_strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
     middle_shares = (np.cumsum(row_counts) - row_counts / 2) / row_counts.sum()
-    end_shares = (_STRATUM_GROWTH ** np.arange(1.0, n_strata) - 1) / (
-        _STRATUM_GROWTH ** float(n_strata) - 1
-    )
+    end_shares = (_GROWTH ** np.arange(1.0, n_strata) - 1) / (_GROWTH ** float(n_strata) - 1)
     places: Integers = np.searchsorted(end_shares, middle_shares, side="right")
     return places
 
@@ -253,12 +249,12 @@ def build_weighed_sample(
     sentence = (*sentence_start, " row(s), such as ", show_value(example), advice)
     checks.append(Check(is_beyond.any(), sentence))
     for place_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
-        stratum_words = (
+        stratum_text = (
             f"stratum {stratum_name} of the plan, scores {low} to {high}, has {n_rows} row(s) and "
         )
         n_labels = (is_labelled & (pl.col(_PLACE) == place_number)).sum()
-        checks.append(Check(n_labels == 0, (f"{stratum_words}no label; label as many as its n_next",)))
-        checks.append(Check(n_labels > n_rows, (stratum_words, n_labels, f" label(s){advice}")))
+        checks.append(Check(n_labels == 0, (f"{stratum_text}no label; label as many as its n_next",)))
+        checks.append(Check(n_labels > n_rows, (stratum_text, n_labels, f" label(s){advice}")))
     stratum_size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weights = stratum_size / pl.len().over(_PLACE).cast(pl.Float64)

@@ -318,8 +318,8 @@ def tell_alternative(
 
     if name in target_names and {"threshold", "recall"} <= set(argument_names):
         is_command = weight_spelling.startswith("-")
-        finder_words = "command operating-points" if is_command else "method operating_points"
-        return f"find the threshold by the {finder_words}, and pass it as {spell('threshold')}"
+        finder_text = "command operating-points" if is_command else "method operating_points"
+        return f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
     metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
     if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):
         return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"

@@ -66,9 +66,7 @@ _REMEDY = (
     'missing="below" with null scores'
 )
 # What errors say of other values of below=.
-_EXPECTED_TEXT = (
-    "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
-)
+_EXPECTED = "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
 
 
 def tells_negatives(below: Any) -> bool:
@@ -126,10 +124,10 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
 def _read_numbers(below: Any) -> tuple[int, int | None]:
     """Return the two numbers of `below=`, of which that of negatives may be None."""
     if isinstance(below, str) or not isinstance(below, Sequence):
-        raise arguments.refuse_kind("below=", _EXPECTED_TEXT, below)
-    numbers = arguments.read_list("below=", below, _EXPECTED_TEXT)
+        raise arguments.refuse_kind("below=", _EXPECTED, below)
+    numbers = arguments.read_list("below=", below, _EXPECTED)
     if len(numbers) != len(_TOTALS_OF_NUMBER):
-        raise arguments.refuse_kind("below=", _EXPECTED_TEXT, below)
+        raise arguments.refuse_kind("below=", _EXPECTED, below)
     n_pos = arguments.read_whole_number("below=, of positives,", numbers[0], 0)
     n_neg = (
         None

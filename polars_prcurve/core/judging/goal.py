@@ -79,8 +79,8 @@ def read_goal(question: Question, guarantee: object) -> Goal:
             )
     for choosing_word in ("threshold", "maximize"):
         if choosing_word in value_of_word and len(value_of_word) > 1:
-            other_word = next(word for word in value_of_word if word != choosing_word)
-            raise PrcError(f"{choosing_word}= chooses a threshold by itself; leave out {other_word}=")
+            word_beside = next(word for word in value_of_word if word != choosing_word)
+            raise PrcError(f"{choosing_word}= chooses a threshold by itself; leave out {word_beside}=")
     promise_level = None
     if not value_of_word and per is not None:
         raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")

@@ -100,25 +100,25 @@ def add_cluster_sums(sorted_rows: SortedRows) -> SortedRows:
         sorted_rows.amounts[Row.NEG].cast(pl.Int64).alias(Row.NEG),
         sorted_rows.is_last.alias(_IS_LAST),
     )
-    above_word, total_word = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
+    above_name, total_name = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
     rows = rows.with_columns(
         count.over(Group.NUMBER, Row.CLUSTER).alias(f"{side}_{kind}")
         for side in _SIDES
-        for kind, count in ((above_word, pl.col(side).cum_sum()), (total_word, pl.col(side).sum()))
+        for kind, count in ((above_name, pl.col(side).cum_sum()), (total_name, pl.col(side).sum()))
     )
     term_exprs: dict[str, pl.Expr] = {}
-    total_exprs = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{total_word}")}
+    total_exprs = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{total_name}")}
     for side, other in _SIDES.items():
-        amount, x, size = pl.col(side), pl.col(f"{side}_{above_word}"), pl.col(f"{side}_{total_word}")
+        amount, x, size = pl.col(side), pl.col(f"{side}_{above_name}"), pl.col(f"{side}_{total_name}")
         term_exprs |= {
             f"{side}_{_COUNT}": amount,
             f"{side}_{_SQUARES}": amount * (2 * x - amount),
             f"{side}_{_SIZES}": amount * size,
-            f"{side}_{_CROSSED}": amount * pl.col(f"{other}_{total_word}"),
+            f"{side}_{_CROSSED}": amount * pl.col(f"{other}_{total_name}"),
         }
         total_exprs |= {f"{side}_{_TOTAL}": amount, f"{side}_{_ALL}": amount * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
-    pos_above, neg_above = (pl.col(f"{side}_{above_word}") for side in _SIDES)
+    pos_above, neg_above = (pl.col(f"{side}_{above_name}") for side in _SIDES)
     term_exprs[_PRODUCTS] = pl.col(Row.POS) * neg_above + pl.col(Row.NEG) * pos_above
     rows = rows.with_columns(
         *(term.cum_sum().over(Group.NUMBER).alias(name) for name, term in term_exprs.items()),
@@ -251,10 +251,10 @@ def _correlate_rates() -> pl.Expr:
     tp, fp, n_pos, n_neg = (
         pl.col(f"{side}_{kind}").cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
     )
-    crossed = [pl.col(f"{side}_{_CROSSED}").cast(pl.Int128) for side in _SIDES]
+    crossed_exprs = [pl.col(f"{side}_{_CROSSED}").cast(pl.Int128) for side in _SIDES]
     products, all_products = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
     # (X Y)**2 C, in whole numbers, whose sum is exact.
-    difference = n_pos * n_neg * products - fp * n_pos * crossed[0] - tp * n_neg * crossed[1]
+    difference = n_pos * n_neg * products - fp * n_pos * crossed_exprs[0] - tp * n_neg * crossed_exprs[1]
     covariance = (difference + tp * fp * all_products).cast(pl.Float64)
     scale: pl.Expr = pl.lit(1.0)
     for side, (size_column, _, _) in _SIZE_NAMES.items():

@@ -140,9 +140,9 @@ def read_table_file(
     """Return what reads a file of another table or words about it, and with `or_rate` also a number."""
 
     def read(word: str) -> TableFile | tuple[str, Any] | float:
-        name, equals_sign, column_words = word.partition("=")
+        name, equals_sign, columns_text = word.partition("=")
         if equals_sign and name in names:
-            return name, COLUMNS.read(f"{option} {name}=", column_words)
+            return name, COLUMNS.read(f"{option} {name}=", columns_text)
         return parse_number(word) if or_rate and not find_format(word) else TableFile(word)
 
     return read

@@ -180,10 +180,10 @@ def _build_layers(
         )
         tooltip = alt.Tooltip("said:N", title="alerts")
         encodings += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
-        is_of_kind = f"datum.part === 'icon' && datum.kind === '{icon_kind}'"
+        kind_test = f"datum.part === 'icon' && datum.kind === '{icon_kind}'"
         layers.append(
             mark_layer.encode(x_encoding, y_encoding, *encodings, tooltip=tooltip).transform_filter(
-                is_of_kind
+                kind_test
             )
         )
     return layers

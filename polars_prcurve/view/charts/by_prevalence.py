@@ -125,9 +125,7 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right")
 
 
-_NEAR_LOG = (
-    0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
-)
+_NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
 _MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
 
 
@@ -152,18 +150,20 @@ class _LineChart:
         mean_of_curve = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
         self.channels = choose_channels(curves, color, facet, mean_of_curve)
         names = [name for name in ("value", "low", "high") if name in self.rows.columns]
-        numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
-        y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(numbers))
-        if not numbers.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
-            low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-            room, panels = 0.05 * (high - low) or 0.5, self.channels.facet
+        end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
+        y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
+        if not end_values.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
+            low, high = float(end_values.min()), float(end_values.max())  # type: ignore[arg-type]
+            room, facet_channel = 0.05 * (high - low) or 0.5, self.channels.facet
             y = replace(y, low=low - room, high=high + room, words="plain")
-            y = replace(y, is_free=panels is not None and "metric" in panels.fields)
+            y = replace(y, is_free=facet_channel is not None and "metric" in facet_channel.fields)
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
         spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         self.canvas = Canvas(curves, self.channels, spec)
-        sizes = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
-        self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
+        size_frame = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
+        self.own_etas = [
+            n_pos / (n_pos + n) if n_pos and n else None for n_pos, n in size_frame.iter_rows()
+        ]
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
         self.doubt = point_thinning.find_few_positives(self.rows, curves)
@@ -194,8 +194,8 @@ class _LineChart:
             canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **place))
         curve_rows = self.curves.curve_rows
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
-            target = label_formats.format_value("target", curve_rows["target"][0])
-            subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
+            target_text = label_formats.format_value("target", curve_rows["target"][0])
+            subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
         if not subtitle:
             subtitle = f"Where {label_formats.say_eta_range([x.low, x.high])} are positive"
         finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
@@ -209,8 +209,10 @@ class _LineChart:
         if self.canvas.spec.y.words == "percent":
             value, span = say_estimate(number, low, high)
         interval_text = f" ({span})" if span else ""
-        doubt = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(row["eta"]), f"{value}{interval_text}{doubt}{label_formats.add_threshold(row)}"
+        doubt_text = ", not reliable" if row.get("reliable") is False else ""
+        return say_eta(
+            row["eta"]
+        ), f"{value}{interval_text}{doubt_text}{label_formats.add_threshold(row)}"
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
@@ -236,8 +238,10 @@ class _LineChart:
         def say(etas: list[float]) -> list[str]:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
 
-        start = "Half of the alerts are right down to"
-        return say_each(start, "", half_of_curve, names, say, range_template="between {} and {}")
+        sentence_start = "Half of the alerts are right down to"
+        return say_each(
+            sentence_start, "", half_of_curve, names, say, range_template="between {} and {}"
+        )
 
     def _say_at_own_eta(self) -> str:
         """Return the height of each line at the prevalence of the test; empty if not known well."""
@@ -247,12 +251,14 @@ class _LineChart:
             return ""
         value_of_curve: dict[int, float] = {}
         rows = self.doubt.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
-        for (curve,), line in rows.group_by("curve", maintain_order=True):
-            distances = line["eta"].log() - math.log(own_etas[0])
-            near_rows = line.filter((distances.abs() < _NEAR_LOG).fill_null(False))
+        for (curve,), line_frame in rows.group_by("curve", maintain_order=True):
+            distances = line_frame["eta"].log() - math.log(own_etas[0])
+            near_rows = line_frame.filter((distances.abs() < _NEAR).fill_null(False))
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return ""
-            value_of_curve[curve] = float(np.interp(0.0, distances, line["value"].cast(pl.Float64)))
+            value_of_curve[curve] = float(
+                np.interp(0.0, distances, line_frame["value"].cast(pl.Float64))
+            )
         names = name_curves(self.curves, self.channels)
         has_all = value_of_curve and len(value_of_curve) == len(self.curves.curve_rows)
         return (
@@ -264,16 +270,18 @@ class _LineChart:
         curve_rows, rows = self.curves.curve_rows, self.rows
         sentences = [self.channels.color_note]
         if "low" in rows.columns and rows["low"].count():
-            shade = label_formats.describe_level(True, self.confidence)
+            shade_text = label_formats.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
-                shade = "Shaded: the limits of each value"
-            kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
+                shade_text = "Shaded: the limits of each value"
+            interval_kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
             suffix_of_kind = {
                 "threshold": " for a fixed threshold",
                 "model": " of a model at its target",
             }
-            has_one_kind = "target" in curve_rows.columns and len(kinds) == 1
-            sentences.append(shade + (suffix_of_kind.get(kinds.pop(), "") if has_one_kind else ""))
+            has_one_kind = "target" in curve_rows.columns and len(interval_kinds) == 1
+            sentences.append(
+                shade_text + (suffix_of_kind.get(interval_kinds.pop(), "") if has_one_kind else "")
+            )
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             sentences.append("Dotted: not reliable, since too few examples decide")
         elif self.rests_on_counts:
@@ -301,14 +309,14 @@ def _read_trades(
         return []
     groups = crossings.columns[:-4]
     by_fields = {field: name for field, name in curves.column_of_field.items() if name in groups}
-    models = [field for field in curves.group_fields if field not in by_fields]
-    if len(models) != 1 or len(by_fields) != len(groups):
+    model_fields = [field for field in curves.group_fields if field not in by_fields]
+    if len(model_fields) != 1 or len(by_fields) != len(groups):
         own_groups = ", ".join(curves.column_of_field[field] for field in curves.group_fields) or "none"
         raise PrcError(
             "crossings= must come from the same scores, with model= one of the group columns and by= "
             f"the others; the groups here are {own_groups}"
         )
-    trades, [model] = pick_columns(crossings, by_fields, columns).with_row_index("trade"), models
+    trades, [model] = pick_columns(crossings, by_fields, columns).with_row_index("trade"), model_fields
     lines = curves.curve_rows.select("curve", *by_fields, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(

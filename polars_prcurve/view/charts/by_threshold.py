@@ -87,8 +87,8 @@ def threshold_curve(
     point_columns = ["threshold", "recall", "precision"]
     marks = marked_points.read_points("threshold_curve", points, curves, point_columns)
     channels = _read_channels(curves, color, facet)
-    halves = marked_points.mark_half(curves, replace(channels, facet=None))
-    marks = marked_points.add_lower(halves if points is None else marks, curves)
+    half_marks = marked_points.mark_half(curves, replace(channels, facet=None))
+    marks = marked_points.add_lower(half_marks if points is None else marks, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
     x = chart_axes.build_score_axis("x", x_title, curves.points["score"])
@@ -152,8 +152,8 @@ def _read_channels(
         if has_one_field and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
             color = curves.column_of_field[curves.group_fields[0]]
         channels = colors_and_panels.read_channels(curves, color, facet)
-    means = curves.points.group_by("curve").agg(pl.col("precision").mean())
-    return colors_and_panels.pick_out(channels, dict(means.rows()))
+    mean_frame = curves.points.group_by("curve").agg(pl.col("precision").mean())
+    return colors_and_panels.pick_out(channels, dict(mean_frame.rows()))
 
 
 class _Column:
@@ -207,13 +207,13 @@ class _Column:
         bottom = 10.0 ** math.floor(math.log10(bottom))
         is_log, top = chart_axes.needs_log_axis(etas), float(self.events)
         values = rows["precision"]
-        ys = (
+        y_axes = (
             chart_axes.build_precision_axis("precision", "Precision", etas, values, is_log=is_log),
             ChartAxis("recall", "Recall", 0, 1),
             ChartAxis("alerts", f"Alerts per {unit}", bottom, top, "count", is_log=True),
         )
         bare_axis = replace(x, title="", words="none")
-        specs = [ChartSpec(bare_axis, y, "step-after", height=0.3, names="none") for y in ys]
+        specs = [ChartSpec(bare_axis, y, "step-after", height=0.3, names="none") for y in y_axes]
         # Lines of recall at several prevalences are one, which has no colour.
         is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
         return [specs[0], replace(specs[1], is_neutral=is_neutral), replace(specs[2], x=x)]
@@ -243,27 +243,27 @@ class _Column:
         canvas.records += mark_records
         if self.specs[1].is_neutral:
             mark_places = [row["x"] for row in mark_records]
-            copies = [row for row in records if row["curve"] != records[0]["curve"]]
-            copies += [row for k, row in enumerate(mark_records) if row["x"] in mark_places[:k]]
-            for row in copies:
+            copied_records = [row for row in records if row["curve"] != records[0]["curve"]]
+            copied_records += [row for k, row in enumerate(mark_records) if row["x"] in mark_places[:k]]
+            for row in copied_records:
                 row.pop("recall", None)
 
     def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> None:
         """Add a rule per threshold of lines with colours; one of several lines has no colour."""
         x, color = self.specs[-1].x, self.channels.color
         names: dict[str, set[str]] = {}
-        places: dict[str, float] = {}
+        place_of_text: dict[str, float] = {}
         for row in mark_rows:
             name = color.label_of_curve[row["curve"]] if color else ""
             if color is None or name in color.shown_labels:
                 text = say_threshold(row["threshold"], [row[LOWER]])
                 names.setdefault(text, set()).add(name)
-                places[text] = round_digits(x.measure(float(row["threshold"])))
-        if len(places) <= _MOST_RULES:
+                place_of_text[text] = round_digits(x.measure(float(row["threshold"])))
+        if len(place_of_text) <= _MOST_RULES:
             self.rules = [
                 {"part": "threshold", "said": text, "x": place}
                 | ({"color": min(names[text])} if color and len(names[text]) == 1 else {})
-                for text, place in sorted(places.items(), key=lambda rule: rule[1])
+                for text, place in sorted(place_of_text.items(), key=lambda rule: rule[1])
             ]
         self.canvas.records += self.rules
 
@@ -293,9 +293,9 @@ class _Column:
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole = chart_assembly.join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
-        whole.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
-        stack: alt.VConcatChart = chart_assembly.attach_data(whole, data)
+            whole_chart = chart_assembly.join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
+        whole_chart.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
+        stack: alt.VConcatChart = chart_assembly.attach_data(whole_chart, data)
         return stack
 
     def _label_rules(self, x: ChartAxis) -> list[Word]:
@@ -304,10 +304,10 @@ class _Column:
         words: list[Word] = []
         ends = [-math.inf, -math.inf]
         for rule in self.rules:
-            pixel, half = x.place(rule["x"]) * self.width, style.measure_text(rule["said"]) / 2
-            row = next((row for row in (0, 1) if pixel - half >= ends[row] + 8), None)
+            pixel, half_width = x.place(rule["x"]) * self.width, style.measure_text(rule["said"]) / 2
+            row = next((row for row in (0, 1) if pixel - half_width >= ends[row] + 8), None)
             if row is not None:
-                ends[row] = pixel + half
+                ends[row] = pixel + half_width
                 look: dict[str, Any] = {"align": "center", "baseline": "bottom", "weight": "bold"}
                 look |= {"color": color_of_label.get(rule.get("color", ""), style.INK)}
                 words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
@@ -318,12 +318,12 @@ class _Column:
         color, layers = self.channels.color, []
         start = chart_axes.fix_y(-_GAP if number else -6)
         ends: dict[str, Any] = {"y": start, "y2": alt.value(size.height)}
-        for test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
-            look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
+        for color_test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
+            look: dict[str, Any] = {"color": style.INK} if color_test[0] == "!" else {}
             encodings = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
             rule = rule.encode(spec.x.build_x(size.width), *encodings, **ends)
-            layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(test))
+            layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(color_test))
         return layers
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
@@ -339,16 +339,16 @@ def _join_columns(
 ) -> chart_assembly.Chart:
     """Return the columns beside each other, n in a row, with title and note."""
     spec, width = first.specs[-1], n * (first.width + 60)
-    whole: Any = stacks[0]
+    whole_chart: Any = stacks[0]
     if len(stacks) == 1:
-        foot = round(max(first.width, 300) * spec.height) + 50
-        note = chart_assembly.build_note(text, width, foot, -spec.y.measure_labels())
-        whole.vconcat[-1].layer += [] if note is None else [note]
+        foot_y = round(max(first.width, 300) * spec.height) + 50
+        note = chart_assembly.build_note(text, width, foot_y, -spec.y.measure_labels())
+        whole_chart.vconcat[-1].layer += [] if note is None else [note]
     else:
         room = max(spec.y.measure_labels() for spec in first.specs)
         note = chart_assembly.build_note(text, width, 0, -room)
-        whole = alt.concat(*stacks, columns=n, spacing=34)
-        whole = chart_assembly.join_note(whole, note, n * first.width, 16)
+        whole_chart = alt.concat(*stacks, columns=n, spacing=34)
+        whole_chart = chart_assembly.join_note(whole_chart, note, n * first.width, 16)
     words = chart_assembly.build_title(text, width)
-    finished: chart_assembly.Chart = chart_assembly.set_properties(whole, **words)
+    finished: chart_assembly.Chart = chart_assembly.set_properties(whole_chart, **words)
     return finished

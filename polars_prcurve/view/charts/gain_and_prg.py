@@ -65,17 +65,17 @@ def gain_curve(
         kind_rows.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
         for kind_rows in (curves.points, point_thinning.start_at_origin(curves.points))
     )
-    recall_of = _read_tenths(points)
-    channels = choose_channels(curves, color, facet, recall_of)
-    order = "" if channels.facet else ", highest scores first"
-    x = ChartAxis("alerted", f"Cases looked at{order}", 0.0, 1.0)
+    recall_of_curve = _read_tenths(points)
+    channels = choose_channels(curves, color, facet, recall_of_curve)
+    order_text = "" if channels.facet else ", highest scores first"
+    x = ChartAxis("alerted", f"Cases looked at{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
     points = point_thinning.find_few_positives(points, curves)
     corner_points = point_thinning.drop_straight_points(points)
     canvas.draw_diagonal("in random order")
     drawn_points = canvas.draw_curves(corner_points, pl.col("alerted"), pl.col("recall"))
     has_dots = canvas.draw_published(table_points)
-    has_marks = _mark_tenths(canvas, recall_of)
+    has_marks = _mark_tenths(canvas, recall_of_curve)
     canvas.follow_pointer(table_points, "backward", _say_alerted)
     note = [
         canvas.channels.color_note,
@@ -86,9 +86,15 @@ def gain_curve(
     ]
     subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
     finding = "Positives found by cases looked at"
-    if recall_of and len(recall_of) == len(curves.curve_rows) and not curves.has_few_positives:
-        start = "A tenth of the cases holds"
-        finding = say_values(start, "of the positives", recall_of, curves, channels) or finding
+    if (
+        recall_of_curve
+        and len(recall_of_curve) == len(curves.curve_rows)
+        and not curves.has_few_positives
+    ):
+        sentence_start = "A tenth of the cases holds"
+        finding = (
+            say_values(sentence_start, "of the positives", recall_of_curve, curves, channels) or finding
+        )
     return canvas.finish(title, finding, subtitle, note)
 
 
@@ -178,10 +184,10 @@ def prg_curve(
     has_dots = canvas.draw_published(table_points)
     strategy: Any = "backward" if is_log else "forward"
     canvas.follow_pointer(table_points, strategy, partial(_say_row, is_log=is_log))
-    scale_words = "axes are logarithmic in what is left to 100\u00a0%"
-    scale_words = scale_words if is_log else "lines may be joined, and areas averaged"
+    scale_text = "axes are logarithmic in what is left to 100\u00a0%"
+    scale_text = scale_text if is_log else "lines may be joined, and areas averaged"
     note = [
-        f"0\u00a0% is as good as an alert for all; {scale_words}",
+        f"0\u00a0% is as good as an alert for all; {scale_text}",
         channels.color_note,
         point_thinning.DOTS_OF_SLOPES if has_dots else "",
         *_describe_start(etas, low),
@@ -201,8 +207,10 @@ def prg_curve(
 def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
     least_gain, threshold_text = max(1 - point["at"] if is_log else point["at"], 0), add_threshold(point)
-    words = f"{say_share(point['precision_gain'])}, recall {say_share(point['recall'])}{threshold_text}"
-    return f"at least {say_share(least_gain)}", words
+    reading_text = (
+        f"{say_share(point['precision_gain'])}, recall {say_share(point['recall'])}{threshold_text}"
+    )
+    return f"at least {say_share(least_gain)}", reading_text
 
 
 def _build_axes(

@@ -32,18 +32,7 @@ _NARROW_WIDTH = 480  # pixels across below which a chart is that of a phone
 _NARROW_NOTE_WIDTH = 270  # pixels across of the note of such a chart
 _NAME_ROW_HEIGHT = 18  # pixels that a row of a name takes
 _RULER_Y = -46  # of the ruler, in pixels above the curves
-_ROUND_NUMBERS = (
-    1,
-    1.2,
-    1.5,
-    2,
-    2.5,
-    3,
-    4,
-    5,
-    6,
-    8,
-)  # `1 in n` that the slider stops at, up to powers of ten
+_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # `1 in n` that the slider stops at, up to powers of ten
 # Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then.
 _LABEL_WIDTH = 92
 # Below this prevalence the axis of precision is logarithmic, down to the power of ten below it.
@@ -339,8 +328,8 @@ class _LivePainter:
         exact_layer = exact_layer.transform_filter("abs(datum.at - at) < 1e-6")
         color_channel = self.channels.color
         if color_channel and color_channel.colored_labels is not None:
-            is_shown = alt.FieldOneOfPredicate(field="color", oneOf=color_channel.shown_labels)
-            exact_layer = exact_layer.transform_filter(is_shown)
+            label_predicate = alt.FieldOneOfPredicate(field="color", oneOf=color_channel.shown_labels)
+            exact_layer = exact_layer.transform_filter(label_predicate)
         exact_layer = exact_layer.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
         return exact_layer.transform_calculate(place=_PLACE.format("datum.precision"))
 
@@ -383,7 +372,7 @@ class _LivePainter:
         """Return the unseen places that the pointer drags to: ten a decade, and the start exactly."""
         stops = {1.0, 0.75}
         for power in range(7):
-            stops |= {1 / (n * 10**power) for n in _ROUND_NUMBERS if 2 <= n * 10**power <= 1e6}
+            stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
         start_twins = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
         etas = sorted((stops - start_twins) | {float(self.start)})
         stop_records = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]

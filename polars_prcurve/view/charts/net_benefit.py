@@ -24,13 +24,7 @@ from polars_prcurve.view.words.number_words import say_count, say_share, say_sig
 _RISK = "threshold_probability"  # the column across
 _VALUE = "net_benefit"  # the column that is drawn
 _BAND_COLUMNS = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)  # both ends of its interval
-_NEEDED_COLUMNS = (
-    "eta",
-    _RISK,
-    *SWEEP_COLUMNS,
-    _VALUE,
-    "treat_all",
-)  # columns without which nothing is drawn
+_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")  # columns without which nothing is drawn
 # Room below 0, as a share of the height above it, where no line of a model goes below 0.
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
@@ -120,7 +114,7 @@ def decision_curve(
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
     chart_name, made_by = "the chart decision_curve", "the method decision_curve"
-    result = result_tables.check_table(chart_name, table, made_by, _NEEDED_COLUMNS)
+    result = result_tables.check_table(chart_name, table, made_by, _NEEDED)
     group_columns = result.columns[: result.columns.index("eta")]
     column_of_field = result_tables.name_group_fields(group_columns) | {"eta": "eta"}
     value_columns = [

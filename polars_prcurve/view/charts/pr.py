@@ -213,7 +213,7 @@ def _write_note(
     facet_channel, y_axis = canvas.channels.facet, canvas.spec.y
     number_sentence = f"Number: area under the line{' if the axis were linear' if y_axis.is_log else ''}"
     scale_sentence = "The axis is logarithmic in what is left to 100\u00a0%"
-    place_words = "of these points" if has_dots else "at each threshold"
+    place_text = "of these points" if has_dots else "at each threshold"
     return [
         number_sentence if facet_channel is not None and facet_channel.head_of_label else "",
         scale_sentence if y_axis.is_reversed else "",
@@ -223,7 +223,7 @@ def _write_note(
         *marked.describe(),
         *point_thinning.describe_doubt(drawn_points),
         point_thinning.DOTS_OF_STEPS if has_dots else "",
-        f"{level_clause} {place_words}" if level_clause else "",
+        f"{level_clause} {place_text}" if level_clause else "",
         *canvas.curves.describe_sizes(),
     ]
 

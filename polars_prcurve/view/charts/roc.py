@@ -157,14 +157,14 @@ def _label_points(
     # Points that the title tells have none: near the left edge lines run close.
     if not marked.records:
         return [""] * len(recalls)
-    recall_words, fpr_words = (
+    recall_texts, fpr_texts = (
         say_together(recalls),
         say_together([point["fpr"] for point in marked.records]),
     )
-    word_pairs = zip(recall_words, fpr_words, strict=True)
+    text_pairs = zip(recall_texts, fpr_texts, strict=True)
     return [
-        f"fpr {fpr_text}" if len(set(recall_words)) == 1 else f"{recall_text}, fpr {fpr_text}"
-        for recall_text, fpr_text in word_pairs
+        f"fpr {fpr_text}" if len(set(recall_texts)) == 1 else f"{recall_text}, fpr {fpr_text}"
+        for recall_text, fpr_text in text_pairs
     ]
 
 
@@ -298,16 +298,16 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
     precision_texts = ", ".join(
         text_of_share[precision] for precision in sorted(text_of_share, reverse=True)
     )
-    place_words = f"of the alerts are right where {say_eta(eta)} is positive"
+    place_text = f"of the alerts are right where {say_eta(eta)} is positive"
     sentences = (
-        [f"Grey, from the left: along each line {precision_texts} {place_words}"]
+        [f"Grey, from the left: along each line {precision_texts} {place_text}"]
         if drawn_precisions
         else []
     )
     if lost_precisions:
-        lost_words = "the line of" if len(lost_precisions) == 1 else "the lines of"
+        lost_text = "the line of" if len(lost_precisions) == 1 else "the lines of"
         lost_texts = ", ".join(map(say_share, lost_precisions))
-        sentences.append(f"Too far left to draw: {lost_words} {lost_texts}")
+        sentences.append(f"Too far left to draw: {lost_text} {lost_texts}")
     worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
     if worse_precisions:
         lost_texts = ", ".join(map(say_share, worse_precisions))

@@ -23,9 +23,7 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_threshold
 
-_AREAS_SENTENCE = (
-    "Area: under the ROC curve, and under that of the fit"  # what the numbers of panels are
-)
+_AREAS = "Area: under the ROC curve, and under that of the fit"  # what the numbers of panels are
 _TEST_LEVEL = 0.05  # the level of the test, over all classes of a chart
 _FEWEST_SCORES = 8  # scores of a class without which the test says nothing
 # From which value on the logarithm of the p-value, or of 1 less it, is this polynomial.
@@ -94,7 +92,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     is_bent_of_curve = find_bent_classes(points) if point_thinning.has_counts(curves.points) else None
     finding = say_bent_classes(is_bent_of_curve, class_curves, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
-    note = [_AREAS_SENTENCE if channels.facet else "", scale.describe(), *curves.describe_sizes()]
+    note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
     canvas.spoken = point_thinning.describe_thinning(points, drawn_points)
     return canvas.finish(title, finding, subtitle, note)
 

@@ -177,9 +177,9 @@ def _say_runs_of_leaders(
     if not any(leader_names):
         return open_sentence if leader_names else ""
     if len(leader_runs) == 1:
-        place_words = f"where {number_words.say_eta(etas[0])} is positive"
-        place_words = place_words if len(etas) == 1 else "at every share of positives shown"
-        return f"{leader_names[0]} {verb} {place_words}"
+        place_text = f"where {number_words.say_eta(etas[0])} is positive"
+        place_text = place_text if len(etas) == 1 else "at every share of positives shown"
+        return f"{leader_names[0]} {verb} {place_text}"
     if len(leader_runs) > 3 or (len(leader_runs) == 3 and leader_runs[1][0]):
         n_settled = sum(map(bool, leader_names))
         return f"Who {verb} is settled at {n_settled} of the {len(etas)} shares of positives shown"
@@ -187,17 +187,17 @@ def _say_runs_of_leaders(
     for name, low_eta, high_eta in leader_runs:
         up_to_text = f"up to {number_words.say_eta(high_eta)}"
         upper_end_text = "up" if high_eta == etas[-1] else f"to {number_words.say_eta(high_eta)}"
-        place_words = (
+        place_text = (
             up_to_text
             if low_eta == etas[0]
             else f"from {number_words.say_eta(low_eta)} {upper_end_text}"
         )
-        clauses += [f"{name}{'' if clauses else f' {verb}'} {place_words}"] if name else []
+        clauses += [f"{name}{'' if clauses else f' {verb}'} {place_text}"] if name else []
     return ", ".join(clauses) + ("; elsewhere that is not settled" if not all(leader_names) else "")
 
 
 def say_net_benefit(
-    curves: ChartCurves, channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_words: str
+    curves: ChartCurves, channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str
 ) -> str:
     """Return where acting is surely worth it, of a line with intervals, or what lines net at a risk."""
     has_one_interval = len(curves.curve_rows) == 1 and "net_benefit_low" in curves.points.columns
@@ -231,7 +231,7 @@ def say_net_benefit(
     text_of_curve = dict(zip(curves.curve_rows["curve"], benefit_texts, strict=True))
     return say_each(
         sentence_start,
-        unit_words,
+        unit_text,
         text_of_curve,
         name_curves(curves, channels),
         lambda benefit_texts: [*benefit_texts],
@@ -252,18 +252,18 @@ def say_bent_classes(
         else class_name
         for curve_number, class_name in curves_and_classes
     }
-    bent_curves = [curve_number for curve_number, is_bent in is_bent_by_curve.items() if is_bent]
-    if not bent_curves:
+    bent_curve_numbers = [curve_number for curve_number, is_bent in is_bent_by_curve.items() if is_bent]
+    if not bent_curve_numbers:
         return "Scores may be normal in every class"
-    if len(bent_curves) == len(is_bent_by_curve):
+    if len(bent_curve_numbers) == len(is_bent_by_curve):
         return (
             "Scores are not normal in any class"
             if len(is_bent_by_curve) > 1
             else "Scores are not normal"
         )
-    if not _are_short(bent_curves, name_of_curve):
-        return f"Scores are not normal in {len(bent_curves)} of {len(is_bent_by_curve)} classes"
-    return f"Scores are not normal: {', '.join(name_of_curve[number] for number in bent_curves)}"
+    if not _are_short(bent_curve_numbers, name_of_curve):
+        return f"Scores are not normal in {len(bent_curve_numbers)} of {len(is_bent_by_curve)} classes"
+    return f"Scores are not normal: {', '.join(name_of_curve[number] for number in bent_curve_numbers)}"
 
 
 def say_each_of_100(
@@ -348,11 +348,11 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
     )
     clauses = []
     for sign, start, end in signed_runs:
-        range_words = f"from {edge_text_of_range[start]} to {edge_text_of_range.get(end)}"
-        range_words = f"below {edge_text_of_range.get(end)}" if start == 0 else range_words
-        range_words = f"above {edge_text_of_range[start]}" if end == len(range_signs) else range_words
-        range_words = "everywhere" if end - start == len(range_signs) else range_words
-        clauses.append(f"{'too low' if sign > 0 else 'too high'} {range_words}")
+        range_text = f"from {edge_text_of_range[start]} to {edge_text_of_range.get(end)}"
+        range_text = f"below {edge_text_of_range.get(end)}" if start == 0 else range_text
+        range_text = f"above {edge_text_of_range[start]}" if end == len(range_signs) else range_text
+        range_text = "everywhere" if end - start == len(range_signs) else range_text
+        clauses.append(f"{'too low' if sign > 0 else 'too high'} {range_text}")
     return " and ".join(clauses)
 
 
@@ -416,20 +416,20 @@ def say_values(
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
-    place_words = f"At {threshold_text}, " if threshold_text else ""
+    place_text = f"At {threshold_text}, " if threshold_text else ""
     precision_text, recall_text = number_words.say_shares([precision, recall])
     if 0 < precision < number_words.RARELY_RIGHT:
         precision_text = number_words.say_eta(precision)
     clause = _agree(precision_text, "of the alerts are right")
-    return f"{place_words}{precision_text} {clause}, and {recall_text} of the positives are found"
+    return f"{place_text}{precision_text} {clause}, and {recall_text} of the positives are found"
 
 
-def _agree(number_text: str, words: str) -> str:
+def _agree(number_text: str, clause_end: str) -> str:
     """Return the words behind a number: of `1 in 68` they are of one."""
     return (
-        words.replace(" are ", " is ")
+        clause_end.replace(" are ", " is ")
         if number_text.startswith(f"1{number_words.NO_BREAK}in")
-        else words
+        else clause_end
     )
 
 
@@ -504,8 +504,8 @@ def say_areas(area_of_curve: Mapping[int, float], curves: ChartCurves, channels:
     span_text = " to ".join(
         _say_areas([pick_end(known_area_of_curve.values()) for pick_end in (min, max)])
     )
-    condition_words = "" if is_known.all() else f"Where {FEW_POSITIVES} positives or more were tested, "
-    return f"{condition_words}{'t' if condition_words else 'T'}he area runs from {span_text}"
+    condition_text = "" if is_known.all() else f"Where {FEW_POSITIVES} positives or more were tested, "
+    return f"{condition_text}{'t' if condition_text else 'T'}he area runs from {span_text}"
 
 
 def _say_areas(areas: Sequence[float]) -> list[str]:

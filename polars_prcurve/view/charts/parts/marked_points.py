@@ -48,8 +48,8 @@ class MarkedPoints:
             share = say_share(self.guarantee)
             sentences.append(f"Marked: thresholds that meet their target with {share} confidence")
         if any(row["holds_from"] is not None for row in self.records):
-            rule_words = "from the first to the last threshold for which that holds"
-            sentences.append(f"Thin rule with two ends: {rule_words}")
+            rule_text = "from the first to the last threshold for which that holds"
+            sentences.append(f"Thin rule with two ends: {rule_text}")
         n_lost_by_reason = {
             "no threshold meets the target": self.n_missing,
             "no such curve": self.n_elsewhere,
@@ -211,8 +211,8 @@ def mark_points(
         rate_names = [field for field in ("precision", "recall") if point[field] is not None]
         shares = zip(rate_names, say_shares([point[field] for field in rate_names]), strict=True)
         threshold = say_threshold(point["threshold"], [point[LOWER]] if LOWER in point else None)
-        threshold_words = f"threshold {threshold}" if threshold else ""
-        text = ", ".join(filter(None, [point["goal"], threshold_words, *map(" ".join, shares)]))
+        threshold_clause = f"threshold {threshold}" if threshold else ""
+        text = ", ".join(filter(None, [point["goal"], threshold_clause, *map(" ".join, shares)]))
         mark = {"part": "mark", "said": text, x_field: round_digits(x_value)} | rounded_heights | place
         records.append(mark)
         for field, height in heights.items():
