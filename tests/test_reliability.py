@@ -37,7 +37,7 @@ def draw_calibrated(seed: int, n: int = 2_000, eta: float = 0.1, digits: int = 3
 
 
 def find_ranges(frame: pl.DataFrame, level: float | None = 0.95, **etas: float) -> pl.DataFrame:
-    curves = read_sweep("reliability", frame.prc.sweep(by=frame.columns[2:]), by_eta=False)
+    curves = read_sweep("reliability", frame.prc.sweep(by=frame.columns[2:]), is_by_eta=False)
     return judge_ranges(split_ranges(curves, etas.get("eta_train")), level, etas.get("eta"))
 
 

@@ -100,7 +100,7 @@ def build_curve_table(
     points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
     if smooth and isinstance(table, ScoreTable):
         points = replace_by_binormal_rates(points, table)
-    points = add_metrics(points, metrics, table, bands, from_counts=not smooth, long=long)
+    points = add_metrics(points, metrics, table, bands, is_from_counts=not smooth, long=long)
     return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
 
 
@@ -123,7 +123,7 @@ def add_metrics(
     bands: BandOptions | None,
     *,
     long: bool,
-    from_counts: bool = True,
+    is_from_counts: bool = True,
 ) -> pl.LazyFrame:
     """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
     names = [metric.name for metric in metrics]
@@ -132,7 +132,7 @@ def add_metrics(
         metrics = [
             replace(metric, name=f"{RESERVED}metric_{number}") for number, metric in enumerate(metrics)
         ]
-    value_exprs = metric_values(metrics, table if from_counts else None)
+    value_exprs = metric_values(metrics, table if is_from_counts else None)
     if bands is None:
         return points.with_columns(long_columns({"value": value_exprs}, names) if long else value_exprs)
     points = points.with_columns(value_exprs)

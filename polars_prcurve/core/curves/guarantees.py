@@ -384,7 +384,7 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
             return Extreme(start_score)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
 
-    search = _search_run(run, goes_up=goes_up, from_score=start_score is not None and not goes_up)
+    search = _search_run(run, goes_up=goes_up, is_from_score=start_score is not None and not goes_up)
     return PromisedSearch(search, find_end, count_others, count_sought)
 
 
@@ -507,7 +507,7 @@ def _count_needed(
     return count_others, None if own_odds is None else count_sought
 
 
-def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search:
+def _search_run(run: _Run, *, goes_up: bool, is_from_score: bool = False) -> Search:
     """Return the search for the last row of the run before a test fails, down from its start or up."""
     direction = -1 if goes_up else 1
 
@@ -515,7 +515,7 @@ def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search
         has_started, has_passed = run.has_started(rows), run.passes(rows)
         row_number = rows.column(ROW_NUMBER)
         start_extreme = number_where(has_started, rows, greatest=goes_up)
-        if from_score:
+        if is_from_score:
             # The counts at a given score are those of the lowest row that is not below it. Its number
             # and, in the low bit, whether it passes:
             start_code = pl.when(~has_started).then(row_number * 2 + has_passed.cast(pl.Int64))
@@ -530,7 +530,7 @@ def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search
     def read_row(extreme_of: ExtremeReader) -> pl.Expr:
         start_row = extreme_of("start")
         last_row = extreme_of("failure").fill_null(extreme_of("last") + direction) - direction
-        if from_score:
+        if is_from_score:
             return pl.when(start_row % 2 == 1).then(last_row)
         return pl.when(last_row <= start_row if goes_up else last_row >= start_row).then(last_row)
 

@@ -161,8 +161,8 @@ def count_dropped_rows(
     user_table: pl.DataFrame | pl.LazyFrame,
     columns: InputColumns,
     *,
-    unlabelled: bool = False,
-    weighing: bool = False,
+    has_no_labels: bool = False,
+    is_weighing: bool = False,
 ) -> DroppedRows:
     """Return how many rows missing="drop" leaves out of a table.
 
@@ -171,9 +171,9 @@ def count_dropped_rows(
     """
     columns = replace(columns, missing="drop", below=None)
     table: ResolvedTable
-    if unlabelled:
+    if has_no_labels:
         table = read_unlabelled(user_table, columns, may_collect=True)
-    elif weighing:
+    elif is_weighing:
         table, _ = read_parts(user_table, columns, may_collect=True)
     else:
         model = None if columns.id is None else columns.model

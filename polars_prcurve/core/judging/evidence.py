@@ -262,14 +262,14 @@ def _add_leads(
         "high",
         "may_be_best",
     ]
-    rankings = [
+    ranking_frames = [
         ranking.select(ranking_columns)
         for target_word in target_words
         for ranking in _rank_models(request, case_rows, group_columns, target_word)
     ]
     ranking_keys = [*group_columns, "eta", model_column]
     # All rankings have to rule out a model, and its limits are the widest.
-    grouped_rankings = pl.concat(rankings, how="vertical_relaxed").group_by(ranking_keys)
+    grouped_rankings = pl.concat(ranking_frames, how="vertical_relaxed").group_by(ranking_keys)
     leads_of_models = grouped_rankings.agg(
         pl.col("behind").first(),
         pl.col("low").min().alias("behind_low"),

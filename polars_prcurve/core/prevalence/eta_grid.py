@@ -174,7 +174,7 @@ def _build_frame_grid(
         )
     key_names = read_group_keys("eta", schema, by)
     is_uncertain = has_uncertain_eta(schema, key_names)
-    carried_names = _list_carried_columns(schema, by, uncertain=is_uncertain)
+    carried_names = _list_carried_columns(schema, by, is_uncertain=is_uncertain)
     eta, row_names = pl.col("eta"), (*key_names, "eta", *carried_names)
     outside_text = "holds an eta outside [0, 1] (expected shares, not percent)"
     troubles = [(eta.is_nan() | ~eta.is_between(0, 1), outside_text)]
@@ -207,10 +207,10 @@ def _build_frame_grid(
 
 
 def _list_carried_columns(
-    schema: Iterable[str], by: Mapping[str, pl.DataType], *, uncertain: bool
+    schema: Iterable[str], by: Mapping[str, pl.DataType], *, is_uncertain: bool
 ) -> tuple[str, ...]:
     """Return what an eta frame has beside groups and eta, intervals first; raise for other names."""
-    eta_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    eta_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ()))
     carried_names = (*eta_names[1:], *(name for name in schema if name not in (*by, *eta_names)))
     for name in carried_names:
         beginning = f"the eta= frame carries a column {name!r}"

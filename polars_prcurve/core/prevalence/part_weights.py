@@ -169,7 +169,7 @@ def build_field(
         *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     )
     factors = factors_and_etas.select(*key_of_column, Pair.POS_FACTOR, Pair.NEG_FACTOR)
-    field_etas = _combine_etas(factors_and_etas, keys, uncertain=is_uncertain).rename(
+    field_etas = _combine_etas(factors_and_etas, keys, is_uncertain=is_uncertain).rename(
         key_of_column, strict=False
     )
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
@@ -193,7 +193,7 @@ def build_field(
     )
 
 
-def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl.LazyFrame:
+def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, is_uncertain: bool) -> pl.LazyFrame:
     """Return one row per field with FIELD_ETA, and UNCERTAIN_ETA_COLUMNS if an eta is an estimate."""
     # FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
     # weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
@@ -224,7 +224,7 @@ def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, uncertain: bool
     limit_exprs = [
         pl.when(ETA_LOW).then(limit.clip(0.0, 1.0)).alias(name) for name, limit in limit_columns.items()
     ]
-    interval_exprs = (*limit_exprs, pl.col(ETA_CONFIDENCE)) if uncertain else ()
+    interval_exprs = (*limit_exprs, pl.col(ETA_CONFIDENCE)) if is_uncertain else ()
     return field_rows.select(*group_names, Part.FIELD_ETA, *interval_exprs)
 
 

@@ -60,7 +60,7 @@ class FilePrc(LazyFramePrc):
         is_part_labelled = is_sample or method in ("estimate_prevalence", "sampling_plan")
         has_no_labels = is_part_labelled or columns.label is None
         dropped_rows = count_dropped_rows(
-            question.frame, columns, unlabelled=has_no_labels, weighing=is_for_weights
+            question.frame, columns, has_no_labels=has_no_labels, is_weighing=is_for_weights
         )
         if isinstance(score_columns, list) and not is_for_weights:
             n_models = len(

@@ -115,7 +115,9 @@ def print_rows(first_rows: ShownRows, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
     result, width = first_rows.table, shutil.get_terminal_size().columns
     has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    lines, shown_columns = format_table(result, layout, width, bold=has_colours and sys.stdout.isatty())
+    lines, shown_columns = format_table(
+        result, layout, width, is_bold=has_colours and sys.stdout.isatty()
+    )
     print_lines(lines)
     shown_parts = [
         (result.height, first_rows.n_rows, "rows"),
@@ -132,7 +134,7 @@ def print_rows(first_rows: ShownRows, layout: Layout) -> None:
 
 
 def format_table(
-    result: pl.DataFrame, layout: Layout, width: int, *, bold: bool = False
+    result: pl.DataFrame, layout: Layout, width: int, *, is_bold: bool = False
 ) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
     preface, constant_columns = _describe_constants(result, layout)
@@ -165,7 +167,7 @@ def format_table(
     lines = fill_lines(preface, width)
     rule = "-" * min(max(map(measure_width, [*head_lines, *chain(*body_lines)])), width)
     lines += [""] if lines else []
-    lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head_lines), rule]
+    lines += [*(f"\x1b[1m{line}\x1b[0m" if is_bold else line for line in head_lines), rule]
     for row, row_lines in enumerate(body_lines):
         if row in heading_of_row:
             lines += [*([""] if row else []), *fill_lines(heading_of_row[row], width)]

@@ -181,7 +181,7 @@ class _LineChart:
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own_etas[0])}" if own_etas else ""
         has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
-        lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), ghosts=True)
+        lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), has_ghosts=True)
         canvas.records += trades
         colored_labels = None if color is None else color.shown_labels
         line_records = [row for row in lines if "value" in row]

@@ -135,7 +135,7 @@ def live(
     check_words(title, color=color)
     user_start = read_start(eta)
     check_width(width)
-    curves = read_sweep("live", table, by_eta=False, made_by="sweep")
+    curves = read_sweep("live", table, is_by_eta=False, made_by="sweep")
     channels = read_channels(curves, color, None, _MAX_CURVES)
     if len(curves.curve_rows) > _MAX_CURVES or channels.facet is not None:
         raise PrcError(

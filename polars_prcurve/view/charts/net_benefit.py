@@ -88,7 +88,7 @@ def decision_curve(
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(column).alias(column) for column in band)
     _draw_alternatives(canvas)
-    canvas.draw_lines(points, ghosts=not y.is_free)
+    canvas.draw_lines(points, has_ghosts=not y.is_free)
     points_of_table = _add_bottoms(canvas, curves.points)
     raised_rows = points_of_table.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
     risks = points_of_table[_RISK].filter(points_of_table[_RISK] >= x.low)

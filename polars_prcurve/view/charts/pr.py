@@ -266,7 +266,7 @@ def ribbon(
     canvas = Canvas(curves, channels, spec)
     canvas.draw_level(curves.curve_rows["eta"], "alerts at random")
     height = pl.col("fpr") / pl.col("recall")
-    drawn_points = canvas.draw_curves(steps, pl.col("recall"), height, ghosts=False)
+    drawn_points = canvas.draw_curves(steps, pl.col("recall"), height, has_ghosts=False)
     say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
     canvas.follow_pointer(point_thinning.keep_rises(curves.points), "forward", say_row)
     sizes = curves.points["n_kept"].drop_nulls()

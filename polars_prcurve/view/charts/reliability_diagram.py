@@ -77,7 +77,7 @@ def reliability(
     check_words(title, color=color, facet=facet)
     shown_eta, trained_eta = check_etas(eta, eta_train) or (None, None)
     test_level = None if confidence is None else check_confidence(confidence)
-    curves = read_sweep("reliability", table, by_eta=False, made_by="sweep")
+    curves = read_sweep("reliability", table, is_by_eta=False, made_by="sweep")
     test_level = test_level if has_counts(curves.points) else None
     range_rows = judge_ranges(split_ranges(curves, trained_eta), test_level, shown_eta)
     canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta)

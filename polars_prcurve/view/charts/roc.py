@@ -92,7 +92,7 @@ def roc_curve(
     """
     check_words(title, color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
-    curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
+    curves = read_sweep("roc_curve", table, is_by_eta=False, made_by="sweep or curve")
     marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
@@ -106,7 +106,7 @@ def roc_curve(
     corner_points = point_thinning.drop_straight_points(full_points)
     drawn_points = _thin_for_axis(canvas, corner_points, line_fprs)
     drawn_points = point_thinning.split_by_doubt(drawn_points, "linear")
-    canvas.draw_lines(drawn_points, ghosts=not precision_lines.slopes)  # one kind of grey
+    canvas.draw_lines(drawn_points, has_ghosts=not precision_lines.slopes)  # one kind of grey
     canvas.spoken = point_thinning.describe_thinning(corner_points, drawn_points)
     has_dots = canvas.draw_published(_place_on_axis(curves.points, left_edge))
     canvas.records += marked_points.mark_points(

@@ -64,7 +64,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     ['Straight where the scores of a class are normal; lines: the fit']
     """
     check_words(title)
-    curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
+    curves = read_sweep("normal_quantiles", table, is_by_eta=False, made_by="sweep or curve")
     if curves.points["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
     columns_of_class = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}

@@ -132,7 +132,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     group_by_number: dict[int, dict[str, Any]] = {}
     # First come those that the verdict is about: groups that are told apart, and those that it names.
     verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
-    place_phrases = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
+    place_phrases = [glue_numbers(say_place(case, has_eta=False)).lower() for case in cases]
     is_named = [
         case.is_group_apart or not place or mark_names(verdict, [place], lambda _: "") != verdict
         for case, place in zip(cases, place_phrases, strict=True)
@@ -229,7 +229,7 @@ def _describe_group(
             )
     return {
         "where": "".join(
-            f"{place_phrase} " for place_phrase in [say_place(case, with_eta=False)] if place_phrase
+            f"{place_phrase} " for place_phrase in [say_place(case, has_eta=False)] if place_phrase
         ),
         "etas": etas,
         "place": etas.index(case.eta) if case.eta in etas else 0,

@@ -21,11 +21,11 @@ def say_places(cases: Sequence[Case], quantifier: str = "") -> str:
     return f"in {number} groups" if n_groups == n_cases else f"in {number} groups and prevalences"
 
 
-def say_place(case: Case, *, with_eta: bool = True) -> str:
+def say_place(case: Case, *, has_eta: bool = True) -> str:
     """Return where a case is: its group, and its prevalence."""
     group_names = [name_group(column, value) for column, value in case.groups.items()]
     phrases = [f"in {', '.join(group_names)}"] if group_names else []
-    if with_eta and case.eta is not None:
+    if has_eta and case.eta is not None:
         phrases.append(say_where(case.eta))
     return " ".join(phrases)
 

@@ -148,7 +148,7 @@ def _say_differing(cases: Sequence[JudgedCase]) -> str:
         cases_of_verdicts[_MOST_VERDICTS - 1 :] = [(f"{len(rare_verdicts)} other verdicts", rare_cases)]
     clauses = []
     for verdict_text, same_cases in cases_of_verdicts:
-        places_phrase = join_words([say_place(case, with_eta=n_etas > 1) for case in same_cases])
+        places_phrase = join_words([say_place(case, has_eta=n_etas > 1) for case in same_cases])
         if len(same_cases) > _MOST_PLACES:
             places_phrase = (
                 f"{'at' if unit_name == 'prevalence' else 'in'} {len(same_cases)} {unit_name}s"

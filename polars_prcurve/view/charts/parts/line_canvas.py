@@ -62,17 +62,17 @@ class Canvas:
         return point_thinning.build_records(self.channels, points, record_fields)
 
     def draw_curves(
-        self, points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr, *, ghosts: bool = True
+        self, points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr, *, has_ghosts: bool = True
     ) -> pl.DataFrame:
         """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
         drawn_points = point_thinning.thin_points(points, x_place, height_expr, self.size.width)
         drawn_points = point_thinning.split_by_doubt(drawn_points, self.spec.interpolate)
         self.spoken = point_thinning.describe_thinning(points, drawn_points)
-        self.draw_lines(drawn_points, ghosts=ghosts)
+        self.draw_lines(drawn_points, has_ghosts=has_ghosts)
         return drawn_points
 
     def draw_lines(
-        self, points: pl.DataFrame, extra_fields: Iterable[str] = (), *, ghosts: bool = False
+        self, points: pl.DataFrame, extra_fields: Iterable[str] = (), *, has_ghosts: bool = False
     ) -> list[dict[str, Any]]:
         """Draw the lines, with `ghosts` all in grey behind each panel, too; return their records."""
         line_records, x_axis, facet_channel = (
@@ -82,7 +82,7 @@ class Canvas:
         )
         self.records += line_records
         # Only where each panel has one curve, and there are not too many panels.
-        has_one_curve_each = ghosts and self.channels.color is None
+        has_one_curve_each = has_ghosts and self.channels.color is None
         if facet_channel and has_one_curve_each and 2 < len(facet_channel.labels) <= _MAX_GHOST_PANELS:
             drawn_pixel_columns = set()
             for record in line_records:  # ghosts need few points

@@ -216,14 +216,14 @@ def read_sweep(
     table: object,
     metric_columns: Sequence[str] = (),
     *,
-    by_eta: bool = True,
+    is_by_eta: bool = True,
     made_by: str = "curve",
     further_columns: Sequence[str] = (),
 ) -> ChartCurves:
     """Return the curves of a table that has a row per threshold."""
     # `metric_columns` are drawn; `further_columns` hold other numbers of each row. Each
-    # prevalence has a curve of its own; with `by_eta=False` all prevalences of a group share one.
-    required_columns = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *further_columns]
+    # prevalence has a curve of its own; with `is_by_eta=False` all prevalences of a group share one.
+    required_columns = [*(["eta"] if is_by_eta else []), *SWEEP_COLUMNS, *further_columns]
     table = check_table(chart_name, table, made_by, required_columns)
     for name in metric_columns:
         if name not in table.columns:
@@ -234,7 +234,7 @@ def read_sweep(
     eta_position = key_columns.index("eta") if "eta" in key_columns else len(key_columns)
     column_of_field = name_group_fields(key_columns[:eta_position])
     key_fields = [*column_of_field]
-    if by_eta:
+    if is_by_eta:
         column_of_carried_field = {
             f"carried_{number}": name for number, name in enumerate(key_columns[eta_position + 1 :])
         }
