@@ -52,12 +52,12 @@ def list_curve_columns(
 def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
     """Raise if a metric would bear the name of another column of the result, or none."""
     # The metrics recall and fpr may be requested: their columns are in the result already.
-    names = list(columns)
+    column_names = list(columns)
     for metric in metrics:
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
         if not metric.name:
             raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
-        if names.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
+        if column_names.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
                 f"a metric is called {metric.name!r}, as another column of the result is; "
                 "rename the metric with .alias(...)"
@@ -72,8 +72,8 @@ def list_metric_columns(
     if read_flag("long=", long):
         return ["metric", "value", *band_kinds]
     suffixes = ["", *(f"_{kind}" for kind in band_kinds)]
-    names = (f"{metric.name}{suffix}" for metric in metrics for suffix in suffixes)
-    return [name for name in names if name not in SWEEP_COLUMNS]
+    column_names = (f"{metric.name}{suffix}" for metric in metrics for suffix in suffixes)
+    return [name for name in column_names if name not in SWEEP_COLUMNS]
 
 
 def build_curve_table(
@@ -126,7 +126,7 @@ def add_metrics(
     is_from_counts: bool = True,
 ) -> pl.LazyFrame:
     """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
-    names = [metric.name for metric in metrics]
+    metric_names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
         metrics = [
@@ -134,7 +134,9 @@ def add_metrics(
         ]
     value_exprs = metric_values(metrics, table if is_from_counts else None)
     if bands is None:
-        return points.with_columns(long_columns({"value": value_exprs}, names) if long else value_exprs)
+        return points.with_columns(
+            long_columns({"value": value_exprs}, metric_names) if long else value_exprs
+        )
     points = points.with_columns(value_exprs)
     if is_field(table):
         points = add_field_bands(points, metrics, bands, table)
@@ -147,7 +149,7 @@ def add_metrics(
         kind: [pl.col(metric.name + suffix) for metric in metrics]
         for kind, suffix in suffix_of_kind.items()
     }
-    return points.with_columns(long_columns(exprs_of_column, names))
+    return points.with_columns(long_columns(exprs_of_column, metric_names))
 
 
 def metric_values(

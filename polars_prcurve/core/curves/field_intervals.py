@@ -140,7 +140,9 @@ def _add_eta_squares(
     """Add the squares of how far the prevalence of a part moves the metric, down and up."""
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
     arguments_of_value = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
-    arguments_of_value |= {f"{RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
+    arguments_of_value |= {
+        f"{RESERVED}scaled_at_eta_{end_number}": RATES_AT_ETAS[end_number] for end_number in (0, 1)
+    }
     values_of_metric = {
         name: point_intervals.evaluate_metric(metric, *columns)
         for name, columns in arguments_of_value.items()
@@ -184,16 +186,16 @@ def _add_rate_limits_of_field(
 ) -> pl.LazyFrame:
     """Add the number of examples that each class counts as, and LIMIT_COLUMNS of the field."""
     size_columns = {}
-    for rate, size in _FIELD_SIZES.items():
+    for rate, size_column in _FIELD_SIZES.items():
         rate_value, even_variance = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
         variance_of_one = rate_value * (1 - rate_value)
         # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
         variance_ratio = pl.max_horizontal(pl.col(_SPREAD + rate) / variance_of_one, even_variance)
-        size_columns[size] = 1 / pl.when(variance_of_one > 0).then(variance_ratio).otherwise(
+        size_columns[size_column] = 1 / pl.when(variance_of_one > 0).then(variance_ratio).otherwise(
             even_variance
         )
     points = points.with_columns(**size_columns)
-    columns_of_rate = {rate: (rate, size) for rate, size in _FIELD_SIZES.items()}
+    columns_of_rate = {rate: (rate, size_column) for rate, size_column in _FIELD_SIZES.items()}
     points = point_intervals.add_rate_limits(points, columns_of_rate, options, table)
     end_columns = {}
     for rate, (low_column, high_column) in point_intervals.LIMIT_COLUMNS.items():

@@ -113,8 +113,8 @@ def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
     is_above, row_counts = score_rows[_IS_ABOVE].to_numpy(), score_rows["n"].to_numpy()
     flagged_places = _place_outwards(row_counts[is_above][::-1], n_strata // 2)
     lower_places = _place_outwards(row_counts[~is_above], n_strata - n_strata // 2)
-    places = pl.Series("stratum", np.concatenate([-1 - flagged_places[::-1], lower_places]))
-    strata_rows = score_rows.group_by(places, maintain_order=True).agg(
+    stratum_numbers = pl.Series("stratum", np.concatenate([-1 - flagged_places[::-1], lower_places]))
+    strata_rows = score_rows.group_by(stratum_numbers, maintain_order=True).agg(
         pl.col("score").min().alias("score_low"),
         pl.col("score").max().alias("score_high"),
         pl.col("n", "n_labelled", "n_pos").sum().cast(pl.Int64),
@@ -226,8 +226,8 @@ def build_weighed_sample(
     `drop` leaves out null scores.
     """
     check_weight_name(name, [STRATUM])
-    names = sample_rows.collect_schema().names()
-    if shared_names := [column for column in (STRATUM, name) if column in names]:
+    column_names = sample_rows.collect_schema().names()
+    if shared_names := [column for column in (STRATUM, name) if column in column_names]:
         raise PrcError(f"the table has a column {shared_names[0]!r} already; drop or rename it")
     if drop:
         sample_rows = sample_rows.filter(~value_checks.is_missing(score.value, score.dtype))
@@ -260,4 +260,4 @@ def build_weighed_sample(
     weights = stratum_size / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
     new_exprs = stratum.alias(STRATUM), weights.alias(name)
-    return labelled_rows.select(*map(select_column, names), *new_exprs)
+    return labelled_rows.select(*map(select_column, column_names), *new_exprs)

@@ -58,11 +58,11 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
 
 def list_known_columns(columns: Columns, user_table: pl.DataFrame | pl.LazyFrame) -> list[Column]:
     """Return those columns of `by=` that a frame has, or can compute."""
-    names = set(user_table.lazy().collect_schema())
+    column_names = set(user_table.lazy().collect_schema())
     return [
         column
         for column in list_columns("by=", columns)
-        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= names
+        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= column_names
     ]
 
 
@@ -254,8 +254,8 @@ class ColumnReader:
         # key that only the long table has gets no span.
         if not isinstance(self.user_table, pl.DataFrame):
             return {}
-        names = set(self.user_table.columns)
-        key_exprs = (expr for expr in self.by_exprs if names.issuperset(expr.meta.root_names()))
+        column_names = set(self.user_table.columns)
+        key_exprs = (expr for expr in self.by_exprs if column_names.issuperset(expr.meta.root_names()))
         group_keys = self.user_table.lazy().select(key_exprs)
         wide_names = [
             name for name, dtype in group_keys.collect_schema().items() if dtype in WIDE_DTYPES

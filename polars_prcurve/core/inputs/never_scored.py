@@ -39,9 +39,9 @@ Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 _TOTALS_OF_NUMBER = {"n_pos": TOTALS[:2], "n_neg": TOTALS[2:]}
 """Of each number of `below=` the columns of a group table that it is added to."""
 _TOTAL_EXPRS = [
-    pl.col(number).cast(pl.Int64).alias(name)
-    for number, names in _TOTALS_OF_NUMBER.items()
-    for name in names
+    pl.col(number_name).cast(pl.Int64).alias(name)
+    for number_name, total_columns in _TOTALS_OF_NUMBER.items()
+    for name in total_columns
 ]
 """TOTALS from the numbers of `below=`: whoever was never scored counts among all, and below all."""
 _BELOW_OF_AMOUNT = {Row.POS: Group.POS_BELOW, Row.NEG: Group.NEG_BELOW}
@@ -125,14 +125,14 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
     """Return the two numbers of `below=`, of which that of negatives may be None."""
     if isinstance(below, str) or not isinstance(below, Sequence):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
-    numbers = arguments.read_list("below=", below, _EXPECTED)
-    if len(numbers) != len(_TOTALS_OF_NUMBER):
+    user_numbers = arguments.read_list("below=", below, _EXPECTED)
+    if len(user_numbers) != len(_TOTALS_OF_NUMBER):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
-    n_pos = arguments.read_whole_number("below=, of positives,", numbers[0], 0)
+    n_pos = arguments.read_whole_number("below=, of positives,", user_numbers[0], 0)
     n_neg = (
         None
-        if numbers[1] is None
-        else arguments.read_whole_number("below=, of negatives,", numbers[1], 0)
+        if user_numbers[1] is None
+        else arguments.read_whole_number("below=, of negatives,", user_numbers[1], 0)
     )
     return n_pos, n_neg
 

@@ -280,10 +280,10 @@ def _check_all_occur(
     """Return the table with a guard: the query stops if it has labels, and none of a class."""
     labels_column = f"{RESERVED}labels"
     class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
-    sums = (
+    sum_exprs = (
         (select_column(label_name) == value).sum().alias(name) for name, value in class_of_column.items()
     )
-    label_counts = wide_rows.select(select_column(label_name).count().alias(labels_column), *sums)
+    label_counts = wide_rows.select(select_column(label_name).count().alias(labels_column), *sum_exprs)
     n_labels, checks = pl.col(labels_column).sum(), []
     beginning = f"label column {label_name!r} holds ", n_labels
     for name, value in class_of_column.items():

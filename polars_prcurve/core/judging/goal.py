@@ -67,10 +67,10 @@ class Goal:
 
 def read_goal(question: Question, guarantee: object) -> Goal:
     """Return what is wanted; raise if targets make no sense together."""
-    targets = question.targets
-    words = (word for word, value in targets.items() if value is not None and word != "per")
-    value_of_word = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
-    per = None if targets.get("per") is None else read_events(targets["per"])
+    value_of_target = question.targets
+    words = (word for word, value in value_of_target.items() if value is not None and word != "per")
+    value_of_word = {word: value_of_target[word] for word in sorted(words, key=_ORDER.index)}
+    per = None if value_of_target.get("per") is None else read_events(value_of_target["per"])
     for word, value in value_of_word.items():
         if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
             raise PrcError(

@@ -25,8 +25,8 @@ class Field:
     """The columns that tell the parts apart."""
 
     def __repr__(self) -> str:
-        parts = ", ".join(str(part) for part in self.parts)
-        return f"field(<{type(self.frame).__name__}>, parts=[{parts}])"
+        parts_text = ", ".join(str(part) for part in self.parts)
+        return f"field(<{type(self.frame).__name__}>, parts=[{parts_text}])"
 
 
 @dataclass(frozen=True)

@@ -146,8 +146,8 @@ def check_estimate_method(eta_train: float | None, reference: object) -> float |
 
 def list_estimate_columns(confidence: float | None) -> list[str]:
     """Return the columns of the result, which follow those of `by`."""
-    limits = [] if confidence is None else ["eta_low", "eta_high", "eta_confidence"]
-    return ["eta", *limits, "n", "shift_p_value", "iterations", "converged"]
+    limit_columns = [] if confidence is None else ["eta_low", "eta_high", "eta_confidence"]
+    return ["eta", *limit_columns, "n", "shift_p_value", "iterations", "converged"]
 
 
 def join_estimates(

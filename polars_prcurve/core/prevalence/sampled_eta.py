@@ -99,8 +99,10 @@ def eta_from_sample(
     if any(array.ndim > 1 for array in arrays):
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
     if len({array.size for array in arrays if array.ndim == 1}) > 1:
-        sizes = " and ".join(str(array.size) for array in arrays)
-        raise PrcError(f"k and n of eta_from_sample differ in length: {sizes}; pass one n for each k")
+        sizes_text = " and ".join(str(array.size) for array in arrays)
+        raise PrcError(
+            f"k and n of eta_from_sample differ in length: {sizes_text}; pass one n for each k"
+        )
     k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, arrays))
     return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
 

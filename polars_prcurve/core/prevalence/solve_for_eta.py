@@ -126,6 +126,8 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     all_odds = point_metric.ties(Point(*first_point), Point(*second_point))
     etas = sorted({odds / (1 + odds) for odds in all_odds if 0 < odds < math.inf})
     if len(etas) > 1:
-        values = " and ".join(f"{eta:.6g}" for eta in etas)
-        raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")
+        values_text = " and ".join(f"{eta:.6g}" for eta in etas)
+        raise PrcError(
+            f"the points trade places on {point_metric.name} more than once, at eta {values_text}"
+        )
     return etas[0] if etas else None

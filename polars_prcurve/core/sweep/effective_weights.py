@@ -88,9 +88,10 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
 
 def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and ALERT_SIZES."""
-    squares_above = [pl.col(names.cum) - pl.col(names.before) for names in SQUARE_SUMS]
+    squares_above = [pl.col(sum_names.cum) - pl.col(sum_names.before) for sum_names in SQUARE_SUMS]
     squares_below = [
-        pl.col(names.total) - flagged for names, flagged in zip(SQUARE_SUMS, squares_above, strict=True)
+        pl.col(sum_names.total) - flagged
+        for sum_names, flagged in zip(SQUARE_SUMS, squares_above, strict=True)
     ]
     all_squares = sum(
         _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS)), pl.lit(0.0)
@@ -110,8 +111,8 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
             )
             moment_exprs[name_moment(cell, cell)] = cell_squares
     share_exprs = {
-        name: _divide(flagged, pl.col(names.total))
-        for name, names, flagged in zip(
+        name: _divide(flagged, pl.col(sum_names.total))
+        for name, sum_names, flagged in zip(
             (SquareSegment.RECALL, SquareSegment.FPR), SQUARE_SUMS, squares_above, strict=True
         )
     }

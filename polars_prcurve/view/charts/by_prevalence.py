@@ -149,8 +149,8 @@ class _LineChart:
         self.name = label_formats.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         mean_of_curve = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
         self.channels = choose_channels(curves, color, facet, mean_of_curve)
-        names = [name for name in ("value", "low", "high") if name in self.rows.columns]
-        end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
+        end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
+        end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
         y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
         if not end_values.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
             low, high = float(end_values.min()), float(end_values.max())  # type: ignore[arg-type]
@@ -216,8 +216,8 @@ class _LineChart:
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
-        rows, facet, n = self.rows, self.channels.facet, len(self.curves.curve_rows)
-        is_alone = facet is None or len(facet.labels) == n
+        rows, facet, n_curves = self.rows, self.channels.facet, len(self.curves.curve_rows)
+        is_alone = facet is None or len(facet.labels) == n_curves
         is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
         if self.curves.has_few_positives or not (is_alone and is_fixed):
             return ""
@@ -230,9 +230,9 @@ class _LineChart:
             (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
         )
         half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
-        if len(half_rows) < n or half_rows.is_empty():
+        if len(half_rows) < n_curves or half_rows.is_empty():
             return ""
-        names = name_curves(self.curves, self.channels)
+        name_of_curve = name_curves(self.curves, self.channels)
         half_of_curve = dict(half_rows.select("curve", "half").rows())
 
         def say(etas: list[float]) -> list[str]:
@@ -240,7 +240,7 @@ class _LineChart:
 
         sentence_start = "Half of the alerts are right down to"
         return say_each(
-            sentence_start, "", half_of_curve, names, say, range_template="between {} and {}"
+            sentence_start, "", half_of_curve, name_of_curve, say, range_template="between {} and {}"
         )
 
     def _say_at_own_eta(self) -> str:

@@ -196,9 +196,9 @@ def _draw_ranges(
             labels[curve]: text.format(*map(say_count, counts)) for curve, *counts in curve_sums.rows()
         }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
-    y = replace(x_axis, field="y", title="Share of positives")
+    y_axis = replace(x_axis, field="y", title="Share of positives")
     canvas = Canvas(
-        curves, channels, ChartSpec(x_axis, y, "linear", width=0.75, height=0.95, names="none")
+        curves, channels, ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none")
     )
     canvas.draw_diagonal("as the scores say")
     for row in ranges.iter_rows(named=True):

@@ -68,13 +68,15 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     if curves.points["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
     columns_of_class = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
-    rows, curve_rows = [], []  # two curves for each; `share` is recall or fpr
-    for number, (name, (rate, *cells)) in enumerate(columns_of_class.items()):
-        curve_number, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
-        rows.append(curves.points.with_columns(curve_number, share=pl.col(rate), n=n))
-        curve_rows.append(curves.curve_rows.with_columns(curve_number, pl.lit(name).alias("class")))
+    class_frames, curve_frames = [], []  # two curves for each; `share` is recall or fpr
+    for number, (class_name, (rate_column, *cell_columns)) in enumerate(columns_of_class.items()):
+        curve_number, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cell_columns)
+        class_frames.append(curves.points.with_columns(curve_number, share=pl.col(rate_column), n=n))
+        curve_frames.append(
+            curves.curve_rows.with_columns(curve_number, pl.lit(class_name).alias("class"))
+        )
     class_curves = replace(
-        curves, points=pl.concat(rows), curve_rows=pl.concat(curve_rows).sort("curve")
+        curves, points=pl.concat(class_frames), curve_rows=pl.concat(curve_frames).sort("curve")
     )
     scores = curves.points["threshold"].cast(pl.Float64)
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))

@@ -228,8 +228,8 @@ def _name_curves(place: Place, width: float, curves: Sequence[Curve]) -> Iterato
     """Yield the names, each near its line, in the order of lines and a line of text apart."""
     anchored_curves = []
     for curve in curves:
-        rows = [row for row in curve.rows if row["precision"] is not None]
-        row = min(rows, key=lambda row: abs((row["recall"] or 0) - _NAME_RECALL), default=None)
+        defined_rows = [row for row in curve.rows if row["precision"] is not None]
+        row = min(defined_rows, key=lambda row: abs((row["recall"] or 0) - _NAME_RECALL), default=None)
         if row is not None:
             anchored_curves.append((place(_NAME_RECALL, row["precision"]), curve))
     anchored_curves.sort(key=lambda point_and_curve: point_and_curve[0][1])

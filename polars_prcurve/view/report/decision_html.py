@@ -116,8 +116,8 @@ def describe_question(findings: Findings) -> str:
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
-    names = map(escape, list_all_names(findings))
-    return mark_names(escape(verdict.sentence), names, "<bdi>{}</bdi>".format)
+    names_html = map(escape, list_all_names(findings))
+    return mark_names(escape(verdict.sentence), names_html, "<bdi>{}</bdi>".format)
 
 
 def isolate_names(findings: Findings, sentence: str) -> str:

@@ -134,8 +134,8 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     place_phrases = [glue_numbers(say_place(case, has_eta=False)).lower() for case in cases]
     is_named = [
-        case.is_group_apart or not place or mark_names(verdict, [place], lambda _: "") != verdict
-        for case, place in zip(cases, place_phrases, strict=True)
+        case.is_group_apart or not phrase or mark_names(verdict, [phrase], lambda _: "") != verdict
+        for case, phrase in zip(cases, place_phrases, strict=True)
     ]
     for number in sorted(range(len(cases)), key=lambda number: not is_named[number]):
         if curves[number]:

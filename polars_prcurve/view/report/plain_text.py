@@ -248,7 +248,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
     has_one_case = len(findings.cases) == 1
     place_phrase = start_sentence(say_place(case))
     heading = document.describe_question(findings) if has_one_case else place_phrase
-    rows = [
+    table_lines = [
         f"| {_escape(heading)} | {' | '.join(map(_escape, model_names))} |",
         f"|---|{'---|' * len(candidates)}",
         write(
@@ -256,9 +256,9 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         ),
     ]
     if case.goal.is_of_curve:
-        return [*rows, write(name_metric(case.goal.merit_column), say_merit)]
+        return [*table_lines, write(name_metric(case.goal.merit_column), say_merit)]
     return [
-        *rows,
+        *table_lines,
         write(f"alerts {say_cases(case.per)}", say_alerts),
         write("positives found (sensitivity)", say_found),
         write("score threshold", lambda candidate: (document.say_score(candidate), "")),

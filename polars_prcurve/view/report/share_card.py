@@ -62,8 +62,8 @@ def draw_card(findings: Findings, date: str | None) -> str:
         key_text = f"solid right · hatched {doubt_phrase} · hollow false"
     sentence = isolate_names(findings, findings.verdict.sentence)
     # In as large a type as its length allows, in up to six lines.
-    for size, most_lines in _SIZES_AND_LINES:
-        lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
+    for type_size, most_lines in _SIZES_AND_LINES:
+        lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * type_size))
         if len(lines) <= most_lines:
             break
     shapes = [
@@ -77,9 +77,9 @@ def draw_card(findings: Findings, date: str | None) -> str:
         ),
         *(
             draw_text(
-                (_MARGIN, 84 + size * 1.2 * line_number),
+                (_MARGIN, 84 + type_size * 1.2 * line_number),
                 line.replace(NO_BREAK, " "),
-                size,
+                type_size,
                 kind="strong",
             )
             for line_number, line in enumerate(lines, 1)
@@ -120,8 +120,8 @@ def _draw_models(findings: Findings) -> Iterator[str]:
         yield draw_text((text_x, y + 32), unit_phrase, 21)
         if span_text:
             span_text = f"{span_text} ({level_text})"
-            size = 21 if len(span_text) <= _NAME_LETTERS + 4 else 17
-            yield draw_text((text_x, y + 64), span_text, size, kind="")
+            type_size = 21 if len(span_text) <= _NAME_LETTERS + 4 else 17
+            yield draw_text((text_x, y + 64), span_text, type_size, kind="")
 
 
 def _draw_blocks(findings: Findings) -> Iterator[str]:

@@ -33,8 +33,10 @@ def say_place(case: Case, *, has_eta: bool = True) -> str:
 def name_cases(cases: Sequence[Case]) -> list[str]:
     """Return the names of cases where they stand below each other: `Algeria, 1 in 15`."""
     has_etas = len({case.eta for case in cases}) > 1
-    names = []
+    case_names = []
     for case in cases:
         name_parts = [name_group(column, value) for column, value in case.groups.items()]
-        names.append(", ".join([*name_parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
-    return names
+        case_names.append(
+            ", ".join([*name_parts, *([say_eta(case.eta)] if has_etas and case.eta else [])])
+        )
+    return case_names

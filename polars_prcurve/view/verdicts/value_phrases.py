@@ -140,10 +140,10 @@ def name_model(candidate: Candidate) -> str:
 
 def list_names(candidates: Sequence[Candidate]) -> str:
     """Return the names of models in a sentence; of many, the first ones and how many more."""
-    names = [name_model(candidate) for candidate in candidates]
-    if len(names) > MOST_NAMES:
-        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} others"]
-    return join_words(names)
+    model_names = [name_model(candidate) for candidate in candidates]
+    if len(model_names) > MOST_NAMES:
+        model_names = [*model_names[: MOST_NAMES - 1], f"{len(model_names) - MOST_NAMES + 1} others"]
+    return join_words(model_names)
 
 
 def name_outcome(outcome: Outcome) -> str:

@@ -125,10 +125,12 @@ def _say_not_told_apart(case: JudgedCase) -> str:
             f"no threshold of {list_names(rivals_off_target)} {verb_phrase} the targets in this test"
         )
         return f"{opening}: {lead_clause}, and {no_threshold_clause}"
-    values = [candidate.value for candidate in rivals]
-    values_phrase = join_words(_say_values(case, metric_name, values))
+    rival_values = [candidate.value for candidate in rivals]
+    values_phrase = join_words(_say_values(case, metric_name, rival_values))
     if len(rivals) > MOST_NAMES:
-        values_phrase = " to ".join(_say_values(case, metric_name, [min(values), max(values)]))
+        values_phrase = " to ".join(
+            _say_values(case, metric_name, [min(rival_values), max(rival_values)])
+        )
     if metric_name == "precision":
         return (
             f"{opening}: {values_phrase} alerts is right"
