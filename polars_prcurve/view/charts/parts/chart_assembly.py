@@ -383,15 +383,15 @@ class Painter:
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
-        rim_layer: dict[str, Any] = {"filled": True, "opacity": 1}
+        rim_look: dict[str, Any] = {"filled": True, "opacity": 1}
         point_tooltip = alt.Tooltip("said:N", title="point")
         field_of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
         trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in field_of_ring.items()]
         x, y, chart = self.x, self.y, alt.Chart()
         ring_layer = chart.mark_point(
-            **rim_layer, size=80, color="white", stroke=style.INK, strokeWidth=2
+            **rim_look, size=80, color="white", stroke=style.INK, strokeWidth=2
         )
-        text_layer = chart.mark_point(**rim_layer, size=75, stroke="white", strokeWidth=1.5, **self.look)
+        mark_layer = chart.mark_point(**rim_look, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap_layer = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
         small_dot_layer = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         layers = {
@@ -399,10 +399,10 @@ class Painter:
             "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap_layer.encode(x, y, *self.color),
-            "dot": chart.mark_point(**rim_layer, size=28, aria=False, **self.look).encode(
+            "dot": chart.mark_point(**rim_look, size=28, aria=False, **self.look).encode(
                 x, y, *self.color
             ),
-            "mark": text_layer.encode(
+            "mark": mark_layer.encode(
                 x, y, alt.Description("said:N"), *self.color, tooltip=point_tooltip
             ),
             "ring": ring_layer.encode(x, y, tooltip=trade_tooltips),
