@@ -873,7 +873,7 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
     for row in records(chart):
         eta = row["eta"]
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
-    assert "target: recall 0.6. Shaded: 95 % intervals of a model at its target" in subtitle(chart)
+    assert "target: recall 0.6. Shaded: 95 % intervals of each threshold" in subtitle(chart)
     half = say_eta(fpr / (fpr + recall))
     assert heading(chart) == plain(f"Half of the alerts are right down to {half}")
     assert len(table) > 12

@@ -157,7 +157,7 @@ def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
     asked: Any = {"metrics": ["recall", "fpr", "precision"], "confidence": 0.9, "cluster": "patient"}
     curve = df.prc.curve(0.1, by="g", **asked)
     at, key = curve["threshold"].unique().to_list(), ["g", "threshold"]
-    of_points = ["criterion", "target", "interval_of", "reliable"]
+    of_points = ["criterion", "target", "reliable"]
     for other in (
         df.prc.curve(0.1, by="g", thresholds=at[::7], **asked),
         df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop(of_points),
@@ -518,7 +518,7 @@ def test_what_goes_with_clusters() -> None:
     with pytest.raises(PrcError, match="guarantee= takes clusters or weights, and not both"):
         df.prc.operating_points(precision=0.5, guarantee=0.9, weight="w", **of_points)
     of_points["confidence"] = intervals(0.9, method="bootstrap")
-    with pytest.raises(PrcError, match="known for independent rows; leave out cluster="):
+    with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
         df.prc.operating_points(maximize="f1", **of_points)
 
 

@@ -252,22 +252,15 @@ def test_heavy_rows_below_take_back_what_the_prevalence_does() -> None:
 # Targets and differences --------------------------------------------------------------------------
 
 
-def test_a_target_that_depends_on_the_prevalence_moves_with_it() -> None:
-    """Precision 0.5 at a low prevalence is met higher up, where recall is lower."""
+def test_rates_at_a_threshold_have_no_error_of_the_prevalence_that_found_it() -> None:
+    """Precision 0.5 at the own prevalence is met somewhere, and there recall is what it is."""
     df = draw(2_000, 11)
     eta = df["label"].mean()
     asked: dict[str, Any] = {"precision": 0.5, "metrics": "f1", "confidence": 0.95}
     counted, said = df.prc.operating_points(**asked), df.prc.operating_points(eta, **asked)
-    n_pos = df["label"].sum()
-    ends = find_eta_limits(eta, 1 / n_pos + 1 / (df.height - n_pos), 0.95)
-    assert ends == pytest.approx(tuple(rate_interval(n_pos, df.height, 0.95)), rel=1e-12)
-    moved = df.prc.operating_points(list(ends), precision=0.5)["recall"]
-    row, fixed = counted.row(0, named=True), said.row(0, named=True)
-    logit = [math.log(value / (1 - value)) for value in (*moved, row["recall"])]
-    for side, far in (("recall_low", logit[0]), ("recall_high", logit[1])):
-        own = scale(fixed[side], (0, 1)) - logit[2]
-        expected = math.copysign(math.hypot(own, far - logit[2]), own)
-        assert scale(row[side], (0, 1)) - logit[2] == pytest.approx(expected, rel=1e-6)
+    ends = ["threshold", *(f"{rate}{end}" for rate in ("recall", "fpr") for end in ("_low", "_high"))]
+    assert_frame_equal(counted.select(ends), said.select(ends), check_exact=True)
+    assert counted["f1_high"].item() != said["f1_high"].item()
 
 
 def test_a_weighted_sum_has_the_difference_of_its_rows() -> None:

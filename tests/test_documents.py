@@ -369,7 +369,8 @@ def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
         assert len(re.findall(f"{what} than the others$", text, re.M)) == int(number)
     rest = decision.verdicts.filter(status="too little data").height
     assert cells.count("not told apart") == 40 - n - rest
-    assert decision.verdict.status == "too little data", "the first status that occurs"
+    first_status = "too little data" if rest else "not told apart"
+    assert decision.verdict.status == first_status, "the first status that occurs"
     assert "settled" not in f"{text} {seen.read()} {decision!r}"
 
 

@@ -363,13 +363,12 @@ def test_needed_numbers() -> None:
 def test_columns_and_nulls() -> None:
     found = SWEEP.prc.operating_points(0.5, precision=[0.5, 1.0], guarantee=0.95, confidence=0.9)
     assert found.columns[:10] == [
-        *("eta", "criterion", "target", "threshold", "interval_of", "guarantee"),
-        *("holds_from", "holds_to", "n_pos_needed", "n_neg_needed"),
+        *("eta", "criterion", "target", "threshold", "guarantee"),
+        *("holds_from", "holds_to", "n_pos_needed", "n_neg_needed", "tp"),
     ]
-    assert found["interval_of"].to_list() == ["threshold"] * 2
     assert found["guarantee"].to_list() == [0.95, 0.95]
     assert found["criterion"].to_list() == ["precision"] * 2
-    kept = ("eta", "criterion", "target", "interval_of", "guarantee", "n_neg_needed", "above_chance")
+    kept = ("eta", "criterion", "target", "guarantee", "n_neg_needed", "above_chance")
     assert all(value is None for name, value in found.row(1, named=True).items() if name not in kept)
     assert found["precision_low"].item(0) < found["precision"].item(0)
     long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True)

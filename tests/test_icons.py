@@ -127,7 +127,7 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
         r"\d+ of 100 alerts are right where 1 in 2 is positive, .* where 1 in 1 000 is", heading(etas)
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
-    assert heading(few) == "How many of 100 alerts are right", "14 positives are no finding"
+    assert heading(few) == "How many of 100 alerts are right", "10 positives are no finding"
     assert "Half of the positives found, where 1 in 2 is positive" in subtitle(few)
 
 

@@ -1,4 +1,4 @@
-"""Intervals and differences at thresholds that a sample found, against a loop over its rows."""
+"""Differences of models at thresholds that a sample found, against a loop over its rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, field, intervals, metrics
+from polars_prcurve import intervals, metrics
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
@@ -162,7 +162,6 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
     models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
-    check_intervals(df, eta, asked, models)
     found = df.prc.compare(eta, score=["a", "b"], **asked)
     long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
     apart = long.prc.compare(model="model", paired=False, eta=eta, **asked)
@@ -182,20 +181,6 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
             by_itself = a[0] - b[0] + sign * math.hypot(d, e)
             assert of_apart[end] == pytest.approx(by_itself, rel=1e-6, abs=1e-6)
         assert row["standard_error"] is row["p_value"] is None
-
-
-def check_intervals(df: pl.DataFrame, eta: float, asked: Any, models: list[Any]) -> None:
-    """Hold the interval of each model by itself to the loop."""
-    for score, model in zip("ab", models, strict=True):
-        points = df.prc.operating_points(eta, score=score, long=True, **asked)
-        for row in points.to_dicts():
-            expected = None if model is None else model[0][row["metric"]]
-            if expected is None:
-                assert row["value"] is row["low"] is row["high"] is None
-                assert model is not None or row["reliable"] is None
-                continue
-            ends = [row[name] for name in ("value", "low", "high")]
-            assert ends == pytest.approx(expected[:3], rel=1e-6, abs=1e-6)
 
 
 def two_models(n: int = 4000, seed: int = 3) -> pl.DataFrame:
@@ -315,43 +300,7 @@ def test_the_points_are_those_without_intervals() -> None:
     plain = df.prc.operating_points(0.1, **asked)
     found = df.prc.operating_points(0.1, **asked, confidence=0.9)
     added = [name for name in found.columns if name.endswith(("_low", "_high"))]
-    assert_same(found.drop("interval_of", "above_chance", "reliable", "why", *added), plain)
-
-
-def test_an_estimated_prevalence_moves_the_model_at_its_target() -> None:
-    """Where eta is an estimate, each target is met anew at both ends, and the distances add up."""
-    test, level = two_models(400).prc(score="a"), 0.95
-    names = ["precision", "recall", "fpr", "f1", "npv"]
-    asked: Any = {"metrics": names, **ALL_TARGETS}
-    low, eta, high = ESTIMATE.row(0)
-    exact = test.operating_points(eta, confidence=level, **asked)
-    found = test.operating_points(ESTIMATE, confidence=level, **asked)
-    ends = [test.operating_points(end, **asked) for end in (low, high)]
-    checked = 0
-    for row, fixed, *moved in zip(
-        *(of.iter_rows(named=True) for of in (found, exact, *ends)), strict=True
-    ):
-        assert row["interval_of"] == "model"
-        for name in names:
-            at = [logit(of[name]) for of in (row, *moved)]
-            sides = {
-                side: (logit(fixed[f"{name}_{side}"]), logit(row[f"{name}_{side}"]))
-                for side in ("low", "high")
-            }
-            if not all(map(math.isfinite, [*at, *(end for both in sides.values() for end in both)])):
-                continue
-            for side, sign in (("low", -1), ("high", 1)):
-                before, now = (sign * (end - at[0]) for end in sides[side])
-                by_eta = max(0.0, *(sign * (end - at[0]) for end in at[1:]))
-                assert now == pytest.approx(math.hypot(before, by_eta), rel=1e-6, abs=1e-9)
-                checked += by_eta > 0
-    assert checked > 60
-
-
-def logit(share: float | None) -> float:
-    if share is None or share in (0.0, 1.0):
-        return math.inf
-    return math.log(share / (1 - share))
+    assert_same(found.drop("above_chance", "reliable", "why", *added), plain)
 
 
 @pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}])
@@ -398,52 +347,4 @@ def test_weights_do_not_fill_cells() -> None:
     assert seen == {True, False}
 
 
-PARTS = pl.DataFrame({"g": [0, 1], "eta": [0.1, 0.2], "share": [1.0, 1.0]})
 ESTIMATE = pl.DataFrame({"eta_low": [0.1], "eta": [0.2], "eta_high": [0.3]})
-
-
-@pytest.mark.parametrize(
-    ("asked", "kinds"),
-    [
-        ({"recall": 0.5}, ["model"]),
-        ({"threshold": 1.0}, ["threshold"]),
-        ({"threshold": 1.0, "recall": 0.5, "maximize": "f1"}, ["threshold", "model", "best"]),
-        ({"recall": 0.5, "precision": 0.5, "together": True}, ["threshold"]),
-        ({"recall": 0.5, "guarantee": 0.9}, ["threshold"]),
-        ({"recall": 0.5, "eta": 0.1, "confidence": intervals(0.9, simultaneous=True)}, ["threshold"]),
-        ({"recall": 0.5, "eta": 0.1, "confidence": intervals(0.9, method="rectangle")}, ["threshold"]),
-        ({"recall": 0.5, "eta": field(PARTS, parts="g")}, ["threshold"]),
-        ({"recall": 0.5, "eta": ESTIMATE}, ["model"]),
-        ({"threshold": 1.0, "eta": ESTIMATE}, ["threshold"]),
-    ],
-)
-def test_what_an_interval_is_of_is_told(asked: dict[str, Any], kinds: list[str]) -> None:
-    df = two_models(200).with_columns(g=pl.col("row") % 2)
-    found = df.prc.operating_points(**{"score": "a", "confidence": 0.9, **asked})
-    assert sorted(found["interval_of"]) == sorted(kinds)
-    assert found["precision_low"].null_count() == 0
-
-
-def test_a_model_at_a_target_needs_wilsons_rates() -> None:
-    df, jeffreys = two_models(50), intervals(0.9, rate="jeffreys")
-    with pytest.raises(PrcError, match="known with Wilson's rates alone; leave out"):
-        df.prc.operating_points(score="a", recall=0.5, confidence=jeffreys)
-    assert df.prc.operating_points(score="a", threshold=0.5, confidence=jeffreys).height == 1
-
-
-def test_the_truth_is_held_where_a_threshold_as_it_stands_misses_it() -> None:
-    """The recall at an fpr of 10 %, in 200 test sets of two normal distributions."""
-    rng, n, sets = np.random.default_rng(4), 600, 200
-    label = np.arange(n * sets) % n < 300
-    df = pl.DataFrame(
-        {"set": np.arange(n * sets) // n, "label": label, "score": rng.normal(size=n * sets) + 2 * label}
-    )
-    truth, held = NormalDist().cdf(2 - NormalDist().inv_cdf(0.9)), {}
-    test = df.prc(by="set")
-    model = test.operating_points(fpr=0.1, metrics="recall", confidence=0.95)
-    passed_back = test.operating_points(threshold=model, metrics="recall", confidence=0.95)
-    for kind, found in (("model", model), ("threshold", passed_back)):
-        assert set(found["interval_of"]) == {kind}
-        held[kind] = found.select(pl.lit(truth).is_between("recall_low", "recall_high").mean()).item()
-    assert held["threshold"] < 0.9
-    assert held["model"] > 0.92

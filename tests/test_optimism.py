@@ -114,10 +114,9 @@ def test_the_band_of_the_threshold_moves_as_far_as_the_value(weight: Any) -> Non
     names = ["f1", "mcc", "precision", "lift"]
     options: dict[str, Any] = {"by": "market", "weight": weight, "metrics": names}
     found = DF.prc.operating_points([0.1, None], maximize=["f1", "mcc"], **options, **BOOTSTRAP)
-    assert found["interval_of"].unique().to_list() == ["best"]
     plain = DF.prc.operating_points([0.1, None], threshold=found, confidence=0.9, **options)
     moved = [f"{name}_{end}" for name in ("recall", "fpr", *names) for end in ("low", "high")]
-    moved += ["criterion", "target", "interval_of"]
+    moved += ["criterion", "target"]
     assert_same(found.drop(*moved, *(f"{name}_corrected" for name in names)), plain.drop(moved))
     for new, old in zip(found.iter_rows(named=True), plain.iter_rows(named=True), strict=True):
         for name in names:
@@ -142,12 +141,11 @@ def test_long_tables_have_a_column_corrected() -> None:
             assert part[kind].to_list() == wide[column].to_list()
 
 
-def test_what_is_maximized_is_corrected_without_being_asked_for_it() -> None:
-    asked: dict[str, Any] = {"maximize": "f1", "metrics": "f1", "by": "market"}
-    drawn = DF.prc.operating_points(0.1, confidence=intervals(0.9, method="bootstrap", seed=0), **asked)
-    assert_same(DF.prc.operating_points(0.1, confidence=0.9, **asked), drawn)
-    with pytest.raises(PrcError, match='method="bootstrap"'):
-        DF.lazy().prc.operating_points(0.1, confidence=0.9, **asked)
+def test_a_level_alone_corrects_nothing_and_needs_no_rows_in_memory() -> None:
+    asked: dict[str, Any] = {"maximize": "f1", "metrics": "f1", "by": "market", "confidence": 0.9}
+    found = DF.prc.operating_points(0.1, **asked)
+    assert not [name for name in found.columns if name.endswith("_corrected")]
+    assert_same(DF.lazy().prc.operating_points(0.1, **asked).collect(), found)
 
 
 def test_other_targets_have_their_bands_and_nothing_corrected() -> None:
@@ -157,7 +155,7 @@ def test_other_targets_have_their_bands_and_nothing_corrected() -> None:
     other = pl.col("criterion") != "maximize(f1)"
     assert found.filter(other)["f1_corrected"].null_count() == 4
     corrected = [name for name in found.columns if name.endswith("_corrected")]
-    assert_same(found.filter(other).drop(corrected), plain.filter(other).drop(corrected))
+    assert_same(found.filter(other).drop(corrected), plain.filter(other))
     assert found.filter(~other).select(corrected).null_count().row(0) == (0,) * len(corrected)
 
 
@@ -171,7 +169,7 @@ def test_a_metric_that_is_best_when_least_is_minimized() -> None:
 def test_a_perfect_value_keeps_its_corner_and_its_bound() -> None:
     df = pl.DataFrame({"score": range(12), "label": [False] * 6 + [True] * 6})
     found = df.prc.operating_points(0.1, maximize="f1", metrics="f1", **BOOTSTRAP)
-    plain = df.prc.operating_points(0.1, maximize="f1", metrics="f1", confidence=0.9)
+    plain = df.prc.operating_points(0.1, threshold=6, metrics="f1", confidence=0.9)
     value, corrected, low, high = found.select("f1", "f1_corrected", "f1_low", "f1_high").row(0)
     assert (value, high) == (1, 1)
     assert corrected < 1

@@ -262,16 +262,15 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
         assert row["reliable"] == pair["reliable"][0]
 
 
-@pytest.mark.parametrize("options", [{"cluster": "row"}, {"confidence": DRAWN}])
-def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]) -> None:
+def test_precision_at_a_recall_leads_to_the_curve_metric() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
-    asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision", **options}
+    asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision"}
     said = r'leave out recall=, and ask for metrics.precision_at_recall\(0.8\) with method="bootstrap"'
     with pytest.raises(PrcError, match=said) as raised:
-        df.prc.compare(score=["a", "b"], **asked)
+        df.prc.compare(score=["a", "b"], confidence=DRAWN, **asked)
     assert "id=" not in str(raised.value)
-    instead = {**options, "metrics": metrics.precision_at_recall(0.8), "confidence": DRAWN}
-    found = df.prc.compare(0.1, score=["a", "b"], **instead)
+    at_recall = metrics.precision_at_recall(0.8)
+    found = df.prc.compare(0.1, score=["a", "b"], metrics=at_recall, confidence=DRAWN)
     assert found["low"].null_count() == 0
 
 
@@ -279,7 +278,6 @@ def test_what_is_refused() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     at: Any = {"eta": 0.1, "threshold": 1.0}
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"metrics": BENEFIT, "cluster": "g"}, "count discordant examples; leave out cluster="),
         ({"metrics": BENEFIT, "confidence": DRAWN}, "has no bootstrap; leave out method="),
     ]
     for door in (prc(df), prc(df.lazy())):
@@ -349,3 +347,13 @@ def test_thresholds_of_each_prevalence_are_compared_there() -> None:
     both = df.prc.compare(eta=[0.3, 0.01], threshold=frame, **asked)
     alone = [df.prc.compare(eta=eta, threshold=at, **asked) for eta, at in frame.rows()]
     assert_same(both.sort("eta", "metric"), pl.concat(alone).sort("eta", "metric"))
+
+
+@pytest.mark.parametrize("target", [{"threshold": 1.0}, {"recall": 0.8}])
+def test_models_in_clusters_are_compared_as_if_apart(target: dict[str, Any]) -> None:
+    """What models share in a cluster is not known, and independent errors are wider."""
+    df = two_models(300).with_columns(c=pl.col("row") // 3)
+    asked: Any = {"eta": 0.1, "metrics": ["precision", "recall"], "cluster": "c", **target}
+    long = df.unpivot(["a", "b"], index=["row", "label", "c"], variable_name="model")
+    apart = long.prc.compare(model="model", paired=False, score="value", **asked)
+    assert_same(df.prc.compare(score=["a", "b"], **asked), apart)

@@ -161,7 +161,7 @@ def test_titles_with_few_positives_tell_no_share():
         said = heading(draw(chart, TABLES["few"]))
         assert "%" not in said, f"{chart}: {said}"
     dotted = draw("roc_curve", TABLES["few"])
-    assert all(row.get("doubt") for row in records(dotted)), "14 positives are drawn with doubt"
+    assert all(row.get("doubt") for row in records(dotted)), "10 positives are drawn with doubt"
     assert "or 20 positives, not known" in subtitle(dotted)
 
 

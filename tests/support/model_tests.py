@@ -27,7 +27,7 @@ def draw_models(
 SETTLED = draw_models({"new": 3.0, "old": 1.0}, 300, 6_000)
 EQUAL = draw_models({"one": 2.0, "other": 2.0}, 200, 4_000, seed=6)
 COINS = draw_models({"heads": 0.0, "tails": 0.0}, 500, 5_000, seed=1)
-LITTLE = draw_models({"a": 2.0, "b": 2.0}, 14, 357, seed=4)
+LITTLE = draw_models({"a": 2.0, "b": 2.0}, 10, 250, seed=4)
 STATUSES_OF = {
     "settled": SETTLED,
     "not told apart": EQUAL,

@@ -106,9 +106,6 @@ _NO_FORMULA = (  # why a method of _NO_FIELDS refuses a field, or a mix of class
 _NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"  # of a ranking
 _BANDS = ("curve", "operating_points")
 """Methods whose intervals are of point metrics."""
-_CORRECTED = (  # why clusters do not go with an interval of what was maximized
-    "an interval of what was maximized is known for independent rows; leave out cluster= or confidence="
-)
 
 _NULL_BELOW = 'missing="below"'  # a fact: rows without a score lie below all scores
 _UNKNOWN = "negatives are not counted"  # a fact: of those that were never scored
@@ -143,8 +140,6 @@ RULES = (
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
                "examples that were never scored do not go with {fact}; leave that out, or "
                f"{unscored}"),
-        Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
-             f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
     )),
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
          _COUNTS_ALL),
@@ -221,8 +216,8 @@ RULES = (
          "the rows of the stratum over those that were drawn", unless=("weight=",)),
     Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
          "or, for intervals that take clusters as drawn independently, stratum="),
-    *_pair("stratum=", ('method="bootstrap"', "maximize="), "{fact} draws rows whatever their stratum; "
-           "leave out stratum= for such an interval, which is wider"),
+    Rule(("stratum=", 'method="bootstrap"'), 'method="bootstrap" draws rows whatever their stratum; '
+         "leave out stratum= for such an interval, which is wider"),
     *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
@@ -231,17 +226,14 @@ RULES = (
          "simultaneous=True is for independent examples; leave out cluster= or that"),
     Rule(("cluster=", 'rate="hoeffding"'),
          'rate="hoeffding" is for independent examples; leave out cluster= or rate='),
-    Rule(("cluster=", "maximize=", 'method="analytic"'), _CORRECTED, _BANDS),
-    Rule(("cluster=", 'method="bootstrap"'), _CORRECTED, _BANDS),
+    Rule(("cluster=", 'method="bootstrap"'), 'method="bootstrap" corrects what was maximized among '
+         "independent rows; leave out cluster= or method=", _BANDS),
     Rule(("simultaneous=True", "weights"), "simultaneous=True needs whole numbers of examples, not "
          "weights; leave out weight=, or pass numbers of examples as counts="),
     *_pair('method="bootstrap"', ("rates=", "cells="), 'method="bootstrap" draws examples; {fact} holds '
            "points; leave out method=", "summary", "operating_points"),
     Rule(('method="bootstrap"', "counts of weights"), 'method="bootstrap" draws examples, and counts= '
          "holds sums of weights; leave out method=, or pass the examples with weight="),
-    Rule(("maximize=", "confidence=", "counts of weights"), "the interval of what was maximized draws "
-         "examples, and counts= holds sums of weights; pass the examples with weight=",
-         ("operating_points",)),
     Rule(("smooth=", "confidence="),
          "a fitted model has no interval here; leave out confidence= or smooth="),
     *_pair("smooth=", ("rates=", "cells="),

@@ -8,8 +8,8 @@ Of point metrics the lower end of a - b is as far from it as the root of (a - lo
 several pairs both distances are stretched by the ratio of normal quantiles.
 
 Of models that share their examples both values err together: see `_add_correlation`. Of examples that
-were drawn by strata it is not known how much both values share at given thresholds, and their errors are
-taken as independent, which is wider.
+were drawn by strata it is not known how much both values share at given thresholds, nor of those in
+clusters at any: their errors are taken as independent, which is wider.
 
 Source: Zou and Donner 2008.
 """
@@ -511,12 +511,6 @@ def _check_has_intervals(comparison: Comparison) -> None:
                 f"the difference of {metric.name} at a target has no bootstrap; "
                 f'{curve_hint or "leave out"} method="bootstrap"'
             )
-        if sample.joins_rows and comparison.examples != "apart":
-            raise PrcError(
-                "paired differences at a target count discordant examples; leave out "
-                f"{sample.word}=, or take each model by itself, by compare(model=, paired=False) "
-                "of a long table" + (f'; or {curve_hint} method="bootstrap"' if curve_hint else "")
-            )
         if sample.joins_rows and comparison.has_weights:
             raise PrcError(
                 f"{sample.word}= has no interval of point metrics with weights; leave out weight=, or "
@@ -538,7 +532,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison at a target, and more columns."""
     _check_has_intervals(comparison)
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
-    is_paired = comparison.examples != "apart"
+    is_paired = comparison.examples != "apart" and not comparison.table.sample.joins_rows
     is_moving = cast("Target", comparison.target).is_found_in_sample
     step_dtypes = {ETA_NUMBER: pl.UInt32(), _METRIC_NUMBER: pl.Int64()}
     family_columns = [BASE_GROUP, *step_dtypes]
@@ -604,7 +598,7 @@ def _number_points(
         comparison.certainty.level,
         "wilson",
         "mover",
-        moves="all" if is_moving else "none",
+        moving=is_moving,
         shown_with="differences",
     )
     target = cast("Target", comparison.target)

@@ -35,6 +35,6 @@ class EtaError:
 class TargetRow:
     """An operating point, whose threshold a target may have chosen."""
 
-    IS_MOVING = "_prc_is_moving"  # Boolean, whether the sample chose the threshold of the point
+    N_BY_CHOICE = "_prc_n_by_choice"  # Float64, examples that its cells may owe to the choice; 0 without
     IS_MAXIMIZED = "_prc_is_maximized"  # Boolean, true for such a row, null for other targets
     OPTIMISM = "_prc_optimism"  # with the number of a metric: by how much its value is too good there

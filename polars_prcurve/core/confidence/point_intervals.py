@@ -27,7 +27,7 @@ distance is less than that of one example, or of the step of the curve there.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -54,6 +54,7 @@ from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
@@ -82,7 +83,11 @@ _MOVED_ENDS = (f"{RESERVED}moved_low", f"{RESERVED}moved_high")
 _COUNTED_ENDS = (f"{RESERVED}counted_low", f"{RESERVED}counted_high")
 # Rates at a fixed threshold, and eta.
 _PLAIN_ENDS = (f"{RESERVED}plain_low", f"{RESERVED}plain_high")
+_FARTHER_OF_SIDE = {"low": pl.min_horizontal, "high": pl.max_horizontal}
+"""The function that takes the farther one of two ends, by the side on which they are."""
 _RECALL_LIMITS, _FPR_LIMITS = LIMIT_COLUMNS.values()  # in the order of `find_corners`
+EndsOfMetric: TypeAlias = Callable[[pl.LazyFrame, PointMetric], tuple[pl.LazyFrame, tuple[str, str]]]
+"""A function that adds both ends of a metric to rows, and returns these rows and both columns."""
 MOST_LEVELS = 10
 """The most levels of score by which `sweep.unlabelled_prevalence` describes a reference."""
 SLOPE_SCALE = "scale"
@@ -100,9 +105,10 @@ class BandOptions:
     confidence: float
     interval: RateMethod
     band: BandKind
-    # The rows whose threshold moves with the rates, since the sample chose it. They have MOVED_RATES; if
-    # they are some, TargetRow.IS_MOVING tells which. Rows of differences get MOVE_NAMES.
-    moves: Literal["none", "some", "all"] = "none"
+    # Whether rows are of the model at its target, where the threshold moves with the rates. They have
+    # MOVED_RATES. Rows of differences get MOVE_NAMES.
+    moving: bool = False
+    has_choices: bool = False  # whether the sample chose thresholds: rows have TargetRow.N_CHOSEN
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
     sample: SampleKind = INDEPENDENT  # how the examples were drawn, as `fit_bands` takes from the table
@@ -124,12 +130,7 @@ class BandOptions:
     @cached_property
     def moves_with_eta(self) -> bool:
         """Whether the prevalence of a row whose threshold moves has LIMITS, and moves it, too."""
-        return self.counts_eta or (self.uncertain_eta and self.shown_with == "points")
-
-    @cached_property
-    def moving(self) -> bool:
-        """Whether rows have MOVED_RATES."""
-        return self.moves != "none"
+        return self.has_eta_limits
 
     @cached_property
     def rate_level(self) -> float:
@@ -186,15 +187,6 @@ class BandOptions:
             "the error of the count"
         )
 
-    def let_move(self, target_kinds: Collection[str]) -> BandOptions:
-        """Return the options for rows whose threshold moves if their kind is "model": see IS_MOVING."""
-        if self.interval != "wilson":
-            raise PrcError(
-                "an interval of the model at a target is known with Wilson's rates alone; leave out "
-                "rate=, or pass the threshold itself as threshold="
-            )
-        return replace(self, moves="some" if {*target_kinds} - {"model"} else "all")
-
     def limits_by_name(self, rate_name: str, rate_value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
         if self.band == "simultaneous":
@@ -233,10 +225,7 @@ def add_bands(
     points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
-    columns_of_rate = {
-        rate_name: (rate_name, size_column) for rate_name, size_column in SIZE_COLUMNS.items()
-    }
-    columns_of_share: dict[str, tuple[str, str]] = {}
+    columns_of_rate = {rate: (rate, size_column) for rate, size_column in SIZE_COLUMNS.items()}
     correlation_columns: Collection[str] = ()
     if bands.counts_eta:
         points, columns_of_share, correlation_columns = _add_shares(points, metrics, bands, table)
@@ -245,13 +234,7 @@ def add_bands(
         points = points.with_columns(
             **_lower_sizes([size_column for _, size_column in columns_of_rate.values()], bands)
         )
-    points = add_limits_of_etas(add_rate_limits(points, columns_of_rate, bands, table), bands)
-    # A share of no example may be any: the metric is undefined, or does not move with it.
-    points = points.with_columns(
-        pl.col(f"{share_name}{end_suffix}").fill_nan(None).fill_null(value_if_null)
-        for share_name in columns_of_share
-        for end_suffix, value_if_null in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
-    )
+    points = add_limits_of_etas(points, bands)
     if bands.uncertain_eta and EtaError.REFERENCE in points.collect_schema():
         points = _add_reference_correlations(points)
     needs_exact_eta = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
@@ -260,13 +243,43 @@ def add_bands(
         points = stop_if_broken(points, [check])
     # The schema is read once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in points.collect_schema()
-    for number, metric in enumerate(metrics):
-        points = add_band(
-            points, metric, bands, shares_eta=shares_eta, correlation_columns=correlation_columns
-        )
-        if bands.corrected:
-            points = _add_correction(points, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
+    ends_of_metric = partial(
+        add_ends, bands=bands, shares_eta=shares_eta, correlation_columns=correlation_columns
+    )
+    limit_rates = partial(
+        _limit_rates_and_shares, columns_of_rate=columns_of_rate, bands=bands, table=table
+    )
+
+    def limit_moved_rates(points: pl.LazyFrame) -> pl.LazyFrame:
+        return limit_rates(points.with_columns(**_measure_moved_shares(metrics, bands, table)))
+
+    points = add_bands_of_rows(
+        limit_rates(points),
+        metrics,
+        bands,
+        ends_of_metric=ends_of_metric,
+        limit_moved_rates=limit_moved_rates,
+    )
+    for number, metric in enumerate(metrics if bands.corrected else ()):
+        points = _add_correction(points, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
     return points
+
+
+def _limit_rates_and_shares(
+    points: pl.LazyFrame,
+    columns_of_rate: Mapping[str, tuple[str, str]],
+    bands: BandOptions,
+    table: ResolvedTable,
+) -> pl.LazyFrame:
+    """Add both ends of rates and of shares; without trials a share may be any."""
+    points = add_rate_limits(points, columns_of_rate, bands, table)
+    # The metric is undefined there, or does not move with the share.
+    return points.with_columns(
+        pl.col(f"{share_name}{end_suffix}").fill_nan(None).fill_null(value_if_null)
+        for share_name in columns_of_rate
+        if share_name not in SIZE_COLUMNS
+        for end_suffix, value_if_null in (("_low", 0.0), ("_high", 1.0))
+    )
 
 
 def _lower_sizes(size_columns: Sequence[str], bands: BandOptions) -> dict[str, pl.Expr]:
@@ -351,6 +364,17 @@ def _add_shares(
     )
 
 
+def _measure_moved_shares(
+    metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
+) -> dict[str, pl.Expr]:
+    """Return the shares that metrics follow from, of cells that were moved; their sizes stay."""
+    return {
+        share_name: cohort_intervals.measure_share(share_cells, table, ())[0]
+        for metric in (metrics if bands.counts_eta else ())
+        for share_name, share_cells in cohort_intervals.list_shares(metric).items()
+    }
+
+
 def add_rate_limits(
     points: pl.LazyFrame,
     columns_of_rate: Mapping[str, tuple[str, str]],
@@ -377,7 +401,10 @@ def add_rate_limits(
         rates_and_sizes = rates_and_sizes.with_columns(
             pl.Series(limit_column, limits).fill_nan(None) for limit_column, limits in limits_by_column
         )
-        point_frame = point_frame.join(
+        limit_columns = [
+            name for name in rates_and_sizes.columns if name not in (value_column, size_column)
+        ]
+        point_frame = point_frame.drop(limit_columns, strict=False).join(
             rates_and_sizes,
             on=[value_column, size_column],
             how="left",
@@ -423,50 +450,132 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
     return ends_at_least, (1 - ends_at_least[0], 1 - ends_at_least[1])
 
 
-def add_band(
+def add_bands_of_rows(
+    points: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    bands: BandOptions,
+    *,
+    ends_of_metric: EndsOfMetric,
+    limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
+) -> pl.LazyFrame:
+    """Add `<metric>_low` and `<metric>_high` to rows that have the limits of all sources of error.
+
+    `limit_moved_rates` adds these limits anew where a choice moved the rates.
+    """
+    for metric in metrics:
+        points, end_columns = ends_of_metric(points, metric)
+        value, ends = pl.col(metric.name), map(null_if_nan, map(pl.col, end_columns))
+        # Rounding must not put an end on the wrong side of the estimate.
+        points = points.with_columns(
+            pl.when(value.is_not_null() & end.is_not_null())
+            .then(find_farther(end, value))
+            .alias(f"{metric.name}_{side}")
+            for end, (side, find_farther) in zip(ends, _FARTHER_OF_SIDE.items(), strict=True)
+        )
+    if bands.has_choices:
+        return _move_ends_by_choice(points, metrics, ends_of_metric, limit_moved_rates)
+    return points
+
+
+# Thresholds that the sample chose ---------------------------------------------------------------
+
+# The lowest threshold that has a precision, an fpr or so many alerts has a positive on its row, or none
+# would be gained there: that one is no evidence of what the threshold does. Without it, and with a
+# negative in its place, the counts are (tp - 1, fp + 1), and the worse end of a metric is also that of
+# these. Of alerts, which both classes raise, the low end is that of (tp - 1, fp - 1). The best value of
+# a metric owes more examples to chance.
+
+_CHOSEN_COLUMNS = ("recall", "fpr", *CELLS)  # what is moved while ends are computed elsewhere
+
+
+def _move_ends_by_choice(
+    points: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    ends_of_metric: EndsOfMetric,
+    limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
+) -> pl.LazyFrame:
+    """Move the worse end of each metric to where it is without the examples that a choice may owe."""
+    metrics_of_sign: dict[int, list[PointMetric]] = {1: [], -1: []}
+    for metric in metrics:
+        metrics_of_sign[-1 if metric.direction == "none" else 1].append(metric)
+    row_names = points.collect_schema().names()
+    seen_columns = {name: f"{RESERVED}seen_{name}" for name in _CHOSEN_COLUMNS if name in row_names}
+    points = points.with_columns(pl.col(name).alias(seen) for name, seen in seen_columns.items())
+    for fpr_sign, moved_metrics in metrics_of_sign.items():
+        if not moved_metrics:
+            continue
+        points = limit_moved_rates(points.with_columns(**_move_by_choice(fpr_sign, row_names)))
+        for metric in moved_metrics:
+            points, end_columns = ends_of_metric(points, metric)
+            side = "high" if metric.direction == "minimize" else "low"
+            limit_column = f"{metric.name}_{side}"
+            end = null_if_nan(pl.col(dict(zip(_FARTHER_OF_SIDE, end_columns, strict=True))[side]))
+            farther_end = _FARTHER_OF_SIDE[side](limit_column, end)
+            points = points.with_columns(
+                pl.when(pl.col(limit_column).is_not_null()).then(farther_end).alias(limit_column)
+            )
+        points = points.with_columns(pl.col(seen).alias(name) for name, seen in seen_columns.items())
+    return points.drop(seen_columns.values())
+
+
+def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]:
+    """Return rates and cells with fewer true positives, and more false ones or one less."""
+    n_chosen = pl.col(TargetRow.N_BY_CHOICE)
+    n_false = n_chosen if fpr_sign > 0 else -pl.min_horizontal(n_chosen, 1.0)
+    step_of_rate = {
+        rate: n_moved / pl.col(SIZE_COLUMNS[rate])
+        for rate, n_moved in (("recall", -n_chosen), ("fpr", n_false))
+    }
+    columns = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
+    if "tp" not in names:
+        return columns
+    for step, hit_column, miss_column in (
+        (step_of_rate["recall"], "tp", "fn"),
+        (step_of_rate["fpr"], "fp", "tn"),
+    ):
+        hits, misses = (pl.col(name).cast(pl.Float64) for name in (hit_column, miss_column))
+        class_sum = hits + misses
+        moved_hits = (hits + step * class_sum).clip(0.0, class_sum)
+        columns |= {hit_column: moved_hits, miss_column: misses + (hits - moved_hits)}
+    return columns
+
+
+def name_eta_squares(metric: PointMetric) -> tuple[str, str]:
+    """Return the columns of how far the prevalences of parts move a metric, squared: down, and up."""
+    return f"{RESERVED}eta_below_{metric.name}", f"{RESERVED}eta_above_{metric.name}"
+
+
+def add_ends(
     points: pl.LazyFrame,
     metric: PointMetric,
     bands: BandOptions,
     *,
-    eta_squares: tuple[str, str] | None = None,  # squared distances below and above, if eta is of parts
+    has_eta_squares: bool = False,  # whether eta is of parts, and rows have `name_eta_squares`
     shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
     correlation_columns: Collection[
         str
     ] = (),  # columns of those of two shares of cells; others have none
-) -> pl.LazyFrame:
-    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
+) -> tuple[pl.LazyFrame, tuple[str, str]]:
+    """Return rows with both ends of a metric, from the limits of rates and of eta, and their columns."""
     correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.sample.correlates_rates else None
     common_errors = correlation, _correlate_with_eta(metric) if shares_eta else []
     share_names = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
     own_eta = bands.own_eta if share_names else "none"
     if bands.moving:
         points = _add_moved_ends(points, metric, bands, common_errors)
-    if share_names and bands.moves != "all":
+        return points, _MOVED_ENDS
+    if share_names:
         points = _add_counted_ends(points, metric, share_names, correlation_columns)
-    if "all" not in (bands.moves, own_eta):
-        points = _add_plain_ends(points, metric, bands, common_errors, eta_squares)
-    band_ends = list(map(pl.col, _PLAIN_ENDS))
-    for kind_of_rows, condition, end_columns in (
-        (own_eta, EtaError.IS_OWN, _COUNTED_ENDS),
-        (bands.moves, TargetRow.IS_MOVING, _MOVED_ENDS),
-    ):
-        if kind_of_rows == "all":
-            band_ends = list(map(pl.col, end_columns))
-        elif kind_of_rows == "some":
-            columns_and_ends = zip(end_columns, band_ends, strict=True)
-            band_ends = [
-                pl.when(condition).then(column).otherwise(end) for column, end in columns_and_ends
-            ]
-    value = pl.col(metric.name)
-    low, high = map(null_if_nan, band_ends)
-    # Rounding must not put an end on the wrong side of the estimate.
-    end_and_function_of_side = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
-    return points.with_columns(
-        pl.when(value.is_not_null() & end.is_not_null())
-        .then(find_farther(end, value))
-        .alias(f"{metric.name}_{side}")
-        for side, (end, find_farther) in end_and_function_of_side.items()
-    )
+    if own_eta == "all":
+        return points, _COUNTED_ENDS
+    points = _add_plain_ends(points, metric, bands, common_errors, has_eta_squares=has_eta_squares)
+    if own_eta == "some":
+        columns_of_ends = zip(_PLAIN_ENDS, _COUNTED_ENDS, strict=True)
+        points = points.with_columns(
+            pl.when(EtaError.IS_OWN).then(counted_column).otherwise(plain_column).alias(plain_column)
+            for plain_column, counted_column in columns_of_ends
+        )
+    return points, _PLAIN_ENDS
 
 
 def _add_plain_ends(
@@ -474,7 +583,8 @@ def _add_plain_ends(
     metric: PointMetric,
     bands: BandOptions,
     common_errors: Common,
-    eta_squares: tuple[str, str] | None,
+    *,
+    has_eta_squares: bool,
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     eta_limits = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
@@ -486,7 +596,7 @@ def _add_plain_ends(
         {rate_limit: evaluate_metric(metric, rate_limit, "fpr") for rate_limit in _RECALL_LIMITS},
         {rate_limit: evaluate_metric(metric, "recall", rate_limit) for rate_limit in _FPR_LIMITS},
     ]
-    if eta_limits and not eta_squares:
+    if eta_limits and not has_eta_squares:
         values_of_sources.append(
             {eta_limit: evaluate_metric(metric, "recall", "fpr", eta_limit) for eta_limit in eta_limits}
         )
@@ -500,8 +610,8 @@ def _add_plain_ends(
         corners=_find_extremes(metric, eta_limits),
         rate_limits_of_ends=rate_limits,
         common_errors=common_errors,
-        other_distances=[[pl.col(square_column).sqrt() for square_column in eta_squares]]
-        if eta_squares
+        other_distances=[[pl.col(name).sqrt() for name in name_eta_squares(metric)]]
+        if has_eta_squares
         else [],
     )
 

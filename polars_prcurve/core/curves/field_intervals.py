@@ -108,30 +108,30 @@ def add_field_bands(
         add_part_rates(part_rows), columns_of_rate, options, table
     )
     sum_exprs = _measure_spread()
-    # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
-    below_column, above_column = f"{RESERVED}eta_below", f"{RESERVED}eta_above"
-    numbers = range(len(metrics))
-    square_pairs = [(f"{below_column}_{number}", f"{above_column}_{number}") for number in numbers]
     if options.uncertain_eta:
         part_rows = add_moved_etas(part_rows)
         term_exprs = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
         sum_exprs += [sum_shares(to_whole_shares(term)).alias(end) for end, term in term_exprs.items()]
-        for metric, square_columns in zip(metrics, square_pairs, strict=True):
+        for metric in metrics:
+            # Sums of squared distances, below and above, over the prevalences of the parts.
+            square_columns = point_intervals.name_eta_squares(metric)
             part_rows = _add_eta_squares(part_rows, metric, square_columns)
             sum_exprs += [add_squares(pl.col(name)).alias(name) for name in square_columns]
     numbered_points = numbered_points.drop(*_FIELD_SIZES.values(), strict=False)
     numbered_points = numbered_points.join(
         part_rows.group_by(_ROW).agg(sum_exprs), on=_ROW, how="left", maintain_order="left"
     )
-    numbered_points = _add_rate_limits_of_field(numbered_points, options, table)
-    for metric, square_columns in zip(metrics, square_pairs, strict=True):
-        numbered_points = point_intervals.add_band(
-            numbered_points,
-            metric,
-            options,
-            eta_squares=square_columns if options.uncertain_eta else None,
-        )
-    return numbered_points
+    numbered_points = _add_sizes_of_field(numbered_points)
+    limit_rates = partial(_add_rate_limits_of_field, options=options, table=table)
+    return point_intervals.add_bands_of_rows(
+        limit_rates(numbered_points),
+        metrics,
+        options,
+        ends_of_metric=partial(
+            point_intervals.add_ends, bands=options, has_eta_squares=options.uncertain_eta
+        ),
+        limit_moved_rates=limit_rates,
+    )
 
 
 def _add_eta_squares(
@@ -181,10 +181,8 @@ def _measure_spread() -> list[pl.Expr]:
     return spread_exprs
 
 
-def _add_rate_limits_of_field(
-    points: pl.LazyFrame, options: point_intervals.BandOptions, table: ScoreTable
-) -> pl.LazyFrame:
-    """Add the number of examples that each class counts as, and LIMIT_COLUMNS of the field."""
+def _add_sizes_of_field(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the number of examples that each class counts as."""
     size_columns = {}
     for rate, size_column in _FIELD_SIZES.items():
         rate_value, even_variance = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
@@ -194,7 +192,13 @@ def _add_rate_limits_of_field(
         size_columns[size_column] = 1 / pl.when(variance_of_one > 0).then(variance_ratio).otherwise(
             even_variance
         )
-    points = points.with_columns(**size_columns)
+    return points.with_columns(**size_columns)
+
+
+def _add_rate_limits_of_field(
+    points: pl.LazyFrame, options: point_intervals.BandOptions, table: ScoreTable
+) -> pl.LazyFrame:
+    """Add LIMIT_COLUMNS of the field, whose classes have their sizes."""
     columns_of_rate = {rate: (rate, size_column) for rate, size_column in _FIELD_SIZES.items()}
     points = point_intervals.add_rate_limits(points, columns_of_rate, options, table)
     end_columns = {}

@@ -10,10 +10,9 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -68,8 +67,6 @@ _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos"
 """The columns of a point that has no metrics, only counts."""
 SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")  # of `sample_size`
 RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `resolution`
-IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
-"""What an interval is of: what the threshold does, the model at its target, or the best value."""
 _SHOWN = (point.recall, point.fpr)
 """The metrics that every row shows, and that have intervals without being named."""
 _ALERTS = {
@@ -113,9 +110,9 @@ def _list_points_columns(
     alert_columns = [] if per is None else list(_ALERTS)
     metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
     threshold_column, *count_columns = SWEEP_COLUMNS
-    kind_columns, flag_columns = [], []
+    flag_columns = []
     if bands is not None and bands.shown_with == "points":
-        kind_columns, flag_columns = ["interval_of"], [ABOVE_CHANCE, "reliable", "why"]
+        flag_columns = [ABOVE_CHANCE, "reliable", "why"]
         if not long:
             # Rates and alerts have their intervals behind them, whether they are named or not.
             names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
@@ -129,7 +126,7 @@ def _list_points_columns(
     elif bands is not None and bands.shown_with == "differences":
         flag_columns = ["reliable", "why", EtaError.STANDARD_ERROR]
     promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
-    row_columns = (threshold_column, *kind_columns, *promise_columns, *count_columns)
+    row_columns = (threshold_column, *promise_columns, *count_columns)
     value_columns = (*metric_columns, *alert_columns, *flag_columns)
     columns = ("eta", "criterion", "target", *row_columns, *value_columns)
     curve_table.check_metric_names(columns, [] if long else metrics)
@@ -148,33 +145,20 @@ def list_shown_metrics(
     return [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
 
 
-def _choose_bands(
-    bands: BandOptions | None, targets: Sequence[Target], table: ResolvedTable
-) -> tuple[BandOptions | None, list[IntervalKind]]:
-    """Return the bands that fit the targets, and what the interval of each target is of."""
-    # The sample chose the threshold of a target, and would choose another one if it were drawn again:
-    # then the interval is of what the model does at this target. Where that is not known, it is of the
-    # threshold as it stands: in a field, of published points, and of simultaneous intervals.
-    interval_kinds: list[IntervalKind] = []
-    if bands is None or bands.shown_with != "points":
-        return bands, interval_kinds
-    is_known = isinstance(table, ScoreTable) and not of_table.is_field(table)
-    may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
-    for target in targets:
-        is_sought = target.test is not None and target.least_score is None and target.promise is None
-        is_best = target.maximized is not None and bands.corrected
-        interval_kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
-    return bands.let_move(interval_kinds) if "model" in interval_kinds else bands, interval_kinds
+# A sought precision, fpr or budget of alerts owes the example on its row to the choice. The best value
+# of a metric owes it as many as the cube root of the true positives (Kim and Pollard 1990), or 2.
+_N_ON_ROW = 1.0
+_LEAST_OF_BEST = 2.0
 
 
-def _list_moving_targets(
-    bands: BandOptions | None, targets: Sequence[Target], kinds: Sequence[IntervalKind]
-) -> dict[int, Target]:
-    """Return the targets by their numbers whose intervals are of a threshold that moves."""
-    if bands is None or not bands.moving:
-        return {}
-    is_of_model = [kind == "model" for kind in kinds] or [True] * len(targets)
-    return {number: target for number, target in enumerate(targets) if is_of_model[number]}
+def _find_examples_by_choice(target: Target, *, corrected: bool) -> pl.Expr | None:
+    """Return how many examples a threshold may owe to its choice; None for none."""
+    if not target.is_found_in_sample or target.criterion == "recall":
+        return None  # as likely too high as too low: the positives that are found are a share of all
+    if target.maximized is None:
+        return pl.lit(_N_ON_ROW)
+    n_hits = pl.col("recall") * pl.col(EffectiveSize.N_POS)
+    return None if corrected else pl.max_horizontal(_LEAST_OF_BEST, n_hits ** (1 / 3))
 
 
 def build_points_table(
@@ -192,22 +176,19 @@ def build_points_table(
     promise = targets[0].promise
     table = table if bands is None else table.require_example_counts()
     shown_metrics = list_shown_metrics(metrics, bands, per=per, long=long)
-    bands, kinds = _choose_bands(bands, targets, table)
-    bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown_metrics)
+    if bands is not None:
+        bands = curve_table.fit_bands(bands, grid, table, shown_metrics)
+        bands = replace(bands, has_choices=bands.shown_with == "points" and bands.band != "simultaneous")
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
-    moving_targets = _list_moving_targets(bands, targets, kinds)
-    search = _choose_search(grid, targets, moving_targets.values(), bands, design)
+    search = _choose_search(grid, targets, bands, design)
     points = _find_points(search, targets)
-    if bands is not None and moving_targets:
+    if bands is not None and bands.moving:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         full_search = replace(search, has_many_etas=False) if design.weighted else search
-        points = row_search.add_moved_rates(points, full_search, moving_targets, bands)
-    if kinds:
-        is_moving = _pick(kind == "model" for kind in kinds).alias(TargetRow.IS_MOVING)
-        points = points.with_columns(is_moving, interval_of=_pick(kinds))
+        points = row_search.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     thresholds_of_target = row_search.list_frame_targets(targets)
@@ -220,6 +201,9 @@ def build_points_table(
     checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.sweep_rows, design)
+    if bands is not None and bands.has_choices:
+        n_by_choice = (_find_examples_by_choice(target, corrected=bands.corrected) for target in targets)
+        points = points.with_columns(_pick(n_by_choice, pl.lit(0.0)).alias(TargetRow.N_BY_CHOICE))
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
@@ -232,7 +216,6 @@ def build_points_table(
 def _choose_search(
     grid: EtaTable,
     targets: Sequence[Target],
-    moving_targets: Collection[Target],
     bands: BandOptions | None,
     design: Design,
 ) -> row_search.RowSearch:
@@ -242,7 +225,9 @@ def _choose_search(
     is_near_corner = keep_blocks(design.table) if can_use_blocks else None
     if is_near_corner is None:
         return build()
-    moved_targets = [] if bands is None else row_search.move_targets(moving_targets, bands)
+    moved_targets: list[Target] = []
+    if bands is not None and bands.moving:
+        moved_targets = row_search.move_targets(targets, bands)
     return build(among=build(among=is_near_corner).find_blocks([*targets, *moved_targets]))
 
 
@@ -483,9 +468,7 @@ def _add_doubts(
         doubt_of_reason[f"few {bands.sample.units}"] = n_units < _FEW_CLUSTERS
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
-        doubt_of_reason["equal scores"] = (
-            is_coarse & pl.col(TargetRow.IS_MOVING) if bands.moves == "some" else is_coarse
-        )
+        doubt_of_reason["equal scores"] = is_coarse
     if targets[0].is_joined and targets[0].promise is None:
         doubt_of_reason["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.

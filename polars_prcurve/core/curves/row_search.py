@@ -27,7 +27,7 @@ there; see `confidence.point_intervals`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -309,14 +309,14 @@ def add_eta_ends(pairs: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: BandOptio
 
 
 def add_moved_rates(
-    points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
+    points: pl.LazyFrame, search: RowSearch, targets: Sequence[Target], bands: BandOptions
 ) -> pl.LazyFrame:
-    """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    rate_ends, moved_targets = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
+    """Add MOVED_RATES to the points of targets from rows that have rate limits."""
+    rate_ends, moved_targets = _list_ends(targets, bands), move_targets(targets, bands)
     rate_rows = search.sweep_rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
-    values_beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
+    values_beyond = (1.0 if target.takes_first else 0.0 for target in targets)
     # A moved target has a number for its end of a rate in that of its target.
     moved_number, n_ends = pl.col(TARGET_NUMBER), len(rate_ends)
     moved_points = search.choose_rows(moved_targets).join(rate_rows, on=ROW_NUMBER, how="left")
@@ -336,8 +336,6 @@ def add_moved_rates(
             value_at_end = pl.col(moved_column).filter(pl.col(_END) == end_number).first()
             columns.append(value_at_end.fill_null(beyond_value).alias(column))
     moved_points = moved_points.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
-    target_numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
-    moved_points = moved_points.with_columns(target_numbers.alias(TARGET_NUMBER))
     points = points.join(moved_points, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     if not bands.moves_with_eta or len(rate_ends) > len(_LIMITS):
         return points
@@ -348,13 +346,13 @@ def add_moved_rates(
     return points.with_columns(pl.col(name).alias(column) for column, name in unmoved_rates.items())
 
 
-def _list_ends(targets: Collection[Target], bands: BandOptions) -> list[tuple[str, str]]:
+def _list_ends(targets: Sequence[Target], bands: BandOptions) -> list[tuple[str, str]]:
     """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
     has_eta_ends = bands.moves_with_eta and any(target.depends_on_eta for target in targets)
     return [*_LIMITS, *_ETA_ENDS] if has_eta_ends else _LIMITS
 
 
-def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:
+def move_targets(targets: Sequence[Target], bands: BandOptions) -> list[Target]:
     """Return each target at each of these ends."""
     ends = _list_ends(targets, bands)
     return [_move_target(target, *end) for target in targets for end in ends]

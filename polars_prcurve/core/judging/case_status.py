@@ -57,9 +57,8 @@ class Candidate:
 
     @property
     def value(self) -> float:
-        """The value by which the model is judged, without the optimism of a maximum."""
-        merit = self.merit
-        return float(merit.value if merit.corrected is None else merit.corrected)
+        """The value by which the model is judged."""
+        return float(self.merit.value)
 
     @property
     def precision_at_half(self) -> Estimate:

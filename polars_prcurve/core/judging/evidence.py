@@ -162,9 +162,7 @@ def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     if not goal.is_joint or goal.guarantee is not None:  # the interval is of the promised threshold
         return points
     points_of_targets = request.table.operating_points(request.eta, **arguments)
-    return _carry_binding_intervals(
-        points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps))
-    )
+    return _add_binding_targets(points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps)))
 
 
 def _collect_rates(
@@ -191,19 +189,14 @@ def _collect_rates(
     return rate_points
 
 
-def _carry_binding_intervals(joint_points: pl.DataFrame, single_points: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of all targets, with intervals that hold their values and those that may bind."""
+def _add_binding_targets(joint_points: pl.DataFrame, single_points: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of all targets, with BINDING, those that may bind."""
     keys = joint_points.columns[: joint_points.columns.index("criterion")]
     points_by_case: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for point in single_points.iter_rows(named=True):
         if point["threshold"] is not None:
             points_by_case.setdefault(tuple(point[key] for key in keys), []).append(point)
-    limit_columns = [
-        column
-        for column in joint_points.columns
-        if column.endswith(("_low", "_high")) and column not in keys
-    ]
-    merged_points = []
+    binding_targets = []
     for joint_point in joint_points.iter_rows(named=True):
         points: list[dict[str, Any]] = []
         if joint_point["threshold"] is not None:
@@ -213,21 +206,15 @@ def _carry_binding_intervals(joint_points: pl.DataFrame, single_points: pl.DataF
         points_there = [point for point in points if point["threshold"] == joint_point["threshold"]]
         recall_highs = (read_estimate(point, "recall").high or 1.0 for point in points_there)
         highest_recall = max(recall_highs, default=joint_point["recall"])
-        binding_points = [
-            point for point in points if (read_estimate(point, "recall").low or 0.0) <= highest_recall
-        ]
-        for limit_column in limit_columns if binding_points else ():
-            value_column, _, side = limit_column.rpartition("_")
-            limits = [*(point[limit_column] for point in binding_points), joint_point[value_column]]
-            known_limits = [limit for limit in limits if limit is not None]
-            joint_point[limit_column] = (min if side == "low" else max)(known_limits, default=None)
-        if binding_points:
-            joint_point["interval_of"] = "model"
-        merged_points.append(
-            {**joint_point, EvidenceColumn.BINDING: [point["criterion"] for point in binding_points]}
+        binding_targets.append(
+            [
+                point["criterion"]
+                for point in points
+                if (read_estimate(point, "recall").low or 0.0) <= highest_recall
+            ]
         )
-    return pl.DataFrame(
-        merged_points, schema=joint_points.schema | {EvidenceColumn.BINDING: pl.List(pl.String)}
+    return joint_points.with_columns(
+        pl.Series(EvidenceColumn.BINDING, binding_targets, dtype=pl.List(pl.String))
     )
 
 
@@ -314,14 +301,11 @@ def _add_leads_by_intervals(
     points = case_rows
     if level != request.confidence:
         points = _collect_points(replace(request, confidence=level), n_events)
-    # Best values are those without optimism.
-    corrected_column = f"{merit_column}_corrected"
-    value_column = corrected_column if corrected_column in points.columns else merit_column
     signed_limit_exprs = [pl.col(f"{merit_column}_{end}") * sign for end in ("low", "high")]
     low, high = signed_limit_exprs if sign > 0 else signed_limit_exprs[::-1]
     point_keys = [*keys, model_column]
     merits = points.select(
-        *point_keys, (pl.col(value_column) * sign).alias("v"), low.alias("l"), high.alias("h")
+        *point_keys, (pl.col(merit_column) * sign).alias("v"), low.alias("l"), high.alias("h")
     )
     other_merits = merits.rename({"v": "v2", "l": "l2", "h": "h2", model_column: RESERVED})
     merit_pairs = merits.join(other_merits, on=keys, nulls_equal=True)

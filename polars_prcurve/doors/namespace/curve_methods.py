@@ -254,14 +254,14 @@ class CurveMethods(BoundTable[F], path="prc"):
             One row per prevalence, for the lowest threshold that meets all targets; nulls if none does.
             With `guarantee` all n promises hold together, each at the level `1 - (1 - guarantee) / n`.
         confidence
-            A level, or `intervals(...)`: adds an interval to each metric, of what the column
-            `interval_of` says. `"threshold"`: what this threshold does, as it stands; for `threshold=`,
-            `guarantee`, `together`, fields, published points, and `intervals(simultaneous=True)`, which
-            holds however the threshold was found. `"model"`: how good the model is at a target that was
-            searched for, such as `recall=0.8`, since another sample would find another threshold.
-            `"best"`: what `maximize` found, less its optimism, since chance helped to choose it, by a
-            bootstrap, which needs a DataFrame (Harrell et al. 1996). For what a threshold that was found
-            will do, pass it back as `threshold=points`, best with new rows.
+            A level, or `intervals(...)`: adds to each metric an interval of what this threshold does.
+            One that was found here owes something to chance, which the interval counts: its worse end is
+            also that of a true positive less and a false alert more, and for `maximize` of 2, or of the
+            cube root of `tp`; thresholds of `recall` owe nothing. What a target fixes, such as recall at
+            `recall=`, has an interval, too. `threshold=` is for thresholds from elsewhere: they owe
+            nothing to these rows. How good the *model* is at a target, `summary` and `compare` say.
+            `intervals(method="bootstrap")` takes from what `maximize` found its optimism (Harrell et al.
+            1996), of a DataFrame.
         per
             A number of events, such as 2_000_000 a day, which `alerts` needs: adds alerts among them.
 
@@ -274,7 +274,6 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`
         - `target`: Float64, the number given; null for `maximize` and `together`
         - `threshold`: as in the table
-        - with `confidence`, `interval_of`: String, `threshold`, `model` or `best`
         - with `guarantee`, `guarantee`: Float64, the level
         - with `guarantee`, `holds_from`, `holds_to`: as in the table, the ends of the stretch of
           thresholds for which the promise holds at once; null if none is found
@@ -288,7 +287,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `per`, `alerts`, `true_alerts`, `missed`: Float64, among `per` events the expected alerts,
           those that are right, and the positives that raise none
         - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
-          `<metric>_low`, `<metric>_high`: Float64, as in `curve`. If something is maximized,
+          `<metric>_low`, `<metric>_high`: Float64, as in `curve`. With `method="bootstrap"`
           `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
         - with `confidence`, `above_chance`: Boolean, as in `summary`; null with weights or clusters, too
         - with `confidence`, `reliable`: Boolean, whether intervals are known to hold as often as they
@@ -545,12 +544,6 @@ class CurveMethods(BoundTable[F], path="prc"):
 
 
 def _choose_correction(question: Question) -> Intervals | None:
-    """Return the bootstrap that corrects what was maximized; None where nothing is corrected."""
+    """Return the bootstrap that corrects what was maximized; None if none is asked for."""
     certainty = question.certainty
-    if certainty is None or certainty.method == "bootstrap":
-        return certainty
-    is_plain = certainty.method == "analytic" and not certainty.simultaneous
-    has_no_formula = question.has_parts or question.columns.points is not None
-    if question.targets.get("maximize") is None or not is_plain or has_no_formula:
-        return None
-    return Intervals(certainty.level, "bootstrap", seed=0)  # equal tables give equal results
+    return certainty if certainty is not None and certainty.method == "bootstrap" else None

@@ -179,8 +179,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             question.require_certainty().level,
             None if columns.model is None else name_column(columns.model),
             type(ranked_table),
-            compares_intervals=goal.maximized is not None
-            or (columns.cluster is not None and not goal.is_of_curve),
+            compares_intervals=goal.maximized is not None,
             dropped_rows=count_rows_left_out(question),
             is_published=columns.points is not None,
             unweighted_table=None if columns.weight is None else ranked_table(weight=None),

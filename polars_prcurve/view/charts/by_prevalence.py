@@ -273,14 +273,8 @@ class _LineChart:
             shade_text = label_formats.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
-            interval_kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
-            suffix_of_kind = {
-                "threshold": " for a fixed threshold",
-                "model": " of a model at its target",
-            }
-            has_one_kind = "target" in curve_rows.columns and len(interval_kinds) == 1
             sentences.append(
-                shade_text + (suffix_of_kind.get(interval_kinds.pop(), "") if has_one_kind else "")
+                shade_text + (" of each threshold" if "target" in curve_rows.columns else "")
             )
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             sentences.append("Dotted: not reliable, since too few examples decide")

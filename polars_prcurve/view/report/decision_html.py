@@ -229,10 +229,8 @@ def describe_intervals(findings: Findings) -> str:
     goal = findings.goal
     if goal.is_of_curve:
         return "Intervals are of the model: another test would choose another score."
-    if goal.guarantee is not None or "threshold" in goal.targets:
+    if "threshold" in goal.targets:
         return "Intervals are of this score as it stands."
-    if goal.maximized is not None:
-        return "Values are corrected for the score having been sought on the test."
     return "Intervals count that the score was found on the test."
 
 

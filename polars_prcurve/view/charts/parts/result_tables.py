@@ -387,9 +387,7 @@ def _read_values(
     chart_name: str, table: pl.DataFrame, columns_after_eta: list[str], made_by: str
 ) -> list[list[pl.Series]]:
     """Return `metric`, `value` and its interval: once for a long table, else once per metric column."""
-    shared_series = [
-        table.get_column(name) for name in ("reliable", "interval_of") if name in columns_after_eta
-    ]
+    shared_series = [table.get_column("reliable")] if "reliable" in columns_after_eta else []
     if "metric" in columns_after_eta and "value" in columns_after_eta:
         column_names = [name for name in ("metric", "value", "low", "high") if name in columns_after_eta]
         return [[*(table.get_column(name) for name in column_names), *shared_series]]
