@@ -470,7 +470,7 @@ def test_intervals_of_areas_are_those_of_scores_in_classes() -> None:
     coarse = DF.sort("score").join_asof(steps, on="score", strategy="backward")
     asked: dict[str, Any] = {
         "by": "g",
-        "metrics": ["average_precision", "roc_auc", "pr_auc", metrics.precision_at_recall(0.7)],
+        "metrics": ["average_precision", "roc_auc", "pr_auc"],
         "confidence": 0.95,
     }
     expected = coarse.prc.summary(ETAS, score="step", **asked)

@@ -412,22 +412,16 @@ def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
 
 
 def test_metrics_without_an_error_stand_beside_those_with_one() -> None:
-    """Metrics without influences have no error among clusters, or at a recall that of Student."""
+    """Metrics without influences have no error among clusters."""
     df = patients().with_columns(other=pl.col("score") + pl.col("w") * 0.5)
     long = df.prc.unpivot_scores(["score", "other"], name="m", row="row", score="s")
-    names = [*NAMES, "pr_auc", metrics.precision_at_recall(0.5)]
+    names = [*NAMES, "pr_auc"]
     for paired in (True, False):
         asked: dict[str, Any] = {"model": "m", "score": "s", "paired": paired, "cluster": "patient"}
         asked |= {"id": "row"} if paired else {}
         found = long.prc.compare(0.2, metrics=names, **asked)
         assert_same(found.head(2), long.prc.compare(0.2, metrics=NAMES, **asked))
-        assert found["standard_error"].is_null().to_list() == [False, False, True, paired]
-    difference, error, p_value = found.select("difference", "standard_error", "p_value").row(3)
-    rows = long.filter(m="score").group_by("patient").agg(pl.len(), pl.col("label").sum())
-    n_pos, n_neg = rows["label"], rows["len"] - rows["label"]
-    freedom = min(float(n.sum() ** 2 / (n * n).sum()) for n in (n_pos, n_neg)) - 1
-    frame = pl.select(z=normal_from_student(pl.lit(abs(difference) / error), pl.lit(freedom)))
-    assert p_value == pytest.approx(2 * NormalDist().cdf(-frame["z"].item()), rel=1e-5)
+        assert found["standard_error"].is_null().to_list() == [False, False, True]
 
 
 def test_every_row_a_cluster_is_hardly_a_change() -> None:
@@ -436,22 +430,11 @@ def test_every_row_a_cluster_is_hardly_a_change() -> None:
     asked: Any = {"metrics": names, "confidence": 0.95}
     plain, clustered = df.prc.summary(0.1, **asked), df.prc.summary(0.1, cluster="row", **asked)
     for name in ("value", "standard_error", "low", "high"):
-        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.01)
+        expected = plain[name].fill_null(0.0).to_list()
+        assert clustered[name].fill_null(0.0).to_list() == pytest.approx(expected, rel=0.01)
     # Few of them may carry an error, which flags of clusters tell.
     assert (clustered["reliable"] <= plain["reliable"]).all()
     assert set(clustered.filter(reliable=False)["why"]) <= {*plain["why"], "few clusters"}
-
-
-def test_precision_at_a_recall_by_definition() -> None:
-    """From rates at each threshold: how sure fpr is, and how far recall may move the threshold."""
-    df = patients(16).with_columns(pl.col("score").round(1))
-    recall, confidence, eta = 0.6, 0.9, 0.2
-    name: Any = metrics.precision_at_recall(recall)
-    asked: Any = {"metrics": name, "confidence": confidence, "cluster": "patient"}
-    row = df.prc.summary(eta, **asked).row(0, named=True)
-    rows = [oracle_clusters.ClusterRow(*r) for r in df.select("score", "label", "patient").iter_rows()]
-    found = oracle_clusters.precision_at_recall(rows, recall, eta, confidence)
-    assert [row["low"], row["high"]] == pytest.approx(found[1:], rel=1e-9)
 
 
 def test_the_bootstrap_of_clusters_has_the_same_error() -> None:

@@ -100,6 +100,49 @@ def test_so_it_is_of_expressions_arrays_and_scorers(metric: CurveMetric) -> None
             assert found == pytest.approx(math.nan if value is None else value, rel=1e-15, nan_ok=True)
 
 
+CONFIDENT = {"plain": {}, "weights": {"weight": "w"}, "clusters": {"cluster": "id"}}
+
+
+@pytest.mark.parametrize("name", CONFIDENT)
+def test_values_with_intervals_are_those_without(name: str) -> None:
+    words: dict[str, Any] = CONFIDENT[name]
+    found = DF.prc.summary([0.01, None], metrics=AT_TARGETS, confidence=0.9, **words)
+    words = {word: column for word, column in words.items() if word != "cluster"}
+    plain = DF.prc.summary([0.01, None], metrics=AT_TARGETS, **words)
+    assert_same(found.select(plain.columns), plain)
+    lazy = DF.lazy().prc.summary([0.01, None], metrics=AT_TARGETS, confidence=0.9, **CONFIDENT[name])
+    for engine in ("in-memory", "streaming"):
+        assert_same(lazy.collect(engine=engine), found)
+
+
+def test_models_are_compared_by_them_as_at_the_target() -> None:
+    asked: dict[str, Any] = {"score": ["score", "w"], "eta": [0.01, 0.3], "confidence": 0.9}
+    metrics_asked = [AT_TARGETS[0], "roc_auc", *AT_TARGETS[1:], "average_precision"]
+    found = prc(DF).compare(metrics=metrics_asked, **asked)
+    names = [metric if isinstance(metric, str) else metric.name for metric in metrics_asked]
+    assert found["metric"].to_list() == names * 2
+    for metric in AT_TARGETS:
+        at_target = metric.recipe.at_target
+        target = {at_target.word: at_target.value}
+        target |= {"per": at_target.per} if at_target.word == "alerts" else {}
+        of_points = prc(DF).compare(metrics=at_target.metric, **target, **asked)
+        assert_same(found.filter(metric=metric.name).drop("metric"), of_points.drop("metric"))
+        ranking = prc(DF).ranking(metric=metric, **asked)
+        of_points = prc(DF).ranking(metric=at_target.metric, **target, **asked)
+        assert_same(ranking, of_points)
+
+
+def test_where_no_interval_is_known() -> None:
+    asked: dict[str, Any] = {"metrics": AT_TARGETS, "confidence": 0.9, "eta": 0.1}
+    for table, words in (
+        (POINTS, {"cells": ("tp", "fp", "fn", "tn")}),
+        (DF, {"cluster": "id", "weight": "w"}),
+    ):
+        found = prc(table).summary(**asked, **words)
+        assert found["low"].null_count() == found["high"].null_count() == found.height
+        assert found["value"].null_count() < found.height
+
+
 def test_a_line_between_two_thresholds_is_no_threshold() -> None:
     """Of scores in whole numbers the row that reaches a recall may flag many more."""
     table = pl.DataFrame({"score": [2] * 10 + [1] * 90, "label": [1] * 4 + [0] * 6 + [1] * 6 + [0] * 84})

@@ -162,6 +162,7 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
     models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
+    check_summaries(df, eta, AT_TARGET[target](value), models)
     found = df.prc.compare(eta, score=["a", "b"], **asked)
     long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
     apart = long.prc.compare(model="model", paired=False, eta=eta, **asked)
@@ -181,6 +182,33 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
             by_itself = a[0] - b[0] + sign * math.hypot(d, e)
             assert of_apart[end] == pytest.approx(by_itself, rel=1e-6, abs=1e-6)
         assert row["standard_error"] is row["p_value"] is None
+
+
+AT_TARGET: dict[str, Callable[[float], list[metrics.CurveMetric]]] = {
+    "recall": lambda value: [metrics.precision_at_recall(value)],
+    "precision": lambda value: [metrics.recall_at_precision(value)],
+    "fpr": lambda value: [metrics.recall_at_fpr(value), metrics.precision_at_fpr(value)],
+    "predicted_positive_rate": lambda value: [
+        metrics.recall_at_alerts(value, 1),
+        metrics.precision_at_alerts(value, 1),
+    ],
+}
+
+
+def check_summaries(
+    df: pl.DataFrame, eta: float, asked: list[metrics.CurveMetric], models: list[Any]
+) -> None:
+    """Hold the interval of each model by itself to the loop."""
+    for score, model in zip("ab", models, strict=True):
+        found = df.prc.summary(eta, score=score, metrics=asked, confidence=0.9)
+        for row in found.to_dicts():
+            expected = None if model is None else model[0][row["metric"].partition("_")[0]]
+            ends = [row[name] for name in ("value", "low", "high")]
+            assert row["standard_error"] is None
+            if expected is None:
+                assert ends == [None] * 3
+            else:
+                assert ends == pytest.approx(expected[:3], rel=1e-6, abs=1e-6)
 
 
 def two_models(n: int = 4000, seed: int = 3) -> pl.DataFrame:

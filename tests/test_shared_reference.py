@@ -212,21 +212,6 @@ def correlate_area(tables: Tables, eta: float) -> float:
     return shared / math.sqrt(own * variance)
 
 
-def test_where_no_influence_is_known_both_distances_add_up() -> None:
-    tables = Tables([40, 30, 15, 10, 5], [10, 40, 150, 300, 500], [400, 900, 3_000, 6_000, 9_700])
-    metric = metrics.precision_at_recall(0.5)
-    shared, apart = tables.ask("summary", metrics=metric, confidence=LEVEL)
-    eta = shared["eta"][0]
-    test = tables.build_test().prc(counts=("n_pos", "n_neg"))
-    exact = test.summary(eta, metrics=metric, confidence=LEVEL).to_dicts()[0]
-    row, other = shared.to_dicts()[0], apart.to_dicts()[0]
-    middle = scale(row["value"], (0, 1))
-    for end in ("low", "high"):
-        of_sample, both = (abs(scale(x[end], (0, 1)) - middle) for x in (exact, other))
-        of_eta = math.sqrt(both**2 - of_sample**2)
-        assert abs(scale(row[end], (0, 1)) - middle) == pytest.approx(of_sample + of_eta, rel=1e-9)
-
-
 # Who may ask ----------------------------------------------------------------------------------
 
 

@@ -11,7 +11,6 @@ from .held import Sentence, Stored, count, find_ends, least, mean, most, standar
 
 PAGE = "coverage"
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
-AT_RECALL = col("metric").str.starts_with("precision_at_recall")
 HALF_MARKED = col("marked") >= 0.5
 ANY, KNOWN = col("cell") >= 0, col("coverage").is_not_null()
 FEW_MARKED = col("marked") < 0.5
@@ -58,7 +57,6 @@ QUANTITY, BY_PLAN = col("quantity"), col("labels") == "by plan"
 AREAS: list[Sentence] = [
     hold_row("average precision", "areas", IS_AP),
     hold_row("ROC AUC", "areas", IS_ROC),
-    hold_row("precision at a recall", "areas", AT_RECALL),
     hold_row("average precision, by bootstrap", "bootstrap", IS_AP),
     hold_row("recall at an fpr, by bootstrap", "recall_at_fpr"),
     hold_row("average precision at the own prevalence", "cohorts", IS_AP),
@@ -83,7 +81,7 @@ BANDS: list[Sentence] = [
     hold_points("all thresholds at once: both rates, no ties", "everywhere", ("rates",), ~TIED),
     hold_points("all thresholds at once: precision", "everywhere", ("simultaneous",)),
     hold_points("the default band, at all thresholds", "everywhere", ("default",)),
-    hold_row("the model at a target", "sought_values", PLAIN),
+    hold_row("metrics at a target", "sought_values", PLAIN),
     hold_row("the same, rounded scores", "sought_values", ROUNDED),
     hold_row("the same, weights", "sought_values", WEIGHTED),
     hold_row("at the own prevalence", "cohort_points"),
@@ -92,7 +90,7 @@ BANDS: list[Sentence] = [
     hold_row("the same, weights", "weighted_cohorts"),
     hold_row("the same, clusters", "clustered_cohorts"),
     hold_points("eta is k of n, eight metrics", "sampled_eta_points", SAMPLED_ETA),
-    hold_points("the model at a target, where eta is an estimate", "sought_at_estimates", ("coverage",)),
+    hold_points("metrics at a target, where eta is an estimate", "sought_at_estimates", ("coverage",)),
     hold_row("net benefit of 200 rows or more, risks below 0.6", "decision_curves", BELOW_60_PERCENT, flag=False),
     hold_points("rows sampled by score: precision", "bought_bands", ("precision",)),
     hold_points("rows sampled by score: fpr", "bought_bands", ("fpr",)),
@@ -248,8 +246,8 @@ FAILURES: list[Sentence] = [
         TABLE(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
     ),
     Sentence(
-        PAGE, "Where fewer than half are marked, the marked ones hold in {} % for average precision, {} % for precision at a recall and {} % for ROC AUC; they are {} % of all that is marked.",
-        *(TABLE(weighted("coverage_of_marked", kind, FEW_MARKED)) for kind in (IS_AP, AT_RECALL, IS_ROC)),
+        PAGE, "Where fewer than half are marked, the marked ones hold in {} % for average precision and {} % for ROC AUC; they are {} % of all that is marked.",
+        *(TABLE(weighted("coverage_of_marked", kind, FEW_MARKED)) for kind in (IS_AP, IS_ROC)),
         TABLE(100 * col("marked").filter(FEW_MARKED).sum() / col("marked").sum()),
     ),
     Sentence(PAGE, "With 20 positives an interval of ROC AUC may miss {:.0f} %.", TABLE(100 - least("coverage", IS_ROC, col("n_pos") == 20))),
@@ -266,10 +264,6 @@ FAILURES: list[Sentence] = [
         PAGE, "with rows taken as independent, areas of clusters hold in as few as {} % (`cluster_areas`), bands in {} % (`cluster_bands`), and promises are broken in up to {} % (`clustered_promises`).",
         Stored("cluster_areas")(least("without_cluster")), Stored("cluster_bands")(least(pl.min_horizontal([f"without_{name}" for name in CLUSTERED]))),
         Stored("clustered_promises")(most("broken_by_independent")),
-    ),
-    Sentence(
-        PAGE, "At a target, the interval of the threshold as it stands holds what the model has there in {} % on average (`sought_values`).",
-        Stored("sought_values")(mean("coverage_as_it_stands", HALF_MARKED)),
     ),
     Sentence(
         PAGE, "Where 2 to 5 % of test sets are marked, chance picked them, and as few as {} % (`areas`) or {} % (`differences`) of the marked ones hold.",

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from polars_prcurve import intervals, metrics
+from polars_prcurve import intervals
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
 from .populations import (
@@ -34,7 +34,6 @@ from .populations import (
 
 ETAS = (0.1, 0.01, 0.001)
 ASKED: list[Any] = ["average_precision", "roc_auc"]
-ASKED += [metrics.precision_at_recall(recall) for recall in (0.5, 0.8)]
 
 
 AREA_SIZES = [*SIZES, (30, 600), (30, 5_000), (300, 600)]

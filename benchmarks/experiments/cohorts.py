@@ -14,7 +14,15 @@ from polars_prcurve.core.metrics.metric_lookup import find_point_metric
 
 from .areas import COHORTS, Cohort, draw_cohort
 from .designs import EFFECTS
-from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
+from .experiment import (
+    CONFIDENCE,
+    Row,
+    experiment,
+    hold_point,
+    list_at_target,
+    measure_coverage,
+    split_sets,
+)
 from .populations import CALIBRATED, GUMBEL, HARD, Floats, Model, normal
 
 SHOWN = (
@@ -81,28 +89,30 @@ def find_target_recall(model: Model, criterion: str, value: float, eta: float) -
 
 @experiment([cell for cell in COHORTS if cell.model.levels is None], 4_000)
 def measure_cohort_targets(cell: Cohort, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Intervals of the model at a target, at a prevalence that was counted, and as if it were said."""
+    """Metrics at targets, at a prevalence that was counted, and as if it were said."""
     reached = {name: find_target_recall(cell.model, name, of, cell.eta) for name, of in TARGETS.items()}
     targets = {name: TARGETS[name] for name, recall in reached.items() if recall is not None}
-    names = ("recall", *SHOWN[:3], "mcc", "net_benefit(0.05)")
+    at_targets = {name: list_at_target(name, value) for name, value in targets.items()}
+    asked: dict[str, Any] = {"by": "set", "confidence": CONFIDENCE}
+    asked["metrics"] = [metric for of_target in at_targets.values() for metric in of_target.values()]
     counted, said = [], []
     for sets in split_sets(n_sets, cell.n):
         drawn = draw_cohort(cell, sets, rng)
-        asked = hold_own(cell, names, **targets)
-        counted.append(drawn.prc.operating_points(**asked))
+        counted.append(drawn.prc.summary(**asked))
         own = drawn.group_by("set").agg(eta=pl.col("label").mean())
-        said.append(drawn.prc.operating_points(own, **asked))
-    for criterion, name in product(targets, names):
-        if name == criterion:
-            continue
+        said.append(drawn.prc.summary(own, **asked))
+    for criterion, of_target in at_targets.items():
         recall = reached[criterion]
         assert recall is not None
-        truth = find_truth(name, cell.model, recall, cell.eta)
-        found, fixed = (pl.concat(parts).filter(criterion=criterion) for parts in (counted, said))
-        where = {"model": cell.model.name, "n": cell.n, "eta": cell.eta}
-        where |= {"at": f"{criterion} {targets[criterion]:g}", "metric": name}
-        where["as_said"] = hold_point(fixed, name, truth)["coverage"]
-        yield where | hold_marked(found, name, truth)
+        for name, metric in of_target.items():
+            truth = find_truth(name, cell.model, recall, cell.eta)
+            found, fixed = (pl.concat(parts).filter(metric=metric.name) for parts in (counted, said))
+            where = {"model": cell.model.name, "n": cell.n, "eta": cell.eta}
+            where |= {"at": f"{criterion} {targets[criterion]:g}", "metric": name}
+            where["as_said"] = measure_coverage(fixed, truth)["coverage"]
+            shares = measure_coverage(found, truth)
+            del shares["width"]
+            yield where | shares
 
 
 # Decision curves ------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from polars_prcurve import metrics
-
 from .areas import measure_rejections
 from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
 from .populations import AREAS, MODELS, Cell, count_frame, normal, precision
@@ -84,7 +82,7 @@ def draw_bought(cell: Bought, sets: int, rng: np.random.Generator) -> pl.DataFra
 @experiment(BOUGHT)
 def measure_bought_areas(cell: Bought, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of areas from weighted labels, by metric and prevalence."""
-    asked: list[Any] = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)]
+    asked: list[Any] = ["average_precision", "roc_auc"]
     etas = [0.001, 0.01, 0.1, 0.5]
     found = pl.concat(
         draw_bought(cell, sets, rng)
@@ -182,8 +180,7 @@ CLUSTER_ETAS = (0.01, 0.1, 0.5)
 @experiment([Clustered(*size, mixed) for mixed, size in product((False, True), CLUSTER_SIZES)])
 def measure_cluster_areas(cell: Clustered, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of areas of clustered rows, without `cluster=` and with it."""
-    at_recalls = [metrics.precision_at_recall(recall) for recall in (0.5, 0.8)]
-    names: Any = ["average_precision", "roc_auc", *at_recalls]
+    names: Any = ["average_precision", "roc_auc"]
     asked: Any = {"metrics": names, "confidence": CONFIDENCE, "by": "set"}
     found: dict[Any, list[pl.DataFrame]] = {None: [], "patient": []}
     for sets in split_sets(n_sets, 2 * cell.patients * cell.rows):
@@ -192,9 +189,8 @@ def measure_cluster_areas(cell: Clustered, n_sets: int, rng: np.random.Generator
             summary = drawn.prc.summary(list(CLUSTER_ETAS), cluster=cluster, **asked)
             parts.append(summary.select("eta", "metric", "low", "high", "reliable"))
     plain, clustered = (pl.concat(parts) for parts in found.values())
-    # Precision at a recall has the interval of fpr, which holds alike at all prevalences.
     cases = [("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)]
-    for name, eta in [*cases, *((metric.name, 0.1) for metric in at_recalls)]:
+    for name, eta in cases:
         truth = AREAS[name](NORMAL_2, eta)
         without = measure_coverage(plain.filter(metric=name, eta=eta), truth)["coverage"]
         of = measure_coverage(clustered.filter(metric=name, eta=eta), truth)

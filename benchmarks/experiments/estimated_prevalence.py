@@ -16,7 +16,15 @@ from scipy import stats
 from polars_prcurve import PrcWarning, eta_from_sample, metrics
 
 from .areas import draw_two_models
-from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
+from .experiment import (
+    CONFIDENCE,
+    Row,
+    experiment,
+    hold_point,
+    list_at_target,
+    measure_coverage,
+    split_sets,
+)
 from .populations import (
     AREAS,
     BETA,
@@ -99,11 +107,7 @@ def measure_sampled_eta_areas(cell: Any, n_sets: int, rng: np.random.Generator) 
     """Intervals of areas with an eta from a sample; `as_fixed` with eta as a number."""
     model, (n_pos, n_neg, eta, events) = cell
     place = Cell(model, n_pos, n_neg)
-    asked: Any = [
-        "average_precision",
-        metrics.precision_at_recall(0.5),
-        metrics.precision_at_recall(0.8),
-    ]
+    metric = "average_precision"
     found: dict[str, list[pl.DataFrame]] = {"fixed": [], "sampled": []}
     for sets in split_sets(n_sets, 2 * n_pos + 1):
         drawn = draw_short(place, sets, rng)
@@ -111,15 +115,14 @@ def measure_sampled_eta_areas(cell: Any, n_sets: int, rng: np.random.Generator) 
         for kind, parts in found.items():
             etas = samples.select("set", "eta") if kind == "fixed" else samples
             summary = drawn.prc.summary(
-                etas, metrics=asked, confidence=CONFIDENCE, by="set", counts=("n_pos", "n_neg")
+                etas, metrics=metric, confidence=CONFIDENCE, by="set", counts=("n_pos", "n_neg")
             )
-            parts.append(summary.select("metric", "low", "high", "reliable"))
+            parts.append(summary.select("low", "high", "reliable"))
     fixed, sampled = (pl.concat(parts) for parts in found.values())
-    for metric in ("average_precision", "precision_at_recall(0.5)", "precision_at_recall(0.8)"):
-        truth = AREAS[metric](model, eta)
-        row = place.row | {"eta": eta, "events": events, "metric": metric}
-        row |= {"as_fixed": measure_coverage(fixed.filter(metric=metric), truth)["coverage"]}
-        yield row | measure_coverage(sampled.filter(metric=metric), truth)
+    truth = AREAS[metric](model, eta)
+    row = place.row | {"eta": eta, "events": events, "metric": metric}
+    row |= {"as_fixed": measure_coverage(fixed, truth)["coverage"]}
+    yield row | measure_coverage(sampled, truth)
 
 
 DIFFERENCES_AT = [(100, 1_000, 0.1, 100), (200, 2_000, 0.1, 2_000), (200, 2_000, 0.02, 300)]
@@ -328,7 +331,7 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
     """Metrics at an eta that is estimated with the table itself; `apart` as if with another table."""
     places = {f"recall {recall}": cell.place(recall) for recall in (0.5, 0.8)}
     names = ("precision", "f1", "npv")
-    areas: list[Any] = ["average_precision", metrics.precision_at_recall(0.5)]
+    area = "average_precision"
     points: dict[str, list[pl.DataFrame]] = {"shared": [], "apart": []}
     summaries: dict[str, list[pl.DataFrame]] = {"shared": [], "apart": []}
     for sets in split_sets(n_sets, cell.n + cell.n_pos + cell.n_neg):
@@ -341,9 +344,9 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
             with warnings.catch_warnings():  # in 1 % of the sets chance refutes what is true
                 warnings.simplefilter("ignore", PrcWarning)
                 at = test.operating_points(metrics=names, threshold=list(places.values()), **asked)
-                areas_found = test.summary(metrics=areas, **asked)
+                area_found = test.summary(metrics=area, **asked)
             points[kind].append(at.drop("set"))
-            summaries[kind].append(areas_found.drop("set"))
+            summaries[kind].append(area_found.drop("set"))
     where = {"model": cell.model.name, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
     where |= {"n": cell.n, "eta": cell.eta}
     at, at_apart = (pl.concat(parts) for parts in points.values())
@@ -358,11 +361,10 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
             row["apart"] = hold_point(other, name, truth)["coverage"]
             yield row | hold_point(found, name, truth)
     summary, summary_apart = (pl.concat(parts) for parts in summaries.values())
-    for name in ("average_precision", "precision_at_recall(0.5)"):
-        truth = AREAS[name](cell.model, cell.eta)
-        row = where | {"at": "all", "metric": name}
-        row["apart"] = measure_coverage(summary_apart.filter(metric=name), truth)["coverage"]
-        yield row | measure_coverage(summary.filter(metric=name), truth)
+    truth = AREAS[area](cell.model, cell.eta)
+    row = where | {"at": "all", "metric": area}
+    row["apart"] = measure_coverage(summary_apart, truth)["coverage"]
+    yield row | measure_coverage(summary, truth)
 
 
 # Targets at such a prevalence -----------------------------------------------------------------
@@ -393,34 +395,26 @@ def find_truth(model: Model, eta: float, target: str, value: float) -> tuple[flo
 
 @experiment(SOUGHT_AT, 400)
 def measure_sought_at_estimates(cell: Shared, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Models at targets, at an eta from a sample of 500 events, or from scores of the field.
-
-    `as_it_stands` is the interval of the threshold that was found.
-    """
-    found: dict[tuple[str, str], list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
-    names = ("precision", "recall")
+    """Metrics at targets, at an eta from a sample of 500 events, or from scores of the field."""
+    found: dict[tuple[str, str], list[pl.DataFrame]] = {}
     for sets in split_sets(n_sets, cell.n + cell.n_pos + cell.n_neg):
         labelled, scores = cell.draw(sets, rng)
         test, field = labelled.prc(by="set"), scores.prc(label=None, by="set")
         etas: dict[str, Any] = {"sample": sample_field(rng, cell.eta, 500, sets), "scores": field}
         for (source, eta), (name, target) in product(etas.items(), TARGETS.items()):
-            asked: Any = {"eta": eta, "confidence": CONFIDENCE, "metrics": names}
+            at_target = list_at_target(*next(iter(target.items())))
             with warnings.catch_warnings():  # in 1 % of the sets chance refutes what is true
                 warnings.simplefilter("ignore", PrcWarning)
-                points = test.operating_points(**target, **asked)
-                thresholds = points.select("set", "threshold")
-                stands = test.operating_points(threshold=thresholds, **asked)
-            found.setdefault((source, name), []).append((points.drop("set"), stands.drop("set")))
+                summary = test.summary(eta, metrics=[*at_target.values()], confidence=CONFIDENCE)
+            found.setdefault((source, name), []).append(summary.drop("set"))
     where = {"model": cell.model.name, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
     where |= {"n": cell.n, "eta": cell.eta}
     for (source, name), parts in found.items():
         ((target, value),) = TARGETS[name].items()
         truth = find_truth(cell.model, cell.eta, target, value)
-        points, stands = (pl.concat(part) for part in zip(*parts, strict=True))
-        for metric in names if truth is not None else ():
-            if metric == target:
-                continue
+        summary = pl.concat(parts)
+        for metric, at_target in list_at_target(target, value).items() if truth is not None else ():
             true = float(getattr(metrics, metric)(*truth, cell.eta))
             row = where | {"eta_from": source, "target": name, "metric": metric}
-            row["as_it_stands"] = hold_point(stands, metric, true)["coverage"]
-            yield row | hold_point(points, metric, true)
+            shares = measure_coverage(summary.filter(metric=at_target.name), true)
+            yield row | {kind: shares[kind] for kind in ("no_interval", "coverage", "width")}

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polars_prcurve import metrics
+
 CONFIDENCE = 0.95
 ROWS_AT_ONCE = 1_500_000
 ROUNDING = 1e-9
@@ -107,3 +109,15 @@ def hold_point(found: pl.DataFrame, name: str, truth: float) -> Row:
     return measure_coverage(
         found.select(asked).rename({f"{name}_low": "low", f"{name}_high": "high"}), truth
     )
+
+
+def list_at_target(word: str, value: float) -> dict[str, metrics.CurveMetric]:
+    """Return the curve metrics at a target, by the point metric that they are; none for some targets."""
+    arguments = (value, 1) if word == "predicted_positive_rate" else (value,)
+    ending = "alerts" if word == "predicted_positive_rate" else word
+    factories = {name: f"{name}_at_{ending}" for name in ("recall", "precision")}
+    return {
+        name: getattr(metrics, factory)(*arguments)
+        for name, factory in factories.items()
+        if factory in metrics.__all__
+    }

@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
+from polars_prcurve import metrics
+
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
 
 POSITIVES, ENDS, FALSE_PER_TRUE = (15, 50, 200), (0.3, 0.7, 0.95), (0.25, 1, 10, 100)
@@ -39,15 +41,10 @@ def measure_never_scored(cell: Any, n_sets: int, rng: np.random.Generator) -> It
     for sets in split_sets(n_sets, n_pos * end * (1 + false_per_true)):
         drawn, below = draw_returned(n_pos, n_neg, (distance, cut), sets, rng)
         table = drawn.prc(by="set", below=below)
-        areas = table.summary(metrics="average_precision", confidence=CONFIDENCE)
-        point = table.operating_points(recall=target, metrics="precision", confidence=CONFIDENCE)
-        ends = {f"precision_{name}": name for name in ("low", "high")}
-        kept = [
-            areas.select("low", "high", "reliable"),
-            point.rename(ends).select("low", "high", "reliable"),
-        ]
-        for name, part in zip(truths, kept, strict=True):
-            parts[name].append(part)
+        asked = ("average_precision", metrics.precision_at_recall(target))
+        for kept, metric in zip(parts.values(), asked, strict=True):
+            summary = table.summary(metrics=metric, confidence=CONFIDENCE)
+            kept.append(summary.select("low", "high", "reliable"))
     where = {"n_pos": n_pos, "end": end, "false_per_true": false_per_true, "distance": distance}
     for name, truth in truths.items():
         yield where | {"metric": name} | measure_coverage(pl.concat(parts[name]), truth)

@@ -17,7 +17,7 @@ from polars_prcurve import intervals, metrics
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 
-from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
+from .experiment import CONFIDENCE, Row, experiment, list_at_target, measure_coverage, split_sets
 from .populations import MODEL_NAMED, Cell, draw_flagged, draw_placed, true_rates
 
 Size = tuple[int, int]
@@ -341,7 +341,8 @@ class SoughtValue:
 
 def seek(size: Size, *, shift: float = 2.0, **how: Any) -> list[SoughtValue]:
     """Return a cell for each of the targets."""
-    return [SoughtValue(Sought(*size, *target, None, True, **how), shift) for target in SOUGHT]
+    targets = [target for target in SOUGHT if list_at_target(*target)]
+    return [SoughtValue(Sought(*size, *target, None, True, **how), shift) for target in targets]
 
 
 SOUGHT_VALUES = [
@@ -357,26 +358,21 @@ SOUGHT_VALUES = [
 
 @experiment(SOUGHT_VALUES, 3_000)
 def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Values of one model at a target, with the threshold as it stands, and with one that moves."""
-    sought = cell.sought
-    asked: dict[str, Any] = {"confidence": CONFIDENCE, "metrics": SOUGHT_METRICS, "long": True}
-    parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
+    """Metrics at targets, of one model."""
+    sought, parts = cell.sought, []
+    at_target = list_at_target(sought.target, sought.value)
     for sets in split_sets(n_sets, len(PAIRED_ETAS) * (sought.n_pos + sought.n_neg)):
         drawn = cell.draw(sets, rng).prc(by="set", **sought.weighted)
-        found = drawn.operating_points(PAIRED_ETAS, **{sought.target: sought.value}, **asked)
-        as_it_stands = found.select("set", "eta", "threshold").unique()
-        parts.append((drawn.operating_points(PAIRED_ETAS, threshold=as_it_stands, **asked), found))
-    fixed, moving = map(pl.concat, zip(*parts, strict=True))
-    for eta, name in product(PAIRED_ETAS, SOUGHT_METRICS):
-        moves = sought.target not in ("recall", "fpr") or name == "precision"
+        asked: dict[str, Any] = {"metrics": [*at_target.values()], "confidence": CONFIDENCE}
+        parts.append(drawn.summary(PAIRED_ETAS, **asked))
+    found = pl.concat(parts)
+    for eta, (name, metric) in product(PAIRED_ETAS, at_target.items()):
         truth = float(find_metrics(name, PointMetric)[0](*sought.find_rates(cell.shift, eta), eta))
-        if name == sought.target or (eta == PAIRED_ETAS[1] and not moves) or math.isnan(truth):
+        if (eta == PAIRED_ETAS[1] and not metric.depends_on_eta) or math.isnan(truth):
             continue
-        is_row = {"metric": name, "eta": eta}
-        as_it_stands = measure_coverage(fixed.filter(**is_row), truth)["coverage"]
-        shares = measure_coverage(moving.filter(**is_row), truth)
+        shares = measure_coverage(found.filter(metric=metric.name, eta=eta), truth)
         del shares["width"]
-        yield cell.row | is_row | shares | {"coverage_as_it_stands": as_it_stands}
+        yield cell.row | {"metric": name, "eta": eta} | shares
 
 
 ALLOWED_SIZES: tuple[Size, ...] = ((200, 2_000), (1_000, 1_000))

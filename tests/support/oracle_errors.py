@@ -336,12 +336,8 @@ def interval(
     """
     n = class_sizes(group, weighted=weighted)
     value = estimate(name, group, eta)
-    if value is None or 0 in n or not (name in DDOF or name.startswith("precision_at_recall")):
+    if value is None or 0 in n or name not in DDOF:
         return Interval()
-    if name.startswith("precision_at_recall"):
-        recall = float(name.partition("(")[2][:-1])
-        found = precision_at_recall(group, recall, float(value), eta, confidence, weighted=weighted)
-        return move_by_eta(found, float(value), eta, n, confidence) if counted else found
     rows = list_rows(group)
     error = standard_error(name, rows, influences(name, group, eta), n, weighted=weighted)
     if error is None:
@@ -361,77 +357,6 @@ def roc_auc(value: Fraction, error: float, n: tuple[Fraction, Fraction], confide
         return Interval(None, least, 1.0) if value == 1 else Interval(None, 0.0, 1 - least)
     half = z_value(confidence) * error / float(value * (1 - value))
     return Interval(error, _expit(_logit(value) - half), _expit(_logit(value) + half))
-
-
-def move_by_eta(
-    found: Interval, value: float, eta: Fraction, n: tuple[Fraction, Fraction], confidence: float
-) -> Interval:
-    """Return an interval of precision, with the error of a prevalence that was counted."""
-    if found.low is None or found.high is None:
-        return found
-    variance = float(1 / n[0] + 1 / n[1])
-    size = 1 / (variance * float(eta * (1 - eta)))
-    ends = []
-    for end, limit in zip(found[1:], wilson(float(eta), size, z_value(confidence)), strict=True):
-        shift = _logit(Fraction(limit)) - _logit(eta)
-        if value == 1:
-            ends.append(1.0 if end == 1 else _expit(_logit(Fraction(end)) + shift))
-            continue
-        far = math.inf if end in (0, 1) else abs(_logit(Fraction(end)) - _logit(Fraction(value)))
-        ends.append(_expit(_logit(Fraction(value)) + math.copysign(math.hypot(far, shift), shift)))
-    error = found.standard_error
-    error = None if error is None else math.hypot(error, value * (1 - value) * math.sqrt(variance))
-    return Interval(error, *ends)
-
-
-def precision_at_recall(
-    group: oracle.Group, recall: float, value: float, eta: Fraction, confidence: float, *, weighted: bool
-) -> Interval:
-    """Return the interval of precision at a fixed recall.
-
-    The logarithm of fpr varies with the negatives, and with the threshold that the positives choose. Of
-    weights each threshold has its own numbers of examples.
-    """
-    if eta in (0, 1):
-        return Interval()
-    points = oracle.sweep_group(group)
-    before, n_neg = Fraction(0), 0.0
-    for point in points:
-        if before < recall - 1e-12 <= point["recall"]:
-            n_neg = float(size_at(group, 1, point["threshold"], weighted=weighted))
-        before = point["recall"]
-    z, usual = z_value(confidence), z_value(0.95)
-    odds = float((1 - eta) / eta)
-
-    def fpr_at(deviations: float) -> float:
-        before = {"recall": Fraction(0), "fpr": Fraction(0)}
-        reached = []
-        for point in points:
-            n_pos = float(size_at(group, 0, point["threshold"], weighted=weighted))
-            level = recall + deviations * math.sqrt(recall * (1 - recall) / n_pos)
-            level = max(min(level, 1.0), 1 / n_pos)
-            if point["recall"] >= level - 1e-12 and point["recall"] > before["recall"]:
-                rise = float(point["recall"] - before["recall"])
-                share = min(max((level - float(before["recall"])) / rise, 0.0), 1.0)
-                reached.append(float(before["fpr"]) + float(point["fpr"] - before["fpr"]) * share)
-            before = point
-        return min(reached)
-
-    def precision(fpr: float) -> float:
-        return recall / (recall + odds * min(fpr, 1.0))
-
-    less, fpr, more = fpr_at(-usual), fpr_at(0.0), fpr_at(usual)
-    low, high = wilson(fpr, n_neg, z)
-    if fpr == 0:
-        return Interval(None, min(precision(wilson(more, n_neg, z)[1]), value), 1.0)
-    spread = math.hypot(math.sqrt(fpr * (1 - fpr) / n_neg), (more - less) / (2 * usual))
-    up = math.hypot(math.log(high / fpr), math.log(more / fpr) * z / usual)
-    ends = [precision(fpr * math.exp(up)), 1.0]
-    if less > 0:
-        down = math.hypot(math.log(low / fpr), math.log(less / fpr) * z / usual)
-        ends[1] = precision(fpr * math.exp(-down))
-    error = value * (1 - value) * spread / fpr
-    return Interval(error, min(ends[0], value), max(ends[1], value))
 
 
 def wilson(rate: float, n: float, z: float) -> tuple[float, float]:

@@ -36,7 +36,12 @@ from polars_prcurve.core.confidence.point_intervals import (
 from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
-from polars_prcurve.core.curves.targets import Target, build_only_point_target, direction_sign
+from polars_prcurve.core.curves.targets import (
+    Target,
+    build_only_point_target,
+    build_target_of_metric,
+    direction_sign,
+)
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.group_joins import merge_zeros
@@ -46,7 +51,8 @@ from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
-from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics import point_formulas
+from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -64,6 +70,7 @@ from polars_prcurve.core.uncertainty.summary_table import (
     check_negatives,
     plan_values,
 )
+from polars_prcurve.core.uncertainty.values_at_targets import separate_targets
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
 _STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
@@ -118,13 +125,53 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns])
     comparison.table.require_example_counts()
-    subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
-    if comparison.target is not None:
+    parts = _separate_targets(comparison)
+    if any(part.target is not None for part in parts):
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
+    differences = [
+        subtract_curve_metrics(part) if part.target is None else subtract_point_metrics(part)
+        for part in parts
+    ]
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
-    return subtract(comparison).select(*key_columns, *other_columns)
+    result_columns = (*key_columns, *other_columns)
+    if len(parts) == 1:
+        return differences[0].select(result_columns)
+    # The parts number their groups in the same order, each in its own way.
+    metric_names = [metric.name for metric in comparison.metrics]
+    order = (
+        pl.col(BASE_GROUP).rank("dense").alias(BASE_GROUP),
+        pl.col(ETA_NUMBER),
+        pl.col("metric").cast(pl.Enum(metric_names)).alias(_METRIC_NUMBER),
+    )
+    numbered_differences = (
+        rows.with_row_index(_ROW_NUMBER).select(*result_columns, *order, _ROW_NUMBER)
+        for rows in differences
+    )
+    order_columns = [BASE_GROUP, ETA_NUMBER, _METRIC_NUMBER, _ROW_NUMBER]
+    return pl.concat(numbered_differences).sort(order_columns).select(result_columns)
+
+
+def _separate_targets(comparison: Comparison) -> list[Comparison]:
+    """Return the comparison of metrics of whole curves, and one for each target of those at targets.
+
+    Precision at a recall is compared as precision is at the target of that recall.
+    """
+    if comparison.target is not None or comparison.certainty.method != "analytic":
+        return [comparison]
+    metrics_by_name = {metric.name: cast("CurveMetric", metric) for metric in comparison.metrics}
+    split = separate_targets(metrics_by_name, comparison.table)
+    parts = [comparison._replace(metrics=[*split.others.values()])] if split.others else []
+    metrics_of_target: dict[AtTarget, list[PointMetric]] = {}
+    for name, metric in split.at_targets.items():
+        at_target = cast("AtTarget", metric.recipe.at_target)
+        target_key = at_target._replace(metric=point_formulas.recall)
+        metrics_of_target.setdefault(target_key, []).append(at_target.metric.alias(name))
+    return parts + [
+        comparison._replace(metrics=metrics, target=build_target_of_metric(at_target))
+        for at_target, metrics in metrics_of_target.items()
+    ]
 
 
 def _choose_farthest(
@@ -229,18 +276,13 @@ def _build_models(comparison: Comparison) -> _Models:
     """Return the curves of all models; the sizes of their classes are those that errors read."""
     table = cast("ScoreTable", comparison.table)  # points have a target
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
-    is_analytic, is_apart = comparison.certainty.method == "analytic", comparison.examples == "apart"
+    is_analytic = comparison.certainty.method == "analytic"
     metrics_by_name = number_metrics(metrics)
     if not is_analytic:
         metrics_by_name = {
             name: metric.change_recipe(helpers={}) for name, metric in metrics_by_name.items()
         }
-    elif not is_apart:  # no paired error is known at a recall
-        metrics_by_name = {
-            name: metric.change_recipe(at_target=None) for name, metric in metrics_by_name.items()
-        }
-    has_rate_sizes = is_apart and is_analytic and analytic.reads_rate_sizes(table, metrics)
-    sweep = build_sweep(table, effective=is_analytic, at_thresholds=has_rate_sizes)
+    sweep = build_sweep(table, effective=is_analytic)
     curves = build_curves(table, sweep, metrics, with_last=is_analytic)
     pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
     has_freedom = is_analytic and table.sample.joins_rows

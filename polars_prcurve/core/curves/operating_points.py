@@ -181,6 +181,38 @@ def build_points_table(
         bands = replace(bands, has_choices=bands.shown_with == "points" and bands.band != "simultaneous")
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
+    points = _build_points(
+        table, grid, targets, shown_metrics, bands=bands, long=long, optimism=optimism
+    )
+    points = points if per is None else _add_alerts(points, float(per), table, shown_metrics)
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried_columns, *columns[1:])
+
+
+def build_numbered_points(
+    table: ResolvedTable,
+    grid: EtaTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    bands: BandOptions,
+) -> pl.LazyFrame:
+    """Return a row per Pair.NUMBER and TARGET_NUMBER, with metrics and their bands."""
+    bands = curve_table.fit_bands(bands, grid, table, metrics)
+    return _build_points(table.require_example_counts(), grid, targets, metrics, bands=bands)
+
+
+def _build_points(
+    table: ResolvedTable,
+    grid: EtaTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    bands: BandOptions | None,
+    long: bool = False,
+    optimism: pl.LazyFrame | None = None,
+) -> pl.LazyFrame:
+    """Return the row of each pair and target, with metrics and all that was computed on the way."""
+    promise = targets[0].promise
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
@@ -208,9 +240,7 @@ def build_points_table(
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
         points = _add_chance(points, search, table, bands.confidence)
-    points = curve_table.add_metrics(points, shown_metrics, table, bands, long=long)
-    points = points if per is None else _add_alerts(points, float(per), table, shown_metrics)
-    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried_columns, *columns[1:])
+    return curve_table.add_metrics(points, metrics, table, bands, long=long)
 
 
 def _choose_search(

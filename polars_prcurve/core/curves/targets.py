@@ -45,7 +45,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
 )
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.best_and_integrated import best
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, SegmentValues, Step
+from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric, SegmentValues, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind, read_budget, read_events
@@ -232,10 +232,8 @@ def read_targets(
         for value in _read_values(kind, value_of_word[word])
     ]
     alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
-    if alert_values and per is None:
-        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
-    events = read_events(per) if alert_values else 1.0
-    budgets = [read_budget(value, events, per) for value in alert_values]
+    budgets = [read_budget(value, per) for value in alert_values]
+    events = read_events(per) if budgets else 1.0
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / events) for budget in budgets]
     if "maximize" in value_of_word:
@@ -377,6 +375,12 @@ def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
         rate=limit if kind.promise_test == "alerts" else None,
         test=passes,
     )
+
+
+def build_target_of_metric(at_target: AtTarget) -> Target:
+    """Return the target of a curve metric that has its value on the row found for one."""
+    limit = at_target.value / at_target.per
+    return _build_target(TARGET_KINDS[at_target.word], at_target.value, limit)
 
 
 def _build_best_target(metric: PointMetric) -> Target:

@@ -188,8 +188,7 @@ def precision_at_alerts(alerts: float, per: float) -> CurveMetric:
 def _take_row_within_budget(
     function_name: str, metric: PointMetric, alerts: float, per: float
 ) -> CurveMetric:
-    events = read_events(per)
-    budget = read_budget(alerts, events, per)
+    budget, events = read_budget(alerts, per), read_events(per)
     name = f"{function_name}({budget:.15g}, {events:.15g})"
     return _take_row(name, AtTarget(metric, "alerts", budget, events))
 

@@ -182,10 +182,12 @@ ALERT_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.promise_
 """The targets whose promises are of all alerts, whatever their class."""
 
 
-def read_budget(value: object, events: float, per: object) -> float:
-    """Return a number of alerts among events as a float; raise unless it is one."""
+def read_budget(value: object, per: object) -> float:
+    """Return a number of alerts among `per` events as a float; raise unless it is one."""
     budget = read_number("alerts=", value, "numbers of alerts")
-    if not 0 <= budget <= events:
+    if per is None:
+        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
+    if not 0 <= budget <= read_events(per):
         raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     return budget
 

@@ -1,36 +1,30 @@
 """Standard errors and intervals of curve metrics without resampling.
 
-    average precision    from influences; on the logit scale, with what the sample lacks
-    ROC AUC              from influences (DeLong et al. 1988); on the logit scale
-    precision at recall  from the error of fpr and the error of the threshold, in quadrature
+    average precision  from influences; on the logit scale, with what the sample lacks
+    ROC AUC            from influences (DeLong et al. 1988); on the logit scale
 
 An interval is reliable where no doubt of `list_doubts` holds. Their limits were read off the simulations
 of `benchmarks/coverage.py`.
 
-Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952; Clopper and Pearson 1934.
+Sources: DeLong et al. 1988; Clopper and Pearson 1934.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
-from polars_prcurve.core.confidence.point_intervals import combine_distances
-from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.confidence.intervals import Doubts, tell_doubts, z_value
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, SegmentValues
-from polars_prcurve.core.metrics.point_metric import null_if_nan
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.uncertainty import influence
 from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
 
-_Z_95 = z_value(0.95)  # standard errors of recall at which helpers of any level of confidence are taken
 # The sizes of both classes by their own weights.
 _N_POS, _N_NEG = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
 # Those by the weights of the other class.
@@ -40,23 +34,6 @@ CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
 LEAST_ENDING, MOST_ENDING = "least", "most"
 """What follows the name of a metric in its values on both extended curves."""
-
-
-def has_analytic_interval(metric: CurveMetric) -> bool:
-    """Return whether the interval of a metric is known without resampling."""
-    return metric.recipe.influence is not None or find_recall(metric) is not None
-
-
-def find_recall(metric: CurveMetric) -> float | None:
-    """Return the recall if a metric is precision at one."""
-    at_target = metric.recipe.at_target
-    return at_target.value if at_target is not None and at_target.word == "recall" else None
-
-
-def reads_rate_sizes(table: ResolvedTable, metrics: Iterable[CurveMetric]) -> bool:
-    """Return whether the intervals of metrics read the effective sizes of classes at a threshold."""
-    has_recall_metric = any(find_recall(metric) is not None for metric in metrics)
-    return has_recall_metric and table.sample.has_rate_errors
 
 
 class IntervalPlan(NamedTuple):
@@ -71,8 +48,6 @@ class IntervalPlan(NamedTuple):
 def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: SampleKind) -> IntervalPlan:
     """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
     recipe = metric.recipe
-    if (recall := find_recall(metric)) is not None and sample.has_rate_errors:
-        return _plan_at_recall(name, recall, confidence, sample)
     helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
@@ -237,138 +212,6 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
         # were seen to hold the truth as rarely as 86 %.
         doubts["tail not seen"] = 500 * pl.col(Segment.ODDS) > _N_NEG
     return doubts
-
-
-def _build_helpers_at_recall(name: str, recall: float, sample: SampleKind) -> dict[str, CurveMetric]:
-    """Return the metrics that the interval of precision at a recall is computed from, by name."""
-
-    def find_column(column: str) -> CurveMetric:
-        """Return a metric: the value of a column, above -1, on the row on which recall reaches it."""
-
-        def term(rows: SegmentValues) -> pl.Expr:
-            recall_level = recall - 1e-12
-            is_first_reach = (rows.recall >= recall_level) & (rows.recall_before < recall_level)
-            return pl.when(is_first_reach).then(rows.column(column)).otherwise(-1.0)
-
-        return CurveMetric(f"{column} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
-
-    def find_fpr(deviations: float) -> CurveMetric:
-        """Return a metric: the fpr at which recall is that many of its errors farther on."""
-
-        def term(rows: SegmentValues) -> pl.Expr:
-            # Of weighted examples the error of recall differs between rows: each row has its own level.
-            n_pos = rows.column(EffectiveSize.N_POS)
-            recall_level = recall + deviations * (recall * (1 - recall) / n_pos).sqrt()
-            recall_level = pl.max_horizontal(pl.min_horizontal(recall_level, 1.0), 1 / n_pos)
-            # As the value is: on the ROC curve joined by straight lines, which matters under ties.
-            share_of_run = ((recall_level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
-            # Level and recall are both rounded, and recall may equal the level.
-            return pl.when(rows.recall >= recall_level - 1e-12).then(
-                rows.fpr_before + rows.run * share_of_run
-            )
-
-        return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
-
-    size_columns = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
-    size_columns |= {"correlation": EffectiveSize.RATE_CORRELATION} if sample.correlates_rates else {}
-    metric_by_kind = {kind: find_column(column) for kind, column in size_columns.items()}
-    # Less recall is reached above the threshold, more recall below it.
-    metric_by_kind |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
-    return {f"{name}_{kind}": metric for kind, metric in metric_by_kind.items()}
-
-
-def _plan_at_recall(name: str, recall: float, confidence: float, sample: SampleKind) -> IntervalPlan:
-    """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
-    z, helpers = z_value(confidence), _build_helpers_at_recall(name, recall, sample)
-    value, fpr = pl.col(name), pl.col(f"{name}_middle")
-    size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
-    # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
-    size_columns = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
-    if sample.joins_rows:
-        # Student's quantiles, of as many units as either class has, in place of normal ones.
-        quantile_of_recall, quantile_of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
-        size_columns["size_of_limits"] = size * (z / quantile_of_fpr) ** 2
-        size_columns["stretch"] = quantile_of_recall * (1 / _Z_95)
-        size_columns["freedom"] = pl.col(influence.STUDENT_FREEDOM)
-    correlation = pl.col(f"{name}_correlation") if sample.correlates_rates else None
-    end_columns, interval_ends = _find_ends_at_recall(name, recall, confidence, correlation)
-    size = pl.col(f"{name}_size")
-    threshold_error = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
-    fpr_error = combine_distances([(fpr * (1 - fpr) / size).sqrt(), threshold_error], correlation)
-    # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
-    error = value * (1 - value) * fpr_error / repeat_in_rows(fpr, value)
-    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(EtaError.VARIANCE)).sqrt()
-    is_known = (
-        value.is_not_null()
-        & fpr.is_not_null()
-        & (pl.col(Segment.ODDS) > 0)
-        & pl.col(Segment.ODDS).is_finite()
-    )
-    is_known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
-    is_known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
-    low, high = (pl.when(is_known).then(null_if_nan(end)) for end in interval_ends)
-    # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
-    lower_end = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
-    upper_end = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
-    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
-    doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
-    if not sample.knows_weights:
-        doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
-    interval_columns = _name_interval(
-        name, [pl.when(is_known & (fpr > 0)).then(error), lower_end, upper_end], doubts, is_known
-    )
-    named_sizes = {f"{name}_{kind}": column for kind, column in size_columns.items()}
-    return IntervalPlan(helpers, [named_sizes, end_columns, interval_columns])
-
-
-def _find_ends_at_recall(
-    name: str, recall: float, confidence: float, correlation: pl.Expr | None
-) -> tuple[dict[str, pl.Expr], list[pl.Expr]]:
-    """Return columns to bind, and from them both ends of precision at a recall."""
-    # Fpr has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is
-    # that of the threshold, which moves with the sample: fpr at the two ends of an interval of recall
-    # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
-    # here on the logarithm of fpr. Clusters that hold both classes make both errors go together; what
-    # they share cancels out.
-    fpr, fpr_above, fpr_below, size, stretch = (
-        pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
-    )
-
-    def log_distance(limit: pl.Expr, moved_fpr: pl.Expr) -> pl.Expr:
-        return combine_distances([(limit / fpr).log(), (moved_fpr / fpr).log() * stretch], correlation)
-
-    low, high = compute_limits(fpr * size, size, confidence, "wilson")
-    # An fpr of 0 has no logarithm: then the upper limit is Wilson's, at the lower threshold.
-    high_below = compute_limits(fpr_below * size, size, confidence, "wilson")[1]
-    least_fpr = (
-        pl.when((fpr > 0) & (fpr_above > 0))
-        .then(fpr * (-log_distance(low, fpr_above)).exp())
-        .otherwise(0.0)
-    )
-    most_fpr = pl.when(fpr > 0).then(fpr * log_distance(high, fpr_below).exp()).otherwise(high_below)
-    # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
-    # The limits of an eta that was counted in the table are those of a share of as many examples as
-    # EtaError.VARIANCE tells (Wilson).
-    value, eta, variance = pl.col(name), pl.col("eta"), pl.col(EtaError.VARIANCE)
-    eta_size, interval_ends = 1 / (variance * eta * (1 - eta)), []
-    bound_columns = {f"{name}_least_fpr": least_fpr, f"{name}_most_fpr": most_fpr}
-    eta_limits = compute_limits(eta * eta_size, eta_size, confidence, "wilson")
-    for sign, kind, limit in zip((-1, 1), ("most", "least"), eta_limits, strict=True):
-        limit_fpr, shift = (
-            pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0),
-            pl.col(f"{name}_{kind}_shift"),
-        )
-        bound_columns[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
-        end_at_eta = recall / (recall + pl.col(Segment.ODDS) * limit_fpr)
-        distance = combine_distances([to_logit(value) - to_logit(end_at_eta), shift])
-        # From a precision of 1 no distance is known, and both errors add up.
-        logit_end = (
-            pl.when(value < 1)
-            .then(to_logit(value) + sign * distance)
-            .otherwise(to_logit(end_at_eta) + shift)
-        )
-        interval_ends.append(pl.when(variance > 0).then(from_logit(logit_end)).otherwise(end_at_eta))
-    return bound_columns, interval_ends
 
 
 # Examples that the sample lacks -----------------------------------------------------------------

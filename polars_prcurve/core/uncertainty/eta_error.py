@@ -46,7 +46,7 @@ from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
-from polars_prcurve.core.uncertainty.analytic import from_logit, has_analytic_interval, to_logit
+from polars_prcurve.core.uncertainty.analytic import from_logit, to_logit
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 
 BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]
@@ -80,7 +80,7 @@ def carry_eta_errors(
     moved_metrics = {
         name: metric
         for name, metric in metrics_by_name.items()
-        if metric.depends_on_eta and has_analytic_interval(metric)
+        if metric.depends_on_eta and metric.recipe.influence is not None
     }
     endings = ("", "_low", "_high")
     pair_values = add_values_at_ends(

@@ -57,6 +57,7 @@ from polars_prcurve.core.uncertainty.eta_error import (
     carry_part_eta_errors,
 )
 from polars_prcurve.core.uncertainty.influence import build_influences, compute_variances
+from polars_prcurve.core.uncertainty.values_at_targets import build_values_at_targets, separate_targets
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")  # of intervals
@@ -92,10 +93,7 @@ def build_summary_table(
     metrics_read = [*needed_metrics.values(), *_name_limits(doubtful_metrics).values()]
     has_ends_alone = all(metric.recipe.ends_only for metric in metrics_read)
     is_ends_only = has_ends_alone and certainty is None and not smooth
-    has_rate_sizes = is_analytic and analytic.reads_rate_sizes(table, metrics)
-    sweep = build_sweep(
-        table, effective=is_analytic, at_thresholds=has_rate_sizes, ends_only=is_ends_only
-    )
+    sweep = build_sweep(table, effective=is_analytic, ends_only=is_ends_only)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.pipe(share_result))
     if smooth and isinstance(table, ScoreTable):
@@ -192,10 +190,14 @@ def _build_values_with_errors(
 ) -> pl.LazyFrame:
     """Return the metrics, and the area if chance is tested by it, with errors that carry that of eta."""
     doubtful_metrics = _list_doubtful(table, metrics_by_name)
+    metrics_at_targets, metrics_by_name = separate_targets(metrics_by_name, table)
     if table.sample.chance_test == "area":
         metrics_by_name = {**metrics_by_name, _AREA: roc_auc}
     build_values = plan_values(table, sweep, curves, confidence)
     pair_values = build_values(pairs, metrics_by_name)
+    if metrics_at_targets:
+        target_values = build_values_at_targets(table, grid, metrics_at_targets, confidence)
+        pair_values = pair_values.join(target_values, on=Pair.NUMBER, how="left")
     if of_table.is_field(table):
         return carry_part_eta_errors(
             pair_values, pairs, metrics_by_name, table, sweep, confidence=confidence

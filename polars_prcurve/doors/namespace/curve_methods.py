@@ -425,12 +425,14 @@ class CurveMethods(BoundTable[F], path="prc"):
             steps grows with each further point of a line. Those on the hull need a DataFrame.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
-            ones are known of `average_precision`, `roc_auc` and, outside of fields,
-            `precision_at_recall(...)`, and null of other metrics. `intervals(method="bootstrap")` has
-            all metrics, draws the positives and the negatives of each group separately, in their own
-            numbers, and needs a DataFrame. With `cluster` the influences of a cluster's examples add up
-            first, and the bootstrap draws whole clusters. With `stratum` influences vary as those of
-            rows drawn one by one with these weights, a little more than strata do.
+            ones are known of `average_precision`, `roc_auc` and, of examples outside of fields, metrics
+            at a target, such as `precision_at_recall(...)`: there they are of the model, whose threshold
+            is another one in another sample, and there is no standard error. Of other metrics they are
+            null. `intervals(method="bootstrap")` has all metrics, draws the positives and the negatives
+            of each group separately, in their own numbers, and needs a DataFrame. With `cluster` the
+            influences of a cluster's examples add up first, and the bootstrap draws whole clusters. With
+            `stratum` influences vary as those of rows drawn one by one with these weights, a little more
+            than strata do.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, without `confidence`.
             It has `average_precision` and its transforms, `pr_auc` and `pr_auc_trapezoid(...)`, which
