@@ -169,7 +169,7 @@ def test_it_is_one_answer_for_a_group() -> None:
         told = found.group_by("g").agg(pl.col("above_chance").unique())
         assert dict(told.rows()) == {0.0: [False], 1.0: [True]}
         place = found.columns.index("above_chance")
-        assert found.columns[place + 1 :] == ["reliable", "why"]
+        assert found.columns[place + 1 :] == ["doubt"]
     counted = df.prc.counts(by="g").prc.summary(by="g", counts=("n_pos", "n_neg"), confidence=0.95)
     resampled = intervals(0.95, method="bootstrap", resamples=20, seed=1)
     for found in (counted, df.prc.summary(by="g", confidence=resampled)):

@@ -949,7 +949,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     assert drawn == table.sort("model", "eta").select("model", "eta", "rank").rows()
     line = layer(chart, "line")
     assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
-    assert table["resolved"].n_unique() == 2
+    assert table["may_be_best"].n_unique() == 2
     assert any("doubt" in row for row in records(chart))
     assert "Grey: places that a test does not settle (95 %)" in subtitle(chart)
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
@@ -1751,23 +1751,25 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     chart = plot(frame).difference(score=names_)
     pairs = frame.prc.compare(score=names_, metrics="average_precision", adjust="holm")
     assert chart.to_dict() == charts.difference(pairs, confidence=0.95).to_dict()
-    n_settled = pairs["resolved"].sum()
+    n_settled = pairs["significant"].sum()
     assert 0 < n_settled < len(pairs)
     drawn = records(chart, "interval")
     assert len(drawn) == min(len(pairs), 12)
-    order = pairs.with_columns(size=pl.col("difference").abs()).sort("resolved", "size", descending=True)
+    order = pairs.with_columns(size=pl.col("difference").abs()).sort(
+        "significant", "size", descending=True
+    )
     assert [row["difference"] for row in drawn] == pytest.approx(order["size"].to_list()[:12], rel=1e-5)
     ends = [
         (a, b) if d >= 0 else (-b, -a) for d, a, b in order.select("difference", "low", "high").rows()
     ]
     found = [(row["low"], row["high"]) for row in drawn]
     assert np.allclose(found, ends[:12], rtol=1e-5)
-    assert [row.get("settled", 0) for row in drawn] == order["resolved"].cast(int).to_list()[:12]
+    assert [row.get("settled", 0) for row in drawn] == order["significant"].cast(int).to_list()[:12]
     texts = [plain(str(row.get("text"))) for row in all_records(chart)]
     first = order.row(0, named=True)
     better = ("model_a", "model_b") if first["difference"] > 0 else ("model_b", "model_a")
     assert f"{first[better[0]]} over {first[better[1]]}" in texts
-    rest = order["resolved"][12:]
+    rest = order["significant"][12:]
     if len(rest):
         told = f"{rest.sum()} of them settled and smaller than these" if rest.any() else "none settled"
         assert f"and {len(rest)} more, {told}" in texts
@@ -2113,7 +2115,7 @@ def test_doubt_is_dotted_and_groups_never_are():
         doubted = [r["recall"] for r in records(chart) if r["color"] == model and "doubt" in r]
         assert max(doubted) == pytest.approx(recall, rel=1e-5)
     table = draw_groups("ab").prc.summary(GRID, metrics="average_precision", by="model", confidence=0.95)
-    spoilt = table.with_columns(reliable=pl.col("eta") > 0.01)
+    spoilt = table.with_columns(doubt=pl.when(pl.col("eta") <= 0.01).then(pl.lit("few positives")))
     drawn = records(charts.metric_by_eta(spoilt))
     assert {row["eta"] for row in drawn if "doubt" in row} == {0.001, 0.01, 0.1}
 
@@ -2318,10 +2320,10 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
         [0.5, 0.1, 0.01], recall=0.5, by="model", counts=("n_pos", "n_neg"), confidence=0.95
     )
     chart = charts.p3_curve(points_at)
-    unsure = set(points_at.filter(pl.col("reliable").not_())["model"])
+    unsure = set(points_at.filter(pl.col("doubt").is_not_null())["model"])
     assert {row["color"] for row in records(chart) if row.get("doubt")} == unsure | {"few"}
-    assert "Dotted: not reliable" in subtitle(chart)
-    alone = charts.p3_curve(points_at.drop("reliable"))
+    assert "Dotted: the interval is in doubt: equal scores, few positives" in subtitle(chart)
+    alone = charts.p3_curve(points_at.drop("doubt"))
     assert {row["color"] for row in records(alone) if row.get("doubt")} == {"few"}
     assert "Dotted: fewer than 5 false alerts" in subtitle(alone)
     samples = counts.prc.subsample_negatives(0.5, seed=1, by="model", counts=("n_pos", "n_neg"))
@@ -2439,7 +2441,8 @@ def test_thresholds_say_what_half_recall_takes():
 
 
 def test_a_ranking_that_settles_nothing_says_so():
-    ranks = trading().prc.ranking([0.001, 0.5], model="model").with_columns(resolved=False)
+    ranks = trading().prc.ranking([0.001, 0.5], model="model")
+    ranks = ranks.with_columns(behind=0.0, may_be_best=True)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
     assert heading(charts.ranking(ranks)) == f"{' and '.join(names_)} are not told apart"
 
@@ -2448,12 +2451,12 @@ def test_a_ranking_claims_an_order_only_where_it_is_settled():
     ranks = trading().prc.ranking([0.001, 0.5], model="model")
     assert heading(charts.ranking(ranks)) == "Ranking by prevalence", "nothing is tested"
     is_first = pl.col("rank") == 1
-    sure = ranks.with_columns(resolved=~is_first)
+    sure = ranks.with_columns(behind=0.0, may_be_best=is_first)
     assert heading(charts.ranking(sure)) == "sure is first up to 1 in 1 000, late from 1 in 2 up"
-    rare = ranks.with_columns(resolved=(pl.col("eta") < 0.01) & ~is_first)
+    rare = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") > 0.01) | is_first)
     said = "sure is first up to 1 in 1 000; elsewhere that is not settled"
     assert heading(charts.ranking(rare)) == said
-    common = ranks.with_columns(resolved=(pl.col("eta") > 0.01) & ~is_first)
+    common = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") < 0.01) | is_first)
     said = "late is first from 1 in 2 up; elsewhere that is not settled"
     assert heading(charts.ranking(common)) == said
 
@@ -2468,7 +2471,7 @@ def test_zones_hold_the_places_that_are_not_settled():
     assert chart.to_dict() == charts.ranking(ranks, pairs=pairs, confidence=0.95).to_dict()
     settled = {
         (eta, frozenset((a, b))): known
-        for eta, a, b, known in pairs.select("eta", "model_a", "model_b", "resolved").rows()
+        for eta, a, b, known in pairs.select("eta", "model_a", "model_b", "significant").rows()
     }
     zones = [(row["eta"], row["to"], row["rank"], row["foot"]) for row in records(chart, "zone")]
     for eta, each in ranks.partition_by("eta", as_dict=True).items():
@@ -2612,7 +2615,7 @@ def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
     ends = {"difference": 0.5, "low": 0.2, "high": 0.8}
     models = {"metric": "average_precision", "model_a": "a", "model_b": "b"}
     for resolved in (True, False):
-        table = pl.DataFrame({"eta": [0.01, 0.1], **models, **ends, "resolved": resolved})
+        table = pl.DataFrame({"eta": [0.01, 0.1], **models, **ends, "significant": resolved})
         [note] = [row["note"] for row in all_records(charts.difference(table)) if "note" in row]
         said = note.replace("\n", " ")
         assert ("too narrow" in said) is not resolved
@@ -2729,16 +2732,18 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
     models = {"metric": "average_precision", "model_a": "a", "model_b": "b", "low": None, "high": None}
     rows = [(1e-4, -1.0, False), (1e-3, -1.0, True), (0.004, -1.0, False), (0.01, -1.0, True)]
     rows += [(0.05, 0.0, False), (0.1, 1.0, True), (0.5, 1.0, True)]
-    told = pl.DataFrame(rows, schema=["eta", "difference", "resolved"], orient="row")
+    told = pl.DataFrame(rows, schema=["eta", "difference", "significant"], orient="row")
     table = told.with_columns(difference=pl.col("difference") / 5)
     models |= {name: pl.lit(None, pl.Float64) for name in ("low", "high")}
     table = table.with_columns(
         **{k: v if isinstance(v, pl.Expr) else pl.lit(v) for k, v in models.items()}
     )
-    table = table.select("eta", "metric", "model_a", "model_b", "difference", "low", "high", "resolved")
+    table = table.select(
+        "eta", "metric", "model_a", "model_b", "difference", "low", "high", "significant"
+    )
     said = "Who is better is settled at 4 of the 7 shares of positives shown"
     assert heading(charts.difference(table)) == said
-    ends = table.with_columns(resolved=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
+    ends = table.with_columns(significant=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
     said = "b is better up to 1 in 1 000, a from 1 in 10 up; elsewhere that is not settled"
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))

@@ -1173,7 +1173,7 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     assert cell in lines[4]
     assert lines[5].startswith(" " * 19 + "b ")  # the metric is said once
     assert len({len(line.partition(")")[0]) for line in lines[4:6]}) == 1  # numbers end in one place
-    assert lines[-3] == "? Too little data for an interval that one can rely on: tail not seen."
+    assert lines[-3] == "? This interval may be wrong: tail not seen."
     assert lines[-1] == "Not shown to be better than chance: a, b."
     assert not values["above_chance"].any()
     assert beside == ""

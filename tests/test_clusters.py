@@ -157,7 +157,7 @@ def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
     asked: Any = {"metrics": ["recall", "fpr", "precision"], "confidence": 0.9, "cluster": "patient"}
     curve = df.prc.curve(0.1, by="g", **asked)
     at, key = curve["threshold"].unique().to_list(), ["g", "threshold"]
-    of_points = ["criterion", "target", "reliable"]
+    of_points = ["criterion", "target", "doubt"]
     for other in (
         df.prc.curve(0.1, by="g", thresholds=at[::7], **asked),
         df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop(of_points),
@@ -321,7 +321,7 @@ def test_average_precision_allows_for_an_unseen_cluster(
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     ends = extended.ends(oracle_clusters.student_quantile(z, freedom))
     assert (row["low"], row["high"]) == pytest.approx(ends, rel=1e-6, abs=1e-9)
-    assert (row["why"] == "few clusters") <= (carried < 30)
+    assert (row["doubt"] == "few clusters") <= (carried < 30)
 
 
 def two_models(n: int = 80, seed: int = 3) -> pl.DataFrame:
@@ -341,8 +341,8 @@ def test_each_row_a_cluster_is_hardly_a_change_to_differences() -> None:
     for name in ("low", "high", "p_value"):
         assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.05, abs=0.01)
     # Few of them may carry an error, which flags of clusters tell.
-    assert (clustered["reliable"] <= plain["reliable"]).all()
-    assert set(clustered.filter(reliable=False)["why"]) <= {*plain["why"], "few clusters"}
+    assert (clustered["doubt"].is_null() <= plain["doubt"].is_null()).all()
+    assert set(clustered["doubt"]) <= {*plain["doubt"], None, "few clusters"}
 
 
 def test_the_doors_of_differences_agree() -> None:
@@ -358,12 +358,15 @@ def test_the_doors_of_differences_agree() -> None:
     )  # fmt: skip
     of_auc = wide.filter(metric="roc_auc", eta=0.3)
     followers = ranked.filter(rank=2)
-    ends = {tuple(sorted(abs(end) for end in row)) for row in followers.select("low", "high").rows()}
+    ends = {
+        tuple(sorted(abs(end) for end in row))
+        for row in followers.select("behind_low", "behind_high").rows()
+    }
     expected = set()
     for row in of_auc.to_dicts():
         ends_of_pair = sorted((row["low"], row["high"]), key=lambda end: end * row["difference"])
         near, far = (abs(end) for end in ends_of_pair)
-        hidden = ends_of_pair[0] * row["difference"] > 0 and not row["resolved"]
+        hidden = ends_of_pair[0] * row["difference"] > 0 and not row["significant"]
         expected.add(tuple(sorted((0.0 if hidden else near, far))))
     assert ends == expected
     torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
@@ -433,8 +436,8 @@ def test_every_row_a_cluster_is_hardly_a_change() -> None:
         expected = plain[name].fill_null(0.0).to_list()
         assert clustered[name].fill_null(0.0).to_list() == pytest.approx(expected, rel=0.01)
     # Few of them may carry an error, which flags of clusters tell.
-    assert (clustered["reliable"] <= plain["reliable"]).all()
-    assert set(clustered.filter(reliable=False)["why"]) <= {*plain["why"], "few clusters"}
+    assert (clustered["doubt"].is_null() <= plain["doubt"].is_null()).all()
+    assert set(clustered["doubt"]) <= {*plain["doubt"], None, "few clusters"}
 
 
 def test_the_bootstrap_of_clusters_has_the_same_error() -> None:
@@ -455,7 +458,7 @@ def test_where_nothing_is_known_of_clusters() -> None:
     weighted = df.with_columns(w=pl.col("patient") % 2 + 1)
     for table, name, weight in ((df, "pr_auc", None), (weighted, metrics.precision_at_recall(0.5), "w")):
         found = table.prc.summary(0.1, metrics=name, confidence=0.95, cluster="patient", weight=weight)
-        assert found["low"].null_count() == found["reliable"].null_count() == 1
+        assert found["low"].null_count() == found["doubt"].count() == 1
     estimated = eta_from_sample(5, 500)
     found = df.prc.summary(estimated, metrics=NAMES, confidence=0.95, cluster="patient")
     exact = df.prc.summary(0.01, metrics=NAMES, confidence=0.95, cluster="patient")

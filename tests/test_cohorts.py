@@ -284,7 +284,7 @@ def test_equal_models_differ_by_nothing_whatever_the_prevalence_is() -> None:
         said = df.prc.compare(df["label"].mean(), **asked)
         wide, narrow = ((of["high"] - of["low"]).to_numpy() for of in (counted, said))
         assert (wide < 1.05 * narrow).all()
-        assert not counted["resolved"].any()
+        assert not counted["significant"].any()
 
 
 # What has none --------------------------------------------------------------------------------------

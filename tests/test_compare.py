@@ -31,7 +31,7 @@ from tests.support.two_scores import AGAIN, BOOTSTRAP, two_scores
 
 NAMES = ["average_precision", "roc_auc", "pr_auc"]
 ERRORS = ["standard_error", "low", "high", "p_value"]
-FLAGS = ["reliable", "why", "resolved"]
+FLAGS = ["significant", "doubt"]
 COLUMNS = ["eta", "metric", "model_a", "model_b", "difference", *ERRORS, *FLAGS]
 etas = several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0)
 
@@ -299,8 +299,8 @@ def test_compare(table: Table, eta: list[float], confidence: float, data: st.Dat
             # A p-value of extended curves is found by halving.
             near = kind == "p_value" and value is not None and abs(row[kind] - value) < 1e-6
             assert near or assert_close(row[kind], value, row) is None
-        assert [row[kind] is None for kind in ("reliable", "resolved")] == [error is None] * 2
-        assert (row["why"] is not None) == (row["reliable"] is False)
+        assert (row["significant"] is None) == (error is None)
+        assert row["doubt"] is not None or error is not None
 
 
 @examples(15)
@@ -712,10 +712,11 @@ def test_point_metrics_of_groups_add_distances_in_quadrature(
         assert row["low"] == pytest.approx(difference - below, rel=1e-12, abs=1e-15)
         assert row["high"] == pytest.approx(difference + above, rel=1e-12, abs=1e-15)
         cells = min(one[name] for one in (a, b) for name in ("tp", "fn", "fp", "tn"))
-        assert row["reliable"] is (cells >= 10)
+        assert (row["doubt"] is None) is (cells >= 10)
         towards_0 = below if difference > 0 else above
         decisive = abs(difference) >= 2 * towards_0 > 0
-        assert row["resolved"] is ((not row["low"] <= 0 <= row["high"] and row["reliable"]) or decisive)
+        is_outside = not row["low"] <= 0 <= row["high"]
+        assert row["significant"] is ((is_outside and row["doubt"] is None) or decisive)
 
 
 def test_counts_are_compared_as_their_examples() -> None:
@@ -765,7 +766,8 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     [row] = df.prc.compare(worst=True, threshold=0.0, **how).to_dicts()
     assert {row["model_a"], row["model_b"]} == {0, 2}
     [row] = df.filter(pl.col("g") < 2).prc.compare(worst=True, threshold=0.0, **how).to_dicts()
-    assert [row[n] for n in ("difference", "low", "high", "reliable", "resolved")] == [None] * 5
+    assert [row[n] for n in ("difference", "low", "high", "significant")] == [None] * 4
+    assert row["doubt"] == "one class"
 
 
 @pytest.mark.parametrize(
@@ -977,7 +979,7 @@ def test_one_model_owes_its_value_to_a_positive_that_others_may_lack() -> None:
     row = df.prc.compare(1e-4, score=["a", "b"], metrics="average_precision").row(0, named=True)
     assert row["difference"] > 0.009
     assert row["low"] < 0
-    assert (row["resolved"], row["reliable"], row["why"]) == (False, False, "tail not seen")
+    assert (row["significant"], row["doubt"]) == (False, "tail not seen")
     assert row["p_value"] > 0.05
 
 
@@ -1003,7 +1005,7 @@ def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     df, models = five_models(), list("abcde")
     plain = df.prc.compare([0.01, 0.1, 0.5], score=models)
     found = df.prc.compare([0.01, 0.1, 0.5], score=models, adjust="holm")
-    assert found.columns == [*COLUMNS[:-3], "p_adjusted", *FLAGS]
+    assert found.columns == [*COLUMNS[:-2], "p_adjusted", *FLAGS]
     assert_same(found.select("difference", "p_value"), plain.select("difference", "p_value"))
     for part in found.partition_by("eta", "metric"):
         expected = adjust_by_holm(part["p_value"].to_list())
@@ -1035,7 +1037,7 @@ def test_what_adjust_refuses() -> None:
 def test_ten_errors_are_resolved_even_if_no_interval_is_reliable() -> None:
     df = five_models(120)
     found = df.prc.compare(0.1, score=["d", "e"]).to_dicts()
-    assert all(row["resolved"] for row in found)
-    assert not all(row["reliable"] for row in found)
+    assert all(row["significant"] for row in found)
+    assert not all((row["doubt"] is None) for row in found)
     # A difference that chance explains is not.
-    assert not any(row["resolved"] for row in df.prc.compare(0.1, score=["a", "b"]).to_dicts())
+    assert not any(row["significant"] for row in df.prc.compare(0.1, score=["a", "b"]).to_dicts())

@@ -170,11 +170,11 @@ def test_a_model_that_misses_by_a_hair_may_be_the_best(
 
 
 def test_a_perfect_model_beside_a_coin_is_settled() -> None:
-    """It has no false alert, so its interval is never reliable: the test of the difference decides."""
+    """It has no false alert, so its interval is always in doubt: the test of the difference decides."""
     df = COINS.with_columns(perfect=pl.col("label").cast(pl.Float64)).drop("tails")
     decision = decide(df, recall=0.5)
     assert decision.verdict.models == ("perfect",)
-    assert decision.table.filter(model="perfect")["reliable"].item() is False
+    assert decision.table.filter(model="perfect")["doubt"].item() == "few positives"
 
 
 @pytest.mark.parametrize("goal", TIERED_GOALS)
@@ -217,7 +217,11 @@ def test_models_are_those_of_the_ranking(goal: str) -> None:
     best = set(ranks.filter("may_be_best")["model"])
     assert set(decision.verdict.models) == best
     joined = decision.table.join(ranks, on="model", suffix="_rank")
-    for name, other in (("behind", "behind_rank"), ("behind_low", "low"), ("behind_high", "high")):
+    for name, other in (
+        ("behind", "behind_rank"),
+        ("behind_low", "behind_low_rank"),
+        ("behind_high", "behind_high_rank"),
+    ):
         assert joined[name].equals(joined[other if other in joined.columns else name])
     assert joined["may_be_best"].equals(joined["may_be_best_rank"])
 
@@ -334,7 +338,7 @@ def test_an_estimate_is_tested_at_both_ends() -> None:
     assert "eta_low" in decision.table.columns
     low = estimate["eta_low"][0]
     ranks = bind(SETTLED).ranking([low, 0.005], metric="precision", recall=0.5, confidence=0.95)
-    assert decision.table["behind_low"].min() <= ranks["low"].min()  # type: ignore[operator]
+    assert decision.table["behind_low"].min() <= ranks["behind_low"].min()  # type: ignore[operator]
 
 
 def test_scores_of_the_field_tell_the_prevalence_of_one_model() -> None:

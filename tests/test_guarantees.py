@@ -368,7 +368,8 @@ def test_columns_and_nulls() -> None:
     ]
     assert found["guarantee"].to_list() == [0.95, 0.95]
     assert found["criterion"].to_list() == ["precision"] * 2
-    kept = ("eta", "criterion", "target", "guarantee", "n_neg_needed", "above_chance")
+    kept = ("eta", "criterion", "target", "guarantee", "n_neg_needed", "above_chance", "doubt")
+    assert found["doubt"].to_list()[1] == "target not met"
     assert all(value is None for name, value in found.row(1, named=True).items() if name not in kept)
     assert found["precision_low"].item(0) < found["precision"].item(0)
     long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True)

@@ -37,7 +37,8 @@ ANALYTIC = [
     metrics.average_precision,
     metrics.roc_auc,
 ]
-ERRORS = ["standard_error", "low", "high", "reliable", "why"]
+NO_FORMULA = "no formula: method='bootstrap'"
+ERRORS = ["standard_error", "low", "high", "doubt"]
 etas = several(0.0, 1e-6, 0.01, 0.3, 0.5, 0.9, 1.0) | several(None, 0.0123, 0.777)
 levels = st.sampled_from([0.5, 0.95, 0.999])
 
@@ -111,31 +112,28 @@ def test_where_nothing_is_known() -> None:
     )
     asked = [*ANALYTIC, "pr_auc", metrics.best("f1")]
     found = df.prc.summary([0, 0.1, 1], metrics=asked, by="g", confidence=0.9)
-    assert found.schema["reliable"] == pl.Boolean
+    assert found.schema["doubt"] == pl.String
     assert all(found.schema[name] == pl.Float64 for name in ERRORS[:3])
 
     def errors(**where: Any) -> list[tuple[Any, ...]]:
         return found.filter(**where).select(ERRORS).rows()
 
-    nothing = (None, None, None, None, None)
+    nothing = (None, None, None)
     for group in ("no pos", "no neg"):
-        assert set(errors(g=group)) == {nothing}
+        assert set(errors(g=group)) == {(*nothing, "one class")}
     for metric in ("pr_auc", "best(f1)"):
-        assert set(errors(metric=metric)) == {nothing}
+        expected = {(*nothing, doubt) for doubt in ("one class", "eta at 0 or 1", NO_FORMULA)}
+        assert set(errors(metric=metric)) == expected
     # One example does not tell how much examples differ.
-    for metric in ("roc_auc", "average_precision"):
-        assert set(errors(g="one pos", metric=metric)) == {nothing}
-    known = (
-        0.0,
-        None,
-        None,
-        False,
-        "eta at 0 or 1",
-    )  # certain at eta = 0 and 1, where there is no logit
+    assert set(errors(g="one pos", metric="roc_auc")) == {(*nothing, "few positives")}
+    of_one = {(*nothing, doubt) for doubt in ("few positives", "eta at 0 or 1")}
+    assert set(errors(g="one pos", metric="average_precision")) == of_one
+    at_bound = (*nothing, "eta at 0 or 1")
+    known = (0.0, *at_bound[1:])  # certain at eta = 0 and 1, where there is no logit
     for group in ("perfect", "worst"):
         assert errors(g=group, metric="average_precision", eta=1.0) == [known]
     assert errors(g="worst", metric="average_precision", eta=0.0) == [known]
-    assert errors(g="perfect", metric="average_precision", eta=0.0) == [nothing]
+    assert errors(g="perfect", metric="average_precision", eta=0.0) == [at_bound]
 
 
 @pytest.mark.parametrize(
@@ -165,11 +163,12 @@ def test_perfect_separation_leaves_one_end_open(
         low = extended.ends(oracle_errors.z_value(0.95))[0]
     how: Any = {"counts": ("n_pos", "n_neg"), "confidence": 0.95}
     area, auc = df.prc.summary(eta, metrics=["average_precision", "roc_auc"], **how)[ERRORS].rows()
-    assert area[:4] == (None, pytest.approx(low, rel=1e-9), 1.0, False)
+    assert area[:3] == (None, pytest.approx(low, rel=1e-9), 1.0)
+    assert area[3] in ("few positives", "tail not seen")
     of_auc = pytest.approx(0.05 ** (1 / min(n_pos, n_neg)), rel=1e-12)
-    assert auc[:4] == (None, of_auc, 1.0, False)
+    assert auc[:4] == (None, of_auc, 1.0, "few positives")
     turned = df.with_columns(score=-pl.col("score")).prc.summary(eta, metrics="roc_auc", **how)
-    assert turned[ERRORS].row(0)[:4] == (None, 0.0, pytest.approx(1 - low_of(auc)), False)
+    assert turned[ERRORS].row(0)[:3] == (None, 0.0, pytest.approx(1 - low_of(auc)))
 
 
 def low_of(interval: tuple[Any, ...]) -> float:
@@ -214,8 +213,8 @@ def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method
         counts=tuple(counts),
         confidence=drawn if method == "bootstrap" else 0.95,
     )
-    flag = found.with_columns(pl.col("reliable").fill_null(value=False).cast(int))
-    assert set(flag["reliable"]) == {0, 1}
+    flag = found.with_columns(trusted=pl.col("doubt").is_null().cast(int))
+    assert set(flag["trusted"]) == {0, 1}
     if metric == "average_precision" and method != "bootstrap":
         # What the sample lacks must matter less than chance, which more rows of one class may reduce.
         flag = flag.with_columns(p=pl.col("p") / pl.col("n"))
@@ -223,7 +222,7 @@ def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method
     else:
         others = {"p": "n", "n": "p"}
     for grown, other in others.items():
-        steps = flag.sort(grown).with_columns(step=pl.col("reliable").diff().over("eta", other))
+        steps = flag.sort(grown).with_columns(step=pl.col("trusted").diff().over("eta", other))
         assert steps["step"].min() == 0
 
 
@@ -235,7 +234,7 @@ def test_many_examples_at_a_small_prevalence_are_reliable() -> None:
         score = np.concatenate([negative, rng.normal(size=n_pos) + 2.2])
         df = pl.DataFrame({"score": score, "label": np.arange(len(score)) >= len(negative)})
         found = df.prc.summary(1 / 500, metrics="average_precision", confidence=0.95)
-        assert found["reliable"].item()
+        assert found["doubt"].item() is None
 
 
 # Analytic, properties -------------------------------------------------------------------------
@@ -258,7 +257,6 @@ def test_intervals_hold_the_value_and_widen(
         | ~(pl.col("high") >= value - rounding)
         | (pl.col("low") < 0)
         | (pl.col("high") > 1)
-        | pl.col("reliable").is_null()
     ).is_empty()
     # Sums of floats, in the order in which an engine adds.
     assert_same(found.select("standard_error"), wider.select("standard_error"))
@@ -387,7 +385,7 @@ def test_every_metric_beside_others() -> None:
     known += [metric.name for metric in ALL_CURVE_METRICS if metric.recipe.at_target is not None]
     assert of_interval == {*known}
     unknown = found.filter(~pl.col("metric").is_in(known))
-    assert unknown["reliable"].null_count() == 4 * (len(ALL_CURVE_METRICS) - len(known))
+    assert unknown["doubt"].count() == 4 * (len(ALL_CURVE_METRICS) - len(known))
 
 
 # Bootstrap ------------------------------------------------------------------------------------
@@ -451,7 +449,7 @@ def test_rows_repeated_in_a_cluster_tell_nothing_new() -> None:
     repeated = pl.concat([df] * 4)
     options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc", "auprg"], "cluster": "c"}
     once, again = (d.prc.summary(0.1, **options, **AGAIN) for d in (df, repeated))
-    assert_same(again.drop("n_pos", "n_neg", "reliable"), once.drop("n_pos", "n_neg", "reliable"))
+    assert_same(again.drop("n_pos", "n_neg", "doubt"), once.drop("n_pos", "n_neg", "doubt"))
     as_if_independent = repeated.prc.summary(0.1, metrics=options["metrics"], **AGAIN)
     ratio = once["standard_error"] / as_if_independent["standard_error"]
     assert ratio.is_between(1.4, 2.8).all()  # 2, from 60 replicates each
@@ -474,8 +472,8 @@ def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:
     df = pl.DataFrame({"score": [5, 4, 3, 2, 1, 0], "label": [1, 0, 1, 0, 0, 1]})
     found = df.prc.summary([0, 1], metrics="average_precision", **AGAIN)
     assert found.select("value", *ERRORS).rows() == [
-        (None,) * 6,
-        (1.0, 0.0, 1.0, 1.0, False, "few positives"),
+        (*[None] * 4, "eta at 0 or 1"),
+        (1.0, 0.0, 1.0, 1.0, "few positives"),
     ]
 
 

@@ -82,7 +82,7 @@ def expect(df: pl.DataFrame, cells: pl.DataFrame, match: str, metric: Any, eta: 
     resolved = min(gaps[::2]) > 0 or max(gaps[1::2]) < 0
     p_value = 2 * stats.norm.sf(math.sqrt(least))
     return {"difference": value, "low": min(lows), "high": max(highs), "p_value": p_value,
-            "resolved": resolved}  # fmt: skip
+            "significant": resolved}  # fmt: skip
 
 
 @pytest.mark.parametrize("match", ["recall", "fpr"])
@@ -116,7 +116,7 @@ def test_one_verdict_for_all_metrics_and_prevalences() -> None:
     other = bind(point(70, 120, 100, 300))
     names = ["fpr", "precision", "f1", "npv", "net_benefit(0.1)"]
     found = df.prc.compare([0.001, 0.1, 0.9], other=other, match="recall", metrics=names)
-    assert found["resolved"].to_list() == [True] * 15
+    assert found["significant"].to_list() == [True] * 15
     assert found["p_value"].n_unique() == 1
     assert (found.filter(metric="fpr")["high"] < 0).all()
     assert (found.filter(metric="precision")["low"] > 0).all()
@@ -138,7 +138,7 @@ def test_groups_models_and_engines() -> None:
     assert found["site"].to_list() == ["a"] * 8 + ["b"] * 8
     alone = df.filter(site="b").prc.compare(0.1, other=bind(point(30, 20)), **asked)
     part = found.filter(site="b", model_a="score", model_b="x")
-    columns = ["metric", "difference", "low", "high", "p_value", "resolved"]
+    columns = ["metric", "difference", "low", "high", "p_value", "significant"]
     assert_frame_equal(part.select(columns), alone.select(columns), rel_tol=1e-12)
     # The point of others must then be lazy, too, which no query of `test_plans` can say.
     lazy = df.lazy().prc(score=["score", "again"], by="site")
@@ -160,7 +160,7 @@ def test_a_table_of_answers_is_a_point() -> None:
 def test_few_examples_settle_nothing() -> None:
     df = draw(8, 300, 8)
     found = df.prc.compare(0.1, other=bind(point(20, 150, 60, 200)), match="recall", metrics="fpr")
-    assert found.select("reliable", "why", "resolved").row(0) == (False, "few positives", False)
+    assert found.select("doubt", "significant").row(0) == ("few positives", False)
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

@@ -170,7 +170,8 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     for row, of_apart in zip(found.to_dicts(), apart.to_dicts(), strict=True):
         sides = [None if model is None else model[0][row["metric"]] for model in models]
         if None in sides:
-            assert row["difference"] is row["low"] is row["reliable"] is row["resolved"] is None
+            assert row["difference"] is row["low"] is row["significant"] is None
+            assert row["doubt"] is not None
             assert of_apart["difference"] is of_apart["low"] is None
             continue
         a, b = sides
@@ -231,8 +232,8 @@ def test_a_lead_is_found_at_every_target(target: dict[str, Any], paired: bool) -
     asked |= {"id": "row"} if paired else {"paired": False}
     name = "precision" if {"recall", "fpr"} & set(target) else "recall"
     found = long.prc.compare(metrics=[name, next(iter(target)).replace("alerts", "fpr")], **asked)
-    assert found["reliable"].all()
-    assert found["resolved"][0]
+    assert found["doubt"].is_null().all()
+    assert found["significant"][0]
     more = {"metric": name, "confidence": 0.95, "id": "row" if paired else None}
     ranked = long.prc.ranking(model="model", score="value", eta=0.3, **target, **more)
     assert ranked["may_be_best"].to_list() == [True, False]
@@ -249,15 +250,15 @@ def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
     found = df.prc.compare(
         0.05, score=["a", "b"], by="set", metrics=["precision", "recall", "fpr"], **target
     )
-    assert found["resolved"].drop_nulls().mean() < 0.07  # type: ignore[operator]
-    assert found["resolved"].count() > 100
+    assert found["significant"].drop_nulls().mean() < 0.07  # type: ignore[operator]
+    assert found["significant"].count() > 100
 
 
 def test_what_the_target_sets_differs_by_no_more_than_an_example_can() -> None:
     df = two_models(500)
     for target, name in (({"recall": 0.8}, "recall"), ({"fpr": 0.1}, "fpr"), ({"lift": 2}, "precision")):
         found: Any = df.prc.compare(0.3, score=["a", "b"], metrics=name, **target).row(0, named=True)
-        assert not found["resolved"]
+        assert not found["significant"]
         assert found["low"] <= 0 <= found["high"]
 
 
@@ -328,7 +329,7 @@ def test_the_points_are_those_without_intervals() -> None:
     plain = df.prc.operating_points(0.1, **asked)
     found = df.prc.operating_points(0.1, **asked, confidence=0.9)
     added = [name for name in found.columns if name.endswith(("_low", "_high"))]
-    assert_same(found.drop("above_chance", "reliable", "why", *added), plain)
+    assert_same(found.drop("above_chance", "doubt", *added), plain)
 
 
 @pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}])
@@ -356,8 +357,7 @@ def test_intervals_are_reliable_or_say_why(options: dict[str, str]) -> None:
     if options.get("eta"):
         asked["eta"] = ESTIMATE
     found = df.prc.operating_points(**asked)
-    known = found.drop_nulls("reliable")
-    assert known["reliable"].eq(known["why"].is_null()).all()
+    assert found.filter(pl.any_horizontal(pl.col("^.*_low$").is_null()))["doubt"].null_count() == 0
 
 
 def test_weights_do_not_fill_cells() -> None:
@@ -370,8 +370,8 @@ def test_weights_do_not_fill_cells() -> None:
         plain, weighted = (
             long.prc.compare(weight=weight, **asked, **target) for weight in (None, "heavy")
         )
-        assert plain["reliable"].to_list() == weighted["reliable"].to_list()
-        seen |= set(plain["reliable"])
+        assert plain["doubt"].is_null().to_list() == weighted["doubt"].is_null().to_list()
+        seen |= set(plain["doubt"].is_null())
     assert seen == {True, False}
 
 

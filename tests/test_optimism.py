@@ -132,8 +132,8 @@ def test_long_tables_have_a_column_corrected() -> None:
     options: dict[str, Any] = {"maximize": "f1", "metrics": ["f1", "recall"], "by": "market"}
     wide = DF.prc.operating_points(0.1, **options, **BOOTSTRAP)
     long = DF.prc.operating_points(0.1, long=True, **options, **BOOTSTRAP)
-    assert long.columns[-8:] == [
-        *("metric", "value", "corrected", "low", "high", "above_chance", "reliable", "why")
+    assert long.columns[-7:] == [
+        *("metric", "value", "corrected", "low", "high", "above_chance", "doubt")
     ]
     for name in ("f1", "recall"):
         part = long.filter(metric=name)

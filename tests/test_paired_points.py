@@ -73,7 +73,8 @@ def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float)
     for row in found.to_dicts():
         values = [point[row["metric"]].item() for point in points]
         if None in values:
-            assert row["difference"] is row["standard_error"] is row["low"] is row["reliable"] is None
+            assert row["difference"] is row["standard_error"] is row["low"] is None
+            assert row["doubt"] is not None
             continue
         cuts = [point["threshold"].item() for point in points]
         flags = tuple(math.inf if cut is None else cut for cut in cuts)
@@ -157,7 +158,8 @@ def test_curved_metrics_by_definition(
         name = row["metric"]
         a, b = ([point[f"{name}{end}"].item() for end in ("", "_low", "_high")] for point in points)
         if None in (*a, *b):
-            assert row["low"] is row["high"] is row["reliable"] is row["resolved"] is None
+            assert row["low"] is row["high"] is row["significant"] is None
+            assert row["doubt"] is not None
             continue
         cuts = [point["threshold"].item() for point in points]
         flags = tuple(math.inf if cut is None else cut for cut in cuts)
@@ -218,7 +220,7 @@ def test_one_weight_for_all_is_no_weight(target: Any, weight: float) -> None:
     df = two_models().with_columns(w=pl.lit(weight))
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], **target}
     plain = df.prc.compare(score=["a", "b"], **asked)
-    assert plain["reliable"].any()
+    assert plain["doubt"].is_null().any()
     assert_nearly(df.prc.compare(score=["a", "b"], weight="w", **asked), plain)
 
 
@@ -233,7 +235,7 @@ def test_a_paired_interval_is_narrower(weight: str | None) -> None:
     assert paired["difference"].to_list() == apart["difference"].to_list()
     widths = [(table["high"] - table["low"]).to_list() for table in (paired, apart)]
     assert all(p < 0.9 * a for p, a in zip(*widths, strict=True))
-    assert paired["reliable"].all()
+    assert paired["doubt"].is_null().all()
 
 
 @pytest.mark.parametrize("metric", [BENEFIT, "precision"])
@@ -257,9 +259,9 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
         behind, least, most = (d, low, high) if a == other else (-d, -high, -low)
         assert row["behind"] == pytest.approx(behind, abs=1e-12)
         # At the level of all pairs, and not less than behind any other model.
-        assert row["high"] >= behind + (most - behind) * factor - 1e-9
-        assert row["low"] >= min(behind - (behind - least) * factor, 0.0) - 1e-9
-        assert row["reliable"] == pair["reliable"][0]
+        assert row["behind_high"] >= behind + (most - behind) * factor - 1e-9
+        assert row["behind_low"] >= min(behind - (behind - least) * factor, 0.0) - 1e-9
+        assert row["doubt"] == pair["doubt"][0]
 
 
 def test_precision_at_a_recall_leads_to_the_curve_metric() -> None:
@@ -306,7 +308,7 @@ def test_a_difference_is_reliable_by_the_product_of_what_either_model_flags_alon
     df = pl.DataFrame(rows, schema=["a", "b"], orient="row")
     df = pl.concat([df.with_columns(label=True), df.with_columns(label=False)])
     found = df.prc.compare(0.1, score=["a", "b"], threshold=1, metrics=LINEAR)
-    assert found["reliable"].to_list() == [reliable] * 3
+    assert found["doubt"].is_null().to_list() == [reliable] * 3
 
 
 @pytest.mark.parametrize(("of_a", "of_b"), [(20, 0.5), (7, 5), (30, 0.3)])
@@ -333,7 +335,7 @@ def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> Non
         a, b = numbers[row["set"]]
         half = z * math.sqrt((a + b + 1) / (n + 1) ** 2 - (a - b) ** 2 / (n + 1) ** 3)
         assert row["high"] - row["difference"] == pytest.approx(half)
-        if row["reliable"]:
+        if row["doubt"] is None:
             marked += chance[row["set"]]
             held += chance[row["set"]] * (abs((a - b) - (of_a - of_b)) <= n * half)
     assert marked > 0.05

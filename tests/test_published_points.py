@@ -160,4 +160,4 @@ def test_areas_of_few_points_are_not_reliable() -> None:
             limits = few.prc.summary(coarse=True, **asked, **how)
             gap, half = limits["high"] - limits["low"], (found["high"] - found["low"]) / 2
             assert (gap < half).to_list() == [expected] * 2
-            assert found["reliable"].to_list() == [expected] * 2
+            assert found["doubt"].is_null().to_list() == [expected] * 2

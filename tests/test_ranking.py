@@ -38,12 +38,14 @@ def test_a_gap_of_nothing_has_no_sign(metric: str) -> None:
     df = NO_GAP.with_columns(label=pl.col("score") % 2)
     how: dict[str, Any] = {"eta": 0.1, "threshold": 3, "confidence": 0.9}
     found = df.prc.ranking(metric=metric, **how)
-    zeros = [value for name in ("behind", "low", "high") for value in found[name] if value == 0]
+    zeros = [
+        value for name in ("behind", "behind_low", "behind_high") for value in found[name] if value == 0
+    ]
     assert len(zeros) >= 2
     assert all(math.copysign(1, zero) == 1 for zero in zeros)
 
 
-LEAD = ["behind", "low", "high", "resolved", "reliable", "why", "may_be_best"]
+LEAD = ["behind", "behind_low", "behind_high", "may_be_best", "doubt"]
 
 
 def nearly(a: Any, b: Any) -> bool:
@@ -133,7 +135,7 @@ def test_models_of_any_dtype(kind: str, data: st.DataObject) -> None:
         found = df.prc.ranking([0.1, 0.7], confidence=0.9, **how)
         assert df is same or found.drop(LEAD).equals(plain)
         if df is same:
-            assert found["resolved"].to_list() == [False] * 2 * names.height
+            assert found["may_be_best"].to_list() == [True] * 2 * names.height
 
 
 # Prevalences ----------------------------------------------------------------------------------
@@ -236,8 +238,8 @@ def stretch_to_all_pairs(pairs: pl.DataFrame, n_models: int, confidence: float) 
     )
     near = pl.when(middle > 0).then(middle - pl.col("low")).otherwise(pl.col("high") - middle)
     outside = (pl.col("low") > 0) | (pl.col("high") < 0)
-    resolved = (outside & pl.col("reliable")) | ((middle.abs() >= 2 * near) & (near > 0))
-    return pairs.with_columns(resolved=resolved)
+    is_apart = (outside & pl.col("doubt").is_null()) | ((middle.abs() >= 2 * near) & (near > 0))
+    return pairs.with_columns(significant=is_apart)
 
 
 def assert_behind_as_in_pairs(ranks: pl.DataFrame, pairs: pl.DataFrame, sign: int = 1) -> None:
@@ -251,22 +253,21 @@ def assert_behind_as_in_pairs(ranks: pl.DataFrame, pairs: pl.DataFrame, sign: in
             if row["low"] is None:
                 continue
             low, high = sorted((turn * row["low"], turn * row["high"]))
-            beaten = row["resolved"] and turn * row["difference"] > 0
+            beaten = row["significant"] and turn * row["difference"] > 0
             ends[model].append((low if beaten else min(low, 0.0), high, beaten))
     values = ranks["value"].to_list()
     for place, row in enumerate(ranks.to_dicts()):
         if row["value"] is None:
-            assert (row["behind"], row["resolved"], row["may_be_best"]) == (None, None, None)
+            assert (row["behind"], row["may_be_best"]) == (None, None)
             continue
         best = values[1] if place == 0 else values[0]
         assert nearly(row["behind"], (best - row["value"]) * sign)
         known = ends[row["model"]]
-        assert nearly(row["low"], max((low for low, _, _ in known), default=None))
-        assert nearly(row["high"], max((high for _, high, _ in known), default=None))
-        assert row["resolved"] is any(beaten for _, _, beaten in known)
-        assert row["may_be_best"] is not row["resolved"]
-        if row["low"] is not None:
-            assert row["resolved"] is (row["low"] > 0)
+        assert nearly(row["behind_low"], max((low for low, _, _ in known), default=None))
+        assert nearly(row["behind_high"], max((high for _, high, _ in known), default=None))
+        assert row["may_be_best"] is not any(beaten for _, _, beaten in known)
+        if row["behind_low"] is not None:
+            assert row["may_be_best"] is (row["behind_low"] <= 0)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -294,16 +295,15 @@ def test_reliable_where_the_intervals_of_both_are() -> None:
     seen = set()
     how: dict[str, Any] = {"eta": [0.001, 0.1, 0.3, 0.9], "confidence": 0.9}
     of = large.prc.summary(metrics="average_precision", by="model", **how)
-    known = {(row["eta"], row["model"]): row["reliable"] for row in of.to_dicts()}
+    known = {(row["eta"], row["model"]): (row["doubt"] is None) for row in of.to_dicts()}
     for id in (None, "id"):
         for group in large.prc.ranking(id=id, **how).partition_by("eta"):
             top, second, *_ = rows = group.to_dicts()
             for row in rows:
                 other = second if row is top else top
                 both = [known[row["eta"], model["model"]] for model in (row, other)]
-                assert row["reliable"] is all(both)
-                assert (row["why"] is None) is row["reliable"]
-                seen.add(row["reliable"])
+                assert (row["doubt"] is None) is all(both)
+                seen.add(row["doubt"] is None)
     assert seen == {True, False}
 
 
@@ -328,17 +328,17 @@ def test_where_no_error_is_known() -> None:
     for id in (None, "id"):
         found = tied.prc.ranking(0.1, confidence=0.9, id=id)
         assert found.select("model", "rank", "behind").rows() == [("a", 1, 0.0), ("z", 1, 0.0)]
-        assert found["resolved"].to_list() == [False, False]
+        assert found["may_be_best"].to_list() == [True, True]
     one_class = DF.with_columns(label=pl.col("label") & (pl.col("model") != "c"))
     found = one_class.prc.ranking(0.1, confidence=0.9)
     assert found.select(pl.col("model", "rank").last()).row(0) == ("c", None)
-    assert found.select(LEAD).row(2) == (None,) * 7
-    assert found["resolved"][0] is not None
+    assert found.select(LEAD).row(2) == (None,) * 4 + ("one class",)
+    assert found["may_be_best"][0] is not None
     assert_same(found.head(2), one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9))
     alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9)
-    assert alone.select(LEAD).row(0) == (None,) * 7
+    assert alone.select(LEAD).row(0) == (None,) * 4 + ("no value",)
     none = DF.filter("label").prc.ranking(0.1, confidence=0.9)
-    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 8
+    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 5 + (0,)
 
 
 @pytest.mark.parametrize("n_models", [2, 3, 6])
@@ -493,8 +493,8 @@ def test_no_sign_is_certain_with_fewer_than_10_of_a_class(n_pos: int, paired: bo
     asked = {**how, "metrics": "roc_auc", "paired": paired}
     pair = df.prc.compare(eta=0.1, **asked).row(0, named=True)
     assert abs(pair["difference"] / pair["standard_error"]) > 3.92
-    assert not pair["reliable"]
-    assert pair["resolved"] == (n_pos >= 10)
+    assert pair["doubt"] is not None
+    assert pair["significant"] == (n_pos >= 10)
     ranks = df.prc.ranking(0.1, metric="roc_auc", confidence=0.95, **how)
     assert ranks["may_be_best"].to_list() == [True, n_pos < 10]
 
@@ -507,7 +507,7 @@ def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
     df = pl.concat([df, df.with_columns(m=pl.lit("b"), score=pl.Series(rng.normal(size=n)))])
     asked: dict[str, Any] = {"model": "m", "metric": "roc_auc", "confidence": 0.95}
     found = df.prc.ranking(0.1, **asked)
-    assert found["reliable"].to_list() == [False, False]
+    assert found["doubt"].is_null().to_list() == [False, False]
     assert found["may_be_best"].to_list() == [True, False], "a p-value of 0 stays 0"
     label = np.arange(40) < 20
     shifted = [("a", 1.1 * label), ("b", 0 * label)]
@@ -516,7 +516,7 @@ def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
     )
     pair = few.prc.compare(model="m", paired=False, eta=0.1, metrics="roc_auc").row(0, named=True)
     assert pair["p_value"] < 0.05
-    assert not pair["reliable"]
+    assert pair["doubt"] is not None
     z = abs(pair["difference"]) / pair["standard_error"]
     assert 2 < z < 3.9
     assert few.prc.ranking(0.1, **asked)["may_be_best"].all()

@@ -19,7 +19,7 @@ from polars_prcurve import charts, metrics
 from polars_prcurve.core.binding.argument_rules import RULES
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
-from polars_prcurve.core.judging import case_status, goal
+from polars_prcurve.core.judging import goal
 from polars_prcurve.core.judging.status_names import STANDINGS, STATUSES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
@@ -176,11 +176,6 @@ def test_every_kind_of_sample_has_a_design_and_words() -> None:
     words = {kind.word for kind in SAMPLE_KINDS if kind.word}
     known = words & set(TABLE_WORDS)
     assert_equal_sets(words, known, "kind of sample", "TableWords in core/binding/word_groups.py")
-    doubts = {f"few {kind.units}" for kind in SAMPLE_KINDS if kind.joins_rows}
-    remedy = "_CURED_BY_EXAMPLES in core/judging/case_status.py"
-    assert_equal_sets(
-        doubts, doubts & case_status._CURED_BY_EXAMPLES, "doubt of a kind of sample", remedy
-    )
 
 
 def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:

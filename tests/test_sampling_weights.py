@@ -87,7 +87,7 @@ def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
     assert found["recall"] == 0.5
     # One positive more of weight 50 would have made it 15 / 80.
     assert found["recall_low"] < 15 / 80
-    assert not df.prc.summary(0.1, weight="w", confidence=0.95)["reliable"].fill_null(False).any()
+    assert not df.prc.summary(0.1, weight="w", confidence=0.95)["doubt"].is_null().any()
 
 
 @pytest.mark.parametrize("eta", [0.3, 0.01, 1e-5])
@@ -114,8 +114,8 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     assert weighted["recall_low"].item() <= plain["recall_low"].item() * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(("heavy", "reliable"), [(5, False), (10, False), (16, True), (60, True)])
-def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, reliable: bool) -> None:
+@pytest.mark.parametrize(("heavy", "trusted"), [(5, False), (10, False), (16, True), (60, True)])
+def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, trusted: bool) -> None:
     """Most of its error is that of the positives below the cut, which stand for 20 each."""
     rng = np.random.default_rng(heavy)
     weight = np.repeat([1.0, 20.0, 20.0], [2_000, heavy, 4_000])
@@ -127,7 +127,7 @@ def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, reliable: bool) -> None:
     left_out = 1 - by_other / by_own
     assert by_own**2 / by_other * (1 - found["value"]) > 12
     assert by_own * by_other > 6_000 * left_out
-    assert (by_other**2 / by_own >= 20 * left_out) == reliable == found["reliable"]
+    assert (by_other**2 / by_own >= 20 * left_out) == trusted == (found["doubt"] is None)
 
 
 # What changes nothing -------------------------------------------------------------------------

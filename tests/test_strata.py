@@ -160,7 +160,7 @@ def test_unseen_rows_weigh_what_rows_of_the_strata_do() -> None:
     )
     assert heavy["value"] > light["value"]  # more negatives are below all positives
     assert heavy["low"] < light["low"]
-    assert (light["why"], heavy["why"]) == (None, "few positives")
+    assert (light["doubt"], heavy["doubt"]) == (None, "few positives")
 
 
 # What changes nothing -------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def ask_of_strata(by: str | None) -> list[Any]:
     return ask(random_rows(), by=by, **STRATA)
 
 
-OF_EXAMPLES = ("tp", "fp", "fn", "tn", "n_pos", "n_neg", "above_chance", "reliable", "why")
+OF_EXAMPLES = ("tp", "fp", "fn", "tn", "n_pos", "n_neg", "above_chance", "doubt")
 """Sums of weights are floats, and rows with strata have tests and flags of their own."""
 
 
@@ -258,7 +258,7 @@ def test_whole_weights_equal_floats() -> None:
 
 def find_why(df: pl.DataFrame, **given: Any) -> str | None:
     asked: Any = {"threshold": 0.5, "confidence": 0.9, **STRATA, **given}
-    return df.prc.operating_points(0.1, **asked)["why"].item()
+    return df.prc.operating_points(0.1, **asked)["doubt"].item()
 
 
 def test_why_an_interval_may_not_hold() -> None:
@@ -286,14 +286,14 @@ def test_differences_at_a_threshold_take_errors_as_independent() -> None:
     found = door.compare(0.1, threshold=0.5, metrics="precision", confidence=0.9).row(0, named=True)
     below = math.hypot(a["precision"] - a["precision_low"], b["precision_high"] - b["precision"])
     assert found["low"] == pytest.approx(a["precision"] - b["precision"] - below)
-    assert found["reliable"] is True
+    assert found["doubt"] is None
 
 
 def test_equal_models_have_no_difference() -> None:
     df = random_rows().with_columns(other="score")
     door = df.prc(score=["score", "other"], **STRATA)
-    for found in (door.compare([0.1, None]), door.ranking(0.1, confidence=0.9)):
-        assert not found["resolved"].any()
+    assert not door.compare([0.1, None])["significant"].any()
+    assert door.ranking(0.1, confidence=0.9)["may_be_best"].all()
     assert door.compare([0.1, None])["difference"].to_list() == [0.0] * 4
 
 

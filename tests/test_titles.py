@@ -132,7 +132,7 @@ def test_a_ranking_names_as_first_who_is_first_for_sure(seed):
     table = make_models(steps, pos=60, neg=600, seed=seed)
     test, etas = prc(table, **MODELS), eta_grid(0.001, 0.5, 6)
     said = heading(test.plot.ranking(etas, confidence=0.95))
-    sure = test.ranking(etas, confidence=0.95).filter(pl.col("rank") == 1, pl.col("high") < 0)
+    sure = test.ranking(etas, confidence=0.95).filter(pl.col("rank") == 1, pl.col("behind_high") < 0)
     named = set(re.findall(r"\b([abc]) is first|, ([abc]) (?:from|up)", said))
     named = {name for pair in named for name in pair if name}
     assert named <= set(sure["model"])
@@ -148,7 +148,7 @@ def test_a_difference_names_as_better_who_is_better_for_sure(seed):
     test = prc(make_models(steps, pos=60, neg=600, seed=seed), **MODELS)
     etas = eta_grid(0.001, 0.5, 6)
     said = heading(test.plot.difference(etas))
-    sure = test.compare(etas, metrics="average_precision").filter("resolved")
+    sure = test.compare(etas, metrics="average_precision").filter("significant")
     better = {"a" if d > 0 else "b" for d in sure["difference"]}
     named = set(re.findall(r"\b([ab]) is better", said))
     assert named <= better
@@ -263,7 +263,7 @@ def test_nothing_that_reads_as_0_has_a_sign(size):
         row = IntervalRow("a over b", 0.2, value, high, is_settled=False)
         texts = [row.say(), IntervalRow("", value, low, high, is_settled=False).say()]
         texts += [say_signed(value, "{:.1f}".format, "+"), say_value(value, 1_000)]
-        told = {"difference": value, "low": low, "high": high, "resolved": False, "eta": 0.1}
+        told = {"difference": value, "low": low, "high": high, "significant": False, "eta": 0.1}
         texts.append(say_difference(told)[1])
         for text in texts:
             assert not re.search(r"[-+\u2212]0(\.0+)?(?![.\d])", text), text

@@ -346,7 +346,7 @@ def test_ends_at_0_or_1_are_certain_ends_of_precision(low: float, high: float) -
     )
     assert (found["precision_low"].item() < 1e-18) == (low == 0)
     assert (found["precision_high"].item() > 1 - 1e-12) == (high == 1)
-    assert None not in found.drop(THREE[2], "why").row(0)
+    assert None not in found.drop(THREE[2], "doubt").row(0)
 
 
 def test_a_metric_that_does_not_depend_on_eta_keeps_its_band() -> None:
@@ -416,7 +416,7 @@ def test_intervals_of_areas_carry_the_distance_to_both_ends(seed: int) -> None:
         expected = widened_area(exact, (low["value"], high["value"]), 0.9)
         actual = (row["low"], row["high"], row["standard_error"])
         assert actual == pytest.approx(expected, rel=1e-9)
-        assert row["reliable"] == exact["reliable"]
+        assert (row["doubt"] is None) == (exact["doubt"] is None)
         assert row["low"] < exact["low"] < exact["value"] <= exact["high"] <= row["high"]
 
 
@@ -437,16 +437,17 @@ def test_a_sample_without_positives_still_bounds_an_area() -> None:
     )
     at_high = df.prc.summary(row["eta_high"], confidence=0.95, metrics="average_precision")
     assert (row["value"], row["low"], row["high"]) == (0, 0, pytest.approx(at_high["high"].item()))
-    assert row["reliable"] is False
+    assert row["doubt"] is not None
     top = df.vstack(pl.DataFrame({"score": [99], "label": [True]}))
     undefined = top.prc.summary(eta_from_sample(0, 40), confidence=0.95, metrics="average_precision")
-    assert undefined.select("value", "low", "high", "reliable").row(0) == (None, None, None, None)
+    assert undefined.select("value", "low", "high", "doubt").row(0) == (*[None] * 3, "eta at 0 or 1")
 
 
 def test_areas_that_have_no_analytic_interval_have_none_here() -> None:
     found = DF.prc.summary(eta_from_sample(5, 50), confidence=0.95, metrics=["pr_auc", "auprg"])
     assert found["value"].null_count() == 0
-    assert found.select("standard_error", "low", "high", "reliable").null_count().row(0) == (2,) * 4
+    assert found.select("standard_error", "low", "high").null_count().row(0) == (2,) * 3
+    assert set(found["doubt"]) == {"no formula: method='bootstrap'"}
 
 
 # Comparisons ----------------------------------------------------------------------------------
@@ -516,7 +517,7 @@ def test_differences_carry_the_distance_to_the_farther_end(
         more = deviations * farthest / z * (1.2 if "cluster" in options else 1.0)
         for end, other in ((new["low"], old["low"]), (-new["high"], -old["high"])):
             assert other - more * (1 + 1e-9) - 1e-12 <= end <= other + 1e-12
-        assert new["reliable"] == old["reliable"]
+        assert (new["doubt"] is None) == (old["doubt"] is None)
         if old["p_value"] is not None:
             assert new["p_value"] >= old["p_value"] * (1 - 1e-6)
 
@@ -527,7 +528,7 @@ def test_a_ranking_has_the_differences_of_two_models() -> None:
     ranks = two.prc.ranking(eta, id="row", confidence=0.95)
     pairs = draw_models().prc.compare(eta, score=["a", "b"], metrics="average_precision")
     difference, low, high = pairs.select("difference", "low", "high").row(0)
-    assert ranks.select("model", "behind", "high").rows() == [
+    assert ranks.select("model", "behind", "behind_high").rows() == [
         ("a", -difference, -low),
         ("b", difference, high),
     ]

@@ -332,7 +332,7 @@ def test_bands_of_long_and_wide_are_the_same() -> None:
     asked: Any = {"metrics": ["precision", "f1"], "confidence": 0.9}
     wide = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], **asked)
     long = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], long=True, **asked)
-    assert long.columns[-7:] == [*("metric", "value", "low", "high", "above_chance", "reliable", "why")]
+    assert long.columns[-6:] == [*("metric", "value", "low", "high", "above_chance", "doubt")]
     for name in asked["metrics"]:
         part = long.filter(metric=name)
         for column, end in (("value", ""), ("low", "_low"), ("high", "_high")):

@@ -64,7 +64,7 @@ def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator
         drawn = draw_short(cell, sets, rng)
         asked = {"metrics": ASKED, "confidence": CONFIDENCE, "counts": ("n_pos", "n_neg")}
         found = drawn.prc.summary(list_etas(cell), by="set", **asked)
-        parts.append(found.select("metric", "eta", "low", "high", "reliable"))
+        parts.append(found.select("metric", "eta", "low", "high", "doubt"))
     return cover_areas(cell, pl.concat(parts))
 
 
@@ -180,12 +180,12 @@ def measure_compare(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterat
 
 
 def measure_rejections(found: pl.DataFrame) -> Row:
-    """Return how often equal models are told apart: by their p-value, and marked `resolved`."""
-    marked = pl.col("reliable").fill_null(value=False)
+    """Return how often equal models are told apart: by their p-value, and marked `significant`."""
+    marked = pl.col("doubt").is_null()
     rejected = (pl.col("p_value") < 1 - CONFIDENCE).fill_null(value=False)
     return found.select(
         rejected=rejected.mean(),
-        resolved=pl.col("resolved").fill_null(value=False).mean(),
+        resolved=pl.col("significant").fill_null(value=False).mean(),
         marked=marked.mean(),
         rejected_of_marked=rejected.filter(marked).mean(),
         no_error=pl.col("standard_error").is_null().mean(),
@@ -366,9 +366,9 @@ def measure_many_pairs(cell: ManyPairs, n_sets: int, rng: np.random.Generator) -
             of.compare(**asked, adjust="holm").group_by("set").agg(
                 (pl.col("p_adjusted") < 1 - CONFIDENCE).any().alias("by_holm")
             ),
-            of.compare(**asked, worst=True).select("set", pl.col("resolved").alias("by_worst")),
+            of.compare(**asked, worst=True).select("set", pl.col("significant").alias("by_worst")),
             of.ranking(eta=cell.eta, confidence=CONFIDENCE).group_by("set").agg(
-                pl.col("resolved").any().alias("by_ranking")
+                (~pl.col("may_be_best")).any().alias("by_ranking")
             ),
         ]  # fmt: skip
         joined = found[0].join(found[1], on="set").join(found[2], on="set")

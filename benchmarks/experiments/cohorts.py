@@ -61,8 +61,8 @@ def measure_cohort_points(cell: Cohort, n_sets: int, rng: np.random.Generator) -
 
 
 def hold_marked(found: pl.DataFrame, name: str, truth: float) -> Row:
-    """Return shares of test sets, with those that are marked reliable."""
-    shown = {"low": f"{name}_low", "high": f"{name}_high", "reliable": "reliable"}
+    """Return shares of test sets, with those that are in no doubt."""
+    shown = {"low": f"{name}_low", "high": f"{name}_high", "doubt": "doubt"}
     shares = measure_coverage(found.select(pl.col(of).alias(end) for end, of in shown.items()), truth)
     del shares["width"]
     return shares
@@ -187,7 +187,7 @@ def measure_cohort_differences(cell: Any, n_sets: int, rng: np.random.Generator)
             where |= {"at": f"{criterion} {value:g}", "metric": name}
             of = every.filter(metric=name)
             shares = measure_coverage(of, truths[0] - truths[1])
-            where |= shares | {"resolved": of["resolved"].mean()}
+            where |= shares | {"resolved": of["significant"].mean()}
             yield where
 
 

@@ -87,7 +87,7 @@ def measure_bought_areas(cell: Bought, n_sets: int, rng: np.random.Generator) ->
     found = pl.concat(
         draw_bought(cell, sets, rng)
         .prc.summary(etas, metrics=asked, by="set", counts=COUNTS, confidence=CONFIDENCE)
-        .select("eta", "metric", "low", "high", "reliable")
+        .select("eta", "metric", "low", "high", "doubt")
         for sets in split_sets(n_sets, 2 * cell.n_pos + 3)
     )
     for (metric, eta), part in found.group_by("metric", "eta", maintain_order=True):
@@ -187,7 +187,7 @@ def measure_cluster_areas(cell: Clustered, n_sets: int, rng: np.random.Generator
         drawn = cell.draw_sets(sets, rng)
         for cluster, parts in found.items():
             summary = drawn.prc.summary(list(CLUSTER_ETAS), cluster=cluster, **asked)
-            parts.append(summary.select("eta", "metric", "low", "high", "reliable"))
+            parts.append(summary.select("eta", "metric", "low", "high", "doubt"))
     plain, clustered = (pl.concat(parts) for parts in found.values())
     cases = [("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)]
     for name, eta in cases:
@@ -344,7 +344,7 @@ def measure_cluster_bands(cell: ClusterBands, n_sets: int, rng: np.random.Genera
         row |= {"false_positives": n_neg * fpr, "missed": n_pos * (1 - recall)}
         for how, parts in zip(("without_", ""), found.values(), strict=True):
             of = pl.concat(parts).filter((pl.col("target") - cut).abs() < 1e-9)
-            marked = of.filter("reliable")
+            marked = of.filter(pl.col("doubt").is_null())
             for name, truth in find_points(recall, fpr, 0.1).items():
                 row[f"{how}{name}"] = hold_point(of, name, truth)["coverage"]
                 if not how:

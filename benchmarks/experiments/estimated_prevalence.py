@@ -117,7 +117,7 @@ def measure_sampled_eta_areas(cell: Any, n_sets: int, rng: np.random.Generator) 
             summary = drawn.prc.summary(
                 etas, metrics=metric, confidence=CONFIDENCE, by="set", counts=("n_pos", "n_neg")
             )
-            parts.append(summary.select("low", "high", "reliable"))
+            parts.append(summary.select("low", "high", "doubt"))
     fixed, sampled = (pl.concat(parts) for parts in found.values())
     truth = AREAS[metric](model, eta)
     row = place.row | {"eta": eta, "events": events, "metric": metric}
@@ -146,7 +146,7 @@ def measure_sampled_eta_differences(cell: Any, n_sets: int, rng: np.random.Gener
                 by="set",
                 confidence=CONFIDENCE,
             )
-            parts.append(differences.select("low", "high", "reliable"))
+            parts.append(differences.select("low", "high", "doubt"))
     fixed, sampled = (pl.concat(parts) for parts in found.values())
     of_a, of_b = (AREAS["average_precision"](normal(shift), eta) for shift in shifts)
     row = {"shifts": "{:g} and {:g}".format(*shifts), "n_pos": n_pos, "n_neg": n_neg}

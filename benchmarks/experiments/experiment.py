@@ -86,7 +86,7 @@ def split_sets(n_sets: int, rows: float) -> Iterator[int]:
 
 
 def measure_coverage(found: pl.DataFrame, truth: float) -> Row:
-    """Return shares of test sets, from one row of `low`, `high` and maybe `reliable` for each of them.
+    """Return shares of test sets, from one row of `low`, `high` and maybe `doubt` for each of them.
 
     Where a test set has no interval it claims nothing: coverage is that of the others.
     """
@@ -94,11 +94,11 @@ def measure_coverage(found: pl.DataFrame, truth: float) -> Row:
     of = found.select(
         held=pl.lit(truth).is_between(low, high),
         width=pl.col("high") - pl.col("low"),
-        marked=pl.col("reliable").fill_null(value=False) if "reliable" in found.columns else None,
+        marked=pl.col("doubt").is_null() if "doubt" in found.columns else None,
     )
     marked = of.filter(pl.col("marked") & pl.col("held").is_not_null())
     row = {"no_interval": of["held"].null_count() / of.height, "coverage": of["held"].mean()}
-    if "reliable" in found.columns:
+    if "doubt" in found.columns:
         row |= {"marked": of["marked"].mean(), "coverage_of_marked": marked["held"].mean()}
     return row | {"width": of["width"].mean()}
 

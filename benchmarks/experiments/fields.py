@@ -244,7 +244,7 @@ def measure_field_areas(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
                 metrics=list(field.areas),
                 confidence=CONFIDENCE, by="set",
             )  # fmt: skip
-            parts.append(summary.select("metric", "low", "high", "reliable"))
+            parts.append(summary.select("metric", "low", "high", "doubt"))
     for (kind, parts), (name, truth) in product(found.items(), field.areas.items()):
         row = {"field": field.name, "events": events, "eta": kind, "metric": name}
         yield row | measure_coverage(pl.concat(parts).filter(metric=name), truth)
@@ -319,4 +319,4 @@ def measure_field_pairs(cell: FieldPair, n_sets: int, rng: np.random.Generator) 
         of = found.filter(metric=metric)
         row = {"field": cell.field.name, "target": cell.target, "value": cell.value, "equal": cell.equal}
         row |= {"metric": metric, **measure_coverage(of, cell.find_difference(metric))}
-        yield row | {"wrongly_resolved": of["resolved"].mean() if cell.equal else None}
+        yield row | {"wrongly_resolved": of["significant"].mean() if cell.equal else None}

@@ -154,7 +154,7 @@ def hold_points(cell: Scores, table: Any) -> Iterator[tuple[str, float | None, R
                 continue
             found = areas if name == "average_precision" else points
             ends = ("low", "high") if name == "average_precision" else (f"{name}_low", f"{name}_high")
-            shown = found.filter(is_here).select(low=ends[0], high=ends[1], reliable="reliable")
+            shown = found.filter(is_here).select(low=ends[0], high=ends[1], doubt="doubt")
             yield name, eta, measure_coverage(shown, cell.find_truth(name, eta))
 
 
@@ -227,7 +227,7 @@ def measure_label_pairs(cell: Scores, n_sets: int, rng: np.random.Generator) -> 
             if metric in ("recall", "fpr") and eta != "own":
                 continue
             row = cell.row | {"at": where, "metric": metric, "eta": eta}
-            yield row | measure_coverage(part, 0.0) | {"resolved": part["resolved"].mean()}
+            yield row | measure_coverage(part, 0.0) | {"resolved": part["significant"].mean()}
 
 
 # Other designs ---------------------------------------------------------------------------------

@@ -49,4 +49,4 @@ def measure_matched_points(cell: Any, n_sets: int, rng: np.random.Generator) -> 
         of = found.filter(metric=name, eta=eta)
         where = {"model": model.name, "n_pos": n_pos, "n_neg": n_neg, "point": f"{k} / {j}"}
         where |= {"recall": recall, "share": share, "metric": name, "eta": eta}
-        yield where | measure_coverage(of, truth) | {"resolved": of["resolved"].mean()}
+        yield where | measure_coverage(of, truth) | {"resolved": of["significant"].mean()}

@@ -44,7 +44,7 @@ def measure_never_scored(cell: Any, n_sets: int, rng: np.random.Generator) -> It
         asked = ("average_precision", metrics.precision_at_recall(target))
         for kept, metric in zip(parts.values(), asked, strict=True):
             summary = table.summary(metrics=metric, confidence=CONFIDENCE)
-            kept.append(summary.select("low", "high", "reliable"))
+            kept.append(summary.select("low", "high", "doubt"))
     where = {"n_pos": n_pos, "end": end, "false_per_true": false_per_true, "distance": distance}
     for name, truth in truths.items():
         yield where | {"metric": name} | measure_coverage(pl.concat(parts[name]), truth)

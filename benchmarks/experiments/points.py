@@ -76,8 +76,8 @@ def measure_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
         of = found.filter(metric=name, eta=eta)
         shares = measure_coverage(of, a - b)
         del shares["width"], shares["no_interval"]
-        wrong = of["resolved"].mean() if a == b else None
-        marked_wrong = of.filter("reliable")["resolved"].mean() if a == b else None
+        wrong = of["significant"].mean() if a == b else None
+        marked_wrong = of.filter(pl.col("doubt").is_null())["significant"].mean() if a == b else None
         more = {"wrongly_resolved": wrong, "wrongly_resolved_of_marked": marked_wrong}
         yield where | {"metric": name, "eta": eta} | shares | more
 
@@ -137,7 +137,7 @@ class Flagged:
         return pl.concat(
             self.draw_sets(sets, rng)
             .prc.compare(etas, score=["a", "b"], by="set", confidence=CONFIDENCE, **asked)
-            .select("eta", "metric", "low", "high", "reliable", "resolved")
+            .select("eta", "metric", "low", "high", "doubt", "significant")
             for sets in split_sets(n_sets, 2 * len(etas) * (self.n_pos + self.n_neg))
         )
 
@@ -166,7 +166,7 @@ def measure_pairs(found: pl.DataFrame, cell: Flagged, rates: tuple[Rates, Rates]
         if of.is_empty():
             continue
         a, b = (float(metric(*rate, eta)) for rate in rates)
-        wrong = of["resolved"].mean() if cell.equal else None
+        wrong = of["significant"].mean() if cell.equal else None
         where = vars(cell) | {"metric": metric.name, "eta": eta}
         yield where | measure_coverage(of, a - b) | {"wrongly_resolved": wrong}
 
@@ -259,7 +259,7 @@ class Sought:
             else:
                 wide = self.weigh(pl.DataFrame(columns | dict(zip("ab", scores, strict=True))), "a", rng)
                 found = wide.prc.compare(score=["a", "b"], **asked, **self.weighted)
-            parts.append(found.select("eta", "metric", "low", "high", "reliable", "resolved"))
+            parts.append(found.select("eta", "metric", "low", "high", "doubt", "significant"))
         return pl.concat(parts)
 
 
@@ -313,7 +313,7 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
         of = found.filter(metric=name, eta=eta)
         shares = measure_coverage(of, a - b)
         del shares["width"]
-        wrong = of["resolved"].mean() if cell.equal else None
+        wrong = of["significant"].mean() if cell.equal else None
         yield vars(cell) | {"metric": name, "eta": eta} | shares | {"wrongly_resolved": wrong}
 
 
@@ -393,7 +393,7 @@ def measure_recall_at_fpr(
         drawn = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score})
         sure = intervals(CONFIDENCE, method="bootstrap", resamples=300, seed=1)
         found = drawn.prc.summary(by="set", metrics=metrics.recall_at_fpr(fpr), confidence=sure)
-        parts.append(found.select("low", "high", "reliable"))
+        parts.append(found.select("low", "high", "doubt"))
     truth = float(stats.norm.sf(stats.norm.isf(fpr) - shift))
     where = {"n_pos": n_pos, "n_neg": n_neg, "shift": shift, "allowed": allowed}
     yield where | measure_coverage(pl.concat(parts), truth)

@@ -68,7 +68,7 @@ EDITS = (
     Edit(
         f"{CORE}.inputs.sample_kinds",
         "SAMPLE_KINDS = (",
-        'FAMILIES = SampleKind(**{**vars(CLUSTERED), "name": "families", "units": "families"})\n',
+        'FAMILIES = SampleKind(**{**vars(CLUSTERED), "name": "families"})\n',
     ),
     Edit(f"{CORE}.inputs.sample_kinds", "WEIGHTED_CLUSTERS, STRATIFIED, ", "FAMILIES, "),
     Edit(

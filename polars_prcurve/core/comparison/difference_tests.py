@@ -1,6 +1,6 @@
 """What is said of a difference: its limits, its p-value, and whether its sign can be relied on.
 
-All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_reliable`.
+All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_doubt`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
 the interval of either model; see `uncertainty.analytic`. With the distances a and b from both values to
 the ends that point at each other, and the covariance C of both values, the difference reaches 0 within
@@ -29,6 +29,7 @@ import polars as pl
 
 from polars_prcurve.core.comparison import like_models
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -260,33 +261,32 @@ def add_flags(
     *,
     has_freedom: bool,
 ) -> pl.LazyFrame:
-    """Add whether a sign is certain, as `<name>_resolved`; flags are null where no error is known."""
+    """Add whether a sign is certain, as `<name>_significant`: null where no error is known."""
     flag_columns: dict[str, pl.Expr] = {}
     has_few = pl.col(LEAST_SIZE) < _LEAST_EXAMPLES
     for name, metric in metrics_by_name.items():
         error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         is_known = error.is_not_null() & difference.is_not_null()
-        is_reliable = pl.col(f"{name}_reliable")
+        doubt = pl.col(f"{name}_{DOUBT}")
         low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
         if counts_unseen(metric):  # the interval allows for unseen examples: leaving out 0 is enough
             is_certain = ((low > 0) | (high < 0)) & (error > 0)
         else:
             freedom = pl.col(f"{name}_freedom") if has_freedom else None
             half_width = _stretch(level.deviations, freedom) * error
-            is_certain = is_resolved(
-                low, high, is_reliable, (difference.abs() >= 2 * half_width) & (error > 0)
+            is_certain = is_significant(
+                low, high, doubt.is_null(), (difference.abs() >= 2 * half_width) & (error > 0)
             )
-        flag_columns[f"{name}_reliable"] = pl.when(is_known).then(is_reliable)
-        flag_columns[f"{name}_why"] = pl.when(is_known).then(f"{name}_why")
-        flag_columns[f"{name}_resolved"] = pl.when(is_known).then(is_certain & ~has_few)
+        flag_columns[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
+        flag_columns[f"{name}_significant"] = pl.when(is_known).then(is_certain & ~has_few)
     return differences.with_columns(**flag_columns)
 
 
-def is_resolved(low: pl.Expr, high: pl.Expr, is_reliable: pl.Expr, is_decisive: pl.Expr) -> pl.Expr:
-    """Return whether a sign is certain: outside of a reliable interval, or decisive."""
+def is_significant(low: pl.Expr, high: pl.Expr, is_trusted: pl.Expr, is_decisive: pl.Expr) -> pl.Expr:
+    """Return whether a sign is certain: outside of an interval without doubt, or decisive."""
     # It is decisive twice as far from 0 as the interval reaches. Where no interval is reliable, but each
     # class has 10 examples, equally good models were so far apart in at most 0.3 % of test sets.
-    return (((low > 0) | (high < 0)) & is_reliable) | is_decisive
+    return (((low > 0) | (high < 0)) & is_trusted) | is_decisive
 
 
 def adjust_p_values(p_value: pl.Expr, family_columns: Sequence[str]) -> pl.Expr:

@@ -26,8 +26,9 @@ from polars_prcurve.core.comparison.like_models import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import ETA_LOW, EtaError
-from polars_prcurve.core.confidence.intervals import tell_doubts, z_value
+from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.confidence.point_intervals import (
     MOVE_NAMES,
     combine_distances,
@@ -455,19 +456,17 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
     bootstrap = Bootstrap(
         models.table, list(models.metrics_by_name.values()), models.comparison.certainty
     )
-    differences = _join_values(models, model_values, list(models.metrics_by_name), flag_names=[])
+    differences = _join_values(models, model_values, list(models.metrics_by_name), has_doubts=False)
     differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
-    flag_columns: dict[str, pl.Expr] = {}
+    doubt_columns: dict[str, pl.Expr] = {}
     for name, metric in models.metrics_by_name.items():
         doubts_of_sides = [analytic.list_bootstrap_doubts(name, metric, side) for side in SIDES]
         pair_doubts = {
             reason: is_doubtful | doubts_of_sides[1][reason]
             for reason, is_doubtful in doubts_of_sides[0].items()
         }
-        flag_columns[f"{name}_reliable"], flag_columns[f"{name}_why"] = tell_doubts(
-            pair_doubts, pl.lit(True)
-        )
-    return differences.with_columns(**flag_columns)
+        doubt_columns[f"{name}_{DOUBT}"] = find_first_doubt(pair_doubts, pl.lit(True))
+    return differences.with_columns(**doubt_columns)
 
 
 def _join_values(
@@ -476,16 +475,15 @@ def _join_values(
     value_names: Sequence[str],
     extra_columns: Sequence[str] = (),
     *,
-    flag_names: Sequence[str] | None = None,
+    has_doubts: bool = True,
     group_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return one row per model pair and prevalence, with `<name>_difference` of `names` and flags."""
+    """Return one row per model pair and prevalence, with `<name>_difference` of `names` and doubts."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
     value_names = [*value_names, *(f"{name}_{end}" for name in models.moved_metrics for end in ETA_ENDS)]
-    flag_names = models.name("reliable") if flag_names is None else flag_names
-    reason_names = models.name("why") if flag_names else []
+    doubt_of_name = {name: f"{name}_{DOUBT}" for name in models.metrics_by_name} if has_doubts else {}
     names_with_unseen = [
-        name for name, metric in models.metrics_by_name.items() if flag_names and counts_unseen(metric)
+        name for name, metric in models.metrics_by_name.items() if has_doubts and counts_unseen(metric)
     ]
     extended_names = [f"{name}{ending}" for name in names_with_unseen for ending in EXTENDED]
     model_columns = dict.fromkeys(
@@ -496,8 +494,7 @@ def _join_values(
             *value_names,
             *extra_columns,
             *extended_names,
-            *flag_names,
-            *reason_names,
+            *doubt_of_name.values(),
         ]
     )
     key_dtypes = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
@@ -512,8 +509,10 @@ def _join_values(
     return differences.with_columns(
         *model_pairs.name_models(wide=models.comparison.examples == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
-        *((pl.col(A + name) & pl.col(B + name)).alias(name) for name in flag_names),
-        *(pl.coalesce(A + name, B + name).alias(name) for name in reason_names),
+        *(
+            model_pairs.join_doubts(doubt_name, name).alias(doubt_name)
+            for name, doubt_name in doubt_of_name.items()
+        ),
     )
 
 
@@ -621,7 +620,7 @@ def _join_points(
     move_columns: Sequence[str],
 ) -> pl.LazyFrame:
     """Return the points of both models of each pair side by side, with their difference."""
-    model_columns = [Row.MODEL, Group.NUMBER, "value", "low", "high", "reliable", "why"]
+    model_columns = [Row.MODEL, Group.NUMBER, "value", "low", "high", DOUBT]
     model_columns += [EtaError.STANDARD_ERROR, *move_columns]
     # A model without examples may lack a prevalence.
     key_dtypes = {**comparison.table.group_columns, **step_dtypes, "eta": pl.Float64()}
@@ -692,17 +691,16 @@ def _add_limits(
         p_adjusted=no_number,
         low=difference - pl.col(_DISTANCE_BELOW) * stretch_factor,
         high=difference + pl.col(_DISTANCE_ABOVE) * stretch_factor,
-        reliable=pl.col(A + "reliable") & pl.col(B + "reliable"),
+        doubt=model_pairs.join_doubts(DOUBT, "value"),
     )
     is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)
-    is_certain = difference_tests.is_resolved(
-        pl.col("low"), pl.col("high"), pl.col("reliable"), is_decisive
+    is_certain = difference_tests.is_significant(
+        pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null(), is_decisive
     )
     return point_pairs.with_columns(
-        reliable=pl.when(is_known).then("reliable"),
-        why=pl.when(is_known & ~pl.col("reliable")).then(pl.coalesce(A + "why", B + "why")),
-        resolved=pl.when(is_known).then(is_certain),
+        significant=pl.when(is_known).then(is_certain),
+        doubt=doubt_missing_ends(DOUBT, ["low", "high"]),
     )
 
 

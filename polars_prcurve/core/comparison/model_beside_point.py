@@ -22,7 +22,8 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.comparison.model_pairs import list_compare_columns
-from polars_prcurve.core.confidence.intervals import find_wilson_ends, tell_doubts, z_value
+from polars_prcurve.core.confidence.doubts import find_first_doubt
+from polars_prcurve.core.confidence.intervals import find_wilson_ends, z_value
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
@@ -241,15 +242,13 @@ def _subtract(
         f"few {matched_class}": pl.col("n_same") < _FEW,
         f"few {compared_class}": pl.col("n_other") < _FEW,
     }
-    reliable, why = tell_doubts(dict(sorted(few.items(), reverse=True)), is_known)
-    resolved = (pl.col("least_gap") > 0) | (pl.col("greatest_gap") < 0)
+    is_apart = (pl.col("least_gap") > 0) | (pl.col("greatest_gap") < 0)
     is_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
     return sums.with_columns(
         standard_error=pl.lit(None, dtype=pl.Float64),
         p_value=pl.when(is_known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
-        reliable=reliable,
-        why=why,
-        resolved=pl.when(is_known).then(resolved & is_large),
+        significant=pl.when(is_known).then(is_apart & is_large),
+        doubt=find_first_doubt(few, is_known),
     )
 
 

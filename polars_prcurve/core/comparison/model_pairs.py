@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
@@ -32,9 +33,8 @@ COMPARE_COLUMNS = (
     "high",
     "p_value",
     "p_adjusted",
-    "reliable",
-    "why",
-    "resolved",
+    "significant",
+    DOUBT,
 )
 """The columns of `compare`, after `by`."""
 
@@ -109,6 +109,12 @@ def name_models(*, wide: bool) -> list[pl.Expr]:
     # Those of a wide table are names of score columns, which are an Enum to keep their order.
     model_columns = [pl.col(A + Row.MODEL).alias("model_a"), pl.col(B + Row.MODEL).alias("model_b")]
     return [model_column.cast(pl.String) for model_column in model_columns] if wide else model_columns
+
+
+def join_doubts(doubt_name: str, value_name: str) -> pl.Expr:
+    """Return the doubt of one of both models: of the one that has no value, if there is one."""
+    of_a, of_b = (pl.col(side + doubt_name) for side in SIDES)
+    return pl.when(pl.col(B + value_name).is_null()).then(of_b).otherwise(pl.coalesce(of_a, of_b))
 
 
 def number_within(keys: Sequence[str]) -> pl.Expr:

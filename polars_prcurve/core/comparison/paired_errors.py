@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, is_resolved
+from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, is_significant
 from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -29,6 +29,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     Comparison,
     join_sides,
 )
+from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EtaError
 from polars_prcurve.core.curves.curve_segments import CurveSegments
 from polars_prcurve.core.curves.curve_table import pick_by_number
@@ -465,9 +466,8 @@ def replace_weighted_sums(
         "low": low,
         "high": high,
         "p_value": p_value,
-        "reliable": pl.when(is_known).then(is_reliable),
-        "why": pl.when(is_known & ~is_reliable).then(pl.lit("few discordant examples")),
-        "resolved": pl.when(is_known).then(is_resolved(low, high, is_reliable, is_decisive)),
+        "significant": pl.when(is_known).then(is_significant(low, high, is_reliable, is_decisive)),
+        DOUBT: find_first_doubt({"few discordant examples": ~is_reliable}, is_known),
     }
     pairs = pairs.with_columns(
         pl.when(_IS_SUM).then(sum_column).otherwise(name).alias(name)

@@ -1,8 +1,8 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
 A model may be the best one if it is not surely behind any other. All differences of a group hold at once
-(Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits, `resolved` and `may_be_best` are
-one statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
+(Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits and `may_be_best` are one
+statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
 however many models there are. Hsu 1996 calls these multiple comparisons with the best.
 """
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
 from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
@@ -30,7 +31,7 @@ not do: a model without examples has no own prevalence, so its list is shorter."
 _OTHER_MODEL = f"{RESERVED}other"  # the model that a model is compared with, the best of the others
 _A_LEADS = f"{RESERVED}a_leads"  # whether a row says how far model b is behind model a
 _ROW_NUMBER = f"{RESERVED}row"  # the place of a row in the result
-_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be_best")
+_LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best", DOUBT)
 """What confidence= adds."""
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")  # what coarse=True adds
 
@@ -144,7 +145,7 @@ def _add_lead(
         _ROW_NUMBER
     )
     lead_rows = _list_leads(table, differences, key_columns, sign)
-    bare_ranks = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
+    bare_ranks = ranks.drop("low", "high", DOUBT, strict=False)
     ranks = join_groups(
         bare_ranks,
         lead_rows,
@@ -154,8 +155,9 @@ def _add_lead(
     ranks = ranks.sort(_ROW_NUMBER)
     # Where no error is known, no model is surely behind.
     is_ranked = pl.col("behind").is_not_null()
-    is_certain = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
-    return ranks.with_columns(resolved=is_certain, may_be_best=~is_certain)
+    is_certain = pl.when(is_ranked).then(pl.col("significant").fill_null(value=False))
+    doubt = doubt_missing_ends(DOUBT, ["behind_low", "behind_high"])
+    return ranks.with_columns(may_be_best=~is_certain, doubt=doubt)
 
 
 def _list_leads(
@@ -169,15 +171,17 @@ def _list_leads(
     is_as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
     is_other_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
     lead_rows = lead_rows.select(
-        pl.col(*key_columns, "reliable", "why"),
+        pl.col(*key_columns, DOUBT),
         pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER_MODEL),
         pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(Row.MODEL),
-        resolved=pl.col("resolved") & is_other_better,
-        low=pl.when(is_as_listed).then(low).otherwise(merge_zeros(-high)),
-        high=pl.when(is_as_listed).then(high).otherwise(merge_zeros(-low)),
+        significant=pl.col("significant") & is_other_better,
+        behind_low=pl.when(is_as_listed).then(low).otherwise(merge_zeros(-high)),
+        behind_high=pl.when(is_as_listed).then(high).otherwise(merge_zeros(-low)),
     )
-    # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
-    # of the farthest: a model is as far behind as it is behind any other.
-    certain_low = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
-    farthest_columns = pl.col("low", "high", "resolved").max().over(*key_columns, Row.MODEL)
-    return lead_rows.with_columns(low=certain_low).with_columns(farthest_columns)
+    # A limit is positive only where the sign of a difference is certain. Limits, and whether a model is
+    # behind, are those of the farthest: a model is as far behind as it is behind any other.
+    least_low = pl.col("behind_low").clip(upper_bound=0.0)
+    certain_low = pl.when("significant").then("behind_low").otherwise(least_low)
+    farthest_columns = pl.col("behind_low", "behind_high", "significant")
+    lead_rows = lead_rows.with_columns(behind_low=certain_low)
+    return lead_rows.with_columns(farthest_columns.max().over(*key_columns, Row.MODEL))

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_column_names import ETA_HIGH, ETA_LOW, EtaError
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
@@ -377,8 +378,7 @@ class Estimate:
     low: Any = None
     high: Any = None
     corrected: Any = None  # the value without the optimism of a maximum
-    reliable: Any = None  # whether the interval is known to hold
-    why: Any = None  # why it is not
+    doubt: Any = None  # why the interval may not hold
 
     @property
     def span(self) -> tuple[Any, Any] | None:
@@ -386,9 +386,7 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-LONG = Estimate(
-    value="value", low="low", high="high", corrected="corrected", reliable="reliable", why="why"
-)
+LONG = Estimate(value="value", low="low", high="high", corrected="corrected", doubt=DOUBT)
 """The columns of a table with a row for each value."""
 
 
@@ -399,8 +397,7 @@ def name_estimate(name: str) -> Estimate:
         low=f"{name}_low",
         high=f"{name}_high",
         corrected=f"{name}_corrected",
-        reliable="reliable",
-        why="why",
+        doubt=DOUBT,
     )
 
 
@@ -444,19 +441,3 @@ def add_eta_limits(points: pl.LazyFrame) -> pl.LazyFrame:
         limit.fill_null(pl.col("eta")).alias(limit_name)
         for limit_name, limit in zip(EtaError.LIMITS, limit_columns, strict=True)
     )
-
-
-# Doubts -----------------------------------------------------------------------------------------
-
-Doubts: TypeAlias = Mapping[str, pl.Expr]
-"""Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
-
-
-def tell_doubts(condition_of_reason: Doubts, is_known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return whether there is no doubt, and the first one, both null where no interval is known."""
-    reason_column = pl.lit(None, dtype=pl.String)
-    for reason, is_doubtful in reversed([*condition_of_reason.items()]):
-        reason_column = (
-            pl.when(is_doubtful.fill_null(True)).then(pl.lit(reason)).otherwise(reason_column)
-        )
-    return pl.when(is_known).then(reason_column.is_null()), pl.when(is_known).then(reason_column)

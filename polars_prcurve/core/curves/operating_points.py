@@ -17,8 +17,9 @@ from functools import partial
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
-from polars_prcurve.core.confidence.intervals import BETA_METHODS, tell_doubts
+from polars_prcurve.core.confidence.intervals import BETA_METHODS
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.core.confidence.precision_width import smallest_eta
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
@@ -52,7 +53,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
+from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes, has_class
 from polars_prcurve.core.sweep.sample_designs import Design, choose_design
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
@@ -112,7 +113,7 @@ def _list_points_columns(
     threshold_column, *count_columns = SWEEP_COLUMNS
     flag_columns = []
     if bands is not None and bands.shown_with == "points":
-        flag_columns = [ABOVE_CHANCE, "reliable", "why"]
+        flag_columns = [ABOVE_CHANCE, DOUBT]
         if not long:
             # Rates and alerts have their intervals behind them, whether they are named or not.
             names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
@@ -124,7 +125,7 @@ def _list_points_columns(
             )
             metric_columns = [name for name in metric_columns if name not in count_columns]
     elif bands is not None and bands.shown_with == "differences":
-        flag_columns = ["reliable", "why", EtaError.STANDARD_ERROR]
+        flag_columns = [DOUBT, EtaError.STANDARD_ERROR]
     promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     row_columns = (threshold_column, *promise_columns, *count_columns)
     value_columns = (*metric_columns, *alert_columns, *flag_columns)
@@ -240,7 +241,10 @@ def _build_points(
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
         points = _add_chance(points, search, table, bands.confidence)
-    return curve_table.add_metrics(points, metrics, table, bands, long=long)
+    points = curve_table.add_metrics(points, metrics, table, bands, long=long)
+    if bands is None or bands.shown_with == "curve":
+        return points
+    return _doubt_missing_ends(points, [] if long else metrics, table)
 
 
 def _choose_search(
@@ -472,7 +476,7 @@ def _add_doubts(
     design: Design,
     targets: Sequence[Target],
 ) -> pl.LazyFrame:
-    """Add `reliable` and `why`, whether intervals may not hold as often as they say; and its error."""
+    """Add DOUBT, why intervals may not hold as often as they say; and the error of the prevalence."""
     if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
@@ -481,32 +485,65 @@ def _add_doubts(
             pl.col(StratumLabels.NEG),
             pl.col(StratumLabels.N_ABOVE).fill_null(0),
         )
-        doubt_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
-        doubt_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
-        doubt_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
+        condition_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
+        condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
+        condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
     else:
-        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in CELLS)
-        if design.varies:  # cells are as full as their rates and effective sizes say
-            recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
-            tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
-        n_fewest = pl.min_horizontal(tp, fn)
-        doubt_of_reason = {"few positives": n_fewest < _FEW, "few false alerts": fp < _FEW}
-        if table.counts_negatives:
-            doubt_of_reason["few negatives"] = tn < _FEW
-    if bands.sample.joins_rows:
-        n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
-        doubt_of_reason[f"few {bands.sample.units}"] = n_units < _FEW_CLUSTERS
+        condition_of_reason = _list_few_cells(table, bands, design)
+    condition_of_reason |= _list_no_points(table)
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
-        doubt_of_reason["equal scores"] = is_coarse
+        condition_of_reason["equal scores"] = is_coarse
     if targets[0].is_joined and targets[0].promise is None:
-        doubt_of_reason["several targets"] = pl.lit(True)
-    # Sums over the parts of a field do not tell how full a cell is.
-    has_cells = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
-    is_reliable, reason = tell_doubts(doubt_of_reason, has_cells)
+        condition_of_reason["several targets"] = pl.lit(True)
+    doubt = find_first_doubt(condition_of_reason, pl.lit(True))
     eta_deviation = pl.lit(0.0)
     if bands.counts_eta:
         eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
-    return points.with_columns(
-        eta_deviation.alias(EtaError.STANDARD_ERROR), is_reliable.alias("reliable"), reason.alias("why")
+    return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
+
+
+def _doubt_missing_ends(
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], table: ResolvedTable
+) -> pl.LazyFrame:
+    """Let each row have a doubt in which an end of an interval is null; of a long table, pass none."""
+    # An fpr that is unknown in every row is no doubt of the others.
+    names = [metric.name for metric in metrics if table.counts_negatives or metric.name != "fpr"]
+    ends = (
+        [f"{name}{end}" for name in names for end in ("_low", "_high")] if metrics else ["low", "high"]
     )
+    return points.with_columns(doubt_missing_ends(DOUBT, ends).alias(DOUBT))
+
+
+def _list_few_cells(table: ResolvedTable, bands: BandOptions, design: Design) -> dict[str, pl.Expr]:
+    """Return where cells hold few examples, or enough of them in few clusters."""
+    cells = [pl.col(name).cast(pl.Float64) for name in CELLS]
+    # In a field, and of rows that do not count alike, rates and effective sizes say how full cells are.
+    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
+    full_cells = [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
+    has_own_sizes = design.varies or of_table.is_field(table)
+    if not bands.sample.joins_rows:
+        return _find_few(full_cells if has_own_sizes else cells, table)
+    n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
+    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *_find_few(full_cells, table).values())
+    return _find_few(cells, table) | {"few clusters": has_few_units}
+
+
+def _find_few(cells: Sequence[pl.Expr], table: ResolvedTable) -> dict[str, pl.Expr]:
+    """Return which of `tp, fp, fn, tn` are few."""
+    tp, fp, fn, tn = cells
+    few_of_reason = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
+    return few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
+
+
+def _list_no_points(table: ResolvedTable) -> dict[str, pl.Expr]:
+    """Return why a row may have no point, or a point no interval."""
+    has_no_size = pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
+    is_given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+    has_no_point = pl.col("recall").is_null()
+    return {
+        "no sizes": has_no_size & (not isinstance(table, ScoreTable)),
+        "one class": ~(has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)),
+        "target not met": has_no_point & ~is_given,
+        "few points": has_no_point & is_given,  # between two points of a table of points
+    }

@@ -51,7 +51,6 @@ class SampleKind:
     joins_rows: bool = False
     """Whether rows of equal `column` are one unit, and only units are independent. Then influences add
     up by unit, and either class has so few units that their number chooses Student's quantile."""
-    units: str = "examples"  # what is independent, as reasons for doubt name it
     correlates_rates: bool = False
     """Whether the errors of recall and fpr go together: rows have EffectiveSize.RATE_CORRELATION."""
     correlates_eta: bool = False
@@ -102,7 +101,6 @@ CLUSTERED = SampleKind(
     word="cluster",
     column=Row.CLUSTER,
     joins_rows=True,
-    units="clusters",
     correlates_rates=True,
     has_alert_sizes=True,
     moments=MOMENTS,
@@ -114,7 +112,6 @@ WEIGHTED_CLUSTERS = SampleKind(
     column=Row.CLUSTER,
     is_weighted=True,
     joins_rows=True,
-    units="clusters",
     has_rate_errors=False,
     has_alert_sizes=True,
     chance_test="area",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
-from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -28,13 +28,12 @@ _CURED_BY_EXAMPLES = {
     "few positives",
     "few negatives",
     "few false alerts",
-    "few missed positives",
-    *(f"few {kind.units}" for kind in SAMPLE_KINDS if kind.joins_rows),
+    "few clusters",
     "few points",
     "few discordant examples",
     "tail not seen",
 }
-"""What `why` says where more examples would help."""
+"""The doubts that more examples would remove."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Candidate:
             return self.precision.span is None or self.precision.low <= self.row["eta"]
         if self.row["above_chance"]:
             return False
-        if self.row["reliable"] is not True or self.precision.span is None or self.goal.is_of_curve:
+        if self.row[DOUBT] is not None or self.precision.span is None or self.goal.is_of_curve:
             return True
         # A few high scores may tell what all scores together do not: their alerts are surely right more
         # often than by lot if the interval of the log odds, 1.7 times as wide, is above those of eta.
@@ -112,7 +111,7 @@ class Candidate:
             return True
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
-        lacks_examples = self.row["reliable"] is False and self.row["why"] in _CURED_BY_EXAMPLES
+        lacks_examples = self.row[DOUBT] in _CURED_BY_EXAMPLES
         return lacks_examples and self.vaguest.high - self.vaguest.low > WIDE
 
     @property
@@ -269,8 +268,8 @@ class JudgedCase(Case):
 
     @property
     def interval_doubts(self) -> list[str]:
-        """Why intervals of the models that may be best may be too narrow, in the words of `why`."""
-        return sorted({str(rival.row["why"]) for rival in self.rivals if rival.row["why"]})
+        """Why intervals of the models that may be best may be too narrow, in the words of `doubt`."""
+        return sorted({rival.row[DOUBT] for rival in self.rivals if rival.row[DOUBT]})
 
 
 def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:

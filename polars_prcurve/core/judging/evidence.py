@@ -245,8 +245,8 @@ def _add_leads(
         "eta",
         pl.col("model").alias(model_column),
         "behind",
-        "low",
-        "high",
+        "behind_low",
+        "behind_high",
         "may_be_best",
     ]
     ranking_frames = [
@@ -259,8 +259,8 @@ def _add_leads(
     grouped_rankings = pl.concat(ranking_frames, how="vertical_relaxed").group_by(ranking_keys)
     leads_of_models = grouped_rankings.agg(
         pl.col("behind").first(),
-        pl.col("low").min().alias("behind_low"),
-        pl.col("high").max().alias("behind_high"),
+        pl.col("behind_low").min(),
+        pl.col("behind_high").max(),
         pl.col("may_be_best").any(),
     )
     return _join(case_rows, leads_of_models, ranking_keys)

@@ -104,7 +104,7 @@ def _find_gaps(
         )
         stacked_table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
         differences: pl.DataFrame = stacked_table.compare(**arguments, confidence=level)
-        differences = differences.filter(pl.col("resolved"))
+        differences = differences.filter("significant")
         gap_of_cell |= dict(
             zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True)
         )

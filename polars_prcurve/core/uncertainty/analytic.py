@@ -3,8 +3,8 @@
     average precision  from influences; on the logit scale, with what the sample lacks
     ROC AUC            from influences (DeLong et al. 1988); on the logit scale
 
-An interval is reliable where no doubt of `list_doubts` holds. Their limits were read off the simulations
-of `benchmarks/coverage.py`.
+An interval can be trusted where no doubt of `list_doubts` holds. Their limits were read off the
+simulations of `benchmarks/coverage.py`.
 
 Sources: DeLong et al. 1988; Clopper and Pearson 1934.
 """
@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT, Doubts, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.intervals import Doubts, tell_doubts, z_value
+from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground.normal_distribution import student_quantile
+from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
@@ -29,6 +31,9 @@ from polars_prcurve.core.uncertainty.influence import cluster_standard_error, st
 _N_POS, _N_NEG = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
 # Those by the weights of the other class.
 _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize.N_NEG_LEAST)
+_AT_BOUND_OF_ETA = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
+# Sizes of empty classes are null, and null counts as true.
+_ONE_CLASS = {"one class": ~((_N_POS > 0) & (_N_NEG > 0))}
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
@@ -41,7 +46,7 @@ class IntervalPlan(NamedTuple):
 
     helpers: dict[str, CurveMetric]  # other metrics that it is computed from, by name
     # Columns to add, one mapping after the other, since Polars computes an expression again for each
-    # use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`.
+    # use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_doubt`.
     steps: Sequence[Mapping[str, pl.Expr]]
 
 
@@ -53,7 +58,9 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
     if recipe.influence is None:
         no_number = pl.lit(None, dtype=pl.Float64)
         freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if sample.joins_rows else {}
-        empty_interval = _name_interval(name, [no_number] * 3, {}, pl.lit(False))
+        eta_doubt = _AT_BOUND_OF_ETA if metric.depends_on_eta else {}
+        doubts = _ONE_CLASS | eta_doubt | {"no formula: method='bootstrap'": pl.lit(True)}
+        empty_interval = _name_interval(name, [no_number] * 3, doubts, pl.lit(False))
         return IntervalPlan(helpers, [freedom, empty_interval])
     error_columns = _list_errors(name, metric, sample)
     if sample.joins_rows:
@@ -74,7 +81,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
         is_varying, interval_ends = pl.lit(True), _find_logit_ends(name, quantile)
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
-    doubts = list_doubts(name, metric, quantile, sample)
+    doubts = _find_few_units(list_doubts(name, metric, quantile, sample), sample)
     column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
     return IntervalPlan(helpers, column_steps)
 
@@ -96,9 +103,9 @@ def _list_errors(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str
 def _name_interval(
     name: str, error_and_ends: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
 ) -> dict[str, pl.Expr]:
-    """Return the columns of standard error, low and high end, and of what makes them unreliable."""
-    kinds = ("standard_error", "low", "high", "reliable", "why")
-    kinds_and_columns = zip(kinds, (*error_and_ends, *tell_doubts(doubts, is_known)), strict=True)
+    """Return the columns of standard error, low and high end, and the first doubt of them."""
+    kinds = ("standard_error", "low", "high", DOUBT)
+    kinds_and_columns = zip(kinds, (*error_and_ends, find_first_doubt(doubts, is_known)), strict=True)
     return {f"{name}_{kind}": column for kind, column in kinds_and_columns}
 
 
@@ -150,23 +157,25 @@ def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
     ]
 
 
-def list_doubts(name: str, metric: CurveMetric, quantile: float | pl.Expr, sample: SampleKind) -> Doubts:
+def list_doubts(
+    name: str, metric: CurveMetric, quantile: float | pl.Expr, sample: SampleKind
+) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision, what the test could not see must matter less than chance; of ROC AUC, the
     # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
     # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
     # row more of either class in it.
     pos_size, neg_size = (_LEAST_POS, _LEAST_NEG) if sample.knows_weights else (_N_POS, _N_NEG)
-    class_doubts = {"few positives": pos_size < 10, "few negatives": neg_size < 10}
+    class_doubts = _ONE_CLASS | {"few positives": pos_size < 10, "few negatives": neg_size < 10}
     if counts_unseen(metric):
-        eta_doubt = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
+        class_doubts |= _AT_BOUND_OF_ETA
         if sample.knows_weights:
-            return eta_doubt | class_doubts
+            return class_doubts
         if sample.joins_rows:
-            class_doubts[f"few {sample.units}"] = pl.col(f"{name}_carried") < 30
+            class_doubts["few clusters"] = pl.col(f"{name}_carried") < 30
         tail_doubt = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
         weight_doubt = {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
-        return eta_doubt | class_doubts | tail_doubt | weight_doubt
+        return class_doubts | tail_doubt | weight_doubt
     sizes_of_classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
     counted_sizes = [
@@ -177,6 +186,7 @@ def list_doubts(name: str, metric: CurveMetric, quantile: float | pl.Expr, sampl
         f"few {class_name}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
         for class_name, size in zip(("positives", "negatives"), counted_sizes, strict=True)
     }
+    auc_doubts |= _ONE_CLASS
     if sample.knows_weights:
         return class_doubts | auc_doubts
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
@@ -197,12 +207,27 @@ def _shows_weights(size: pl.Expr, least_size: pl.Expr) -> pl.Expr:
     return size * least_size >= 6000 * (1 - least_size / size)
 
 
+def _find_few_units(doubts: dict[str, pl.Expr], sample: SampleKind) -> dict[str, pl.Expr]:
+    """Return doubts that blame clusters where there are enough examples, in too few of them."""
+    if not sample.joins_rows:
+        return doubts
+    totals = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
+    few_units = [doubts[reason] for reason in doubts if reason.startswith("few ")]
+    few_rows = {} if sample.is_weighted else {name: pl.col(total) < 10 for name, total in totals.items()}
+    other_doubts = {name: doubt for name, doubt in doubts.items() if not name.startswith("few ")}
+    return other_doubts | few_rows | {"few clusters": pl.any_horizontal(few_units)}
+
+
 def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
     """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated."""
     has_few_pos = _N_POS < 100
     if metric.range[1] == 1:
         has_few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
-    doubts = {"few positives": has_few_pos, "few negatives": _N_NEG < 100}
+    has_no_value = pl.col(side + name).is_null()
+    doubts = _ONE_CLASS | {"few positives": has_few_pos, "few negatives": _N_NEG < 100}
+    doubts["no value"] = has_no_value
+    if metric.depends_on_eta:
+        doubts |= {reason: has_no_value & doubt for reason, doubt in _AT_BOUND_OF_ETA.items()}
     if (at_target := metric.recipe.at_target) is not None and at_target.word == "fpr":
         # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
         doubts["few false alerts"] = at_target.value * _N_NEG < 10

@@ -225,12 +225,6 @@ def widen_intervals(
         corner = pl.when(has_ends).then(choose(value, *side_corners))
         moved_end = from_unbounded(scaled_end, metric.range)
         changed_columns[side] = pl.when(is_inside).then(moved_end).otherwise(corner)
-    has_interval = changed_columns["low"].is_not_null() | changed_columns["high"].is_not_null()
-    is_at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
-    changed_columns["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(is_at_bound).then(False))
-    changed_columns["why"] = pl.coalesce(
-        f"{name}_why", pl.when(is_at_bound).then(pl.lit("eta at 0 or 1"))
-    )
     is_exact = pl.col(ETA_LOW).is_null()
     return pair_values.with_columns(
         pl.when(is_exact).then(f"{name}_{kind}").otherwise(changed_column).alias(f"{name}_{kind}")

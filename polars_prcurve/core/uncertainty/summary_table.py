@@ -17,8 +17,9 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.intervals import Intervals, tell_doubts
+from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
     build_binormal_curves,
@@ -60,7 +61,7 @@ from polars_prcurve.core.uncertainty.influence import build_influences, compute_
 from polars_prcurve.core.uncertainty.values_at_targets import build_values_at_targets, separate_targets
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
-_ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")  # of intervals
+_ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, DOUBT)  # of intervals
 _LEAST_CLASS_SIZE = 10  # positives or negatives: with fewer an interval is unreliable
 _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
@@ -206,6 +207,10 @@ def _build_values_with_errors(
         pair_values = carry_eta_errors(
             pair_values, curves, pairs, metrics_by_name, build_values=build_values, confidence=confidence
         )
+    if isinstance(table, RateTable):
+        pair_values = pair_values.with_columns(
+            _doubt_points(name, metric) for name, metric in metrics_by_name.items()
+        )
     if not doubtful_metrics:
         return pair_values
     limit_rows = curves.compute_values(pairs, _name_limits(doubtful_metrics))
@@ -213,18 +218,24 @@ def _build_values_with_errors(
     limit_columns = {f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name, end in limit_keys}
     limit_rows = limit_rows.select(Pair.NUMBER, *limit_columns).rename(limit_columns)
     pair_values = pair_values.join(limit_rows, on=Pair.NUMBER, how="left")
-    reliability_columns = []
+    doubt_columns = []
     for name in doubtful_metrics:
         # The least and the greatest value, over all that may lie between the points, are further apart
         # than half of the interval: the gaps matter more than the sample does.
         gap = pl.col(limit_columns[f"{name}_high"]) - pl.col(limit_columns[f"{name}_low"])
         half_width = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
-        is_coarse = (gap > half_width).fill_null(False) & pl.col(f"{name}_reliable")
-        reliability_columns += [
-            (pl.col(f"{name}_reliable") & ~is_coarse),
-            pl.when(is_coarse).then(pl.lit("few points")).otherwise(f"{name}_why").alias(f"{name}_why"),
-        ]
-    return pair_values.with_columns(reliability_columns)
+        coarseness = pl.when(gap > half_width).then(pl.lit("few points"))
+        doubt_columns.append(pl.coalesce(f"{name}_{DOUBT}", coarseness).alias(f"{name}_{DOUBT}"))
+    return pair_values.with_columns(doubt_columns)
+
+
+def _doubt_points(name: str, metric: CurveMetric) -> pl.Expr:
+    """Return the doubt of a metric of published points, whose sizes may be unknown."""
+    has_no_size = pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
+    doubt: pl.Expr = pl.col(f"{name}_{DOUBT}")
+    if metric.recipe.influence is None:  # and points cannot be resampled
+        doubt = pl.lit("few points")
+    return pl.when(has_no_size).then(pl.lit("no sizes")).otherwise(doubt).alias(f"{name}_{DOUBT}")
 
 
 def plan_values(
@@ -319,7 +330,7 @@ def add_bootstrap_intervals(
     sweep: SweepTables,
     pair_values: pl.LazyFrame,
 ) -> pl.LazyFrame:
-    """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
+    """Add `<name>_standard_error`, `_low`, `_high`, `_doubt` to the metrics, from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
     collected_values, error_rows, sample_sizes = Bootstrap(table, metrics, certainty).measure(
@@ -333,12 +344,13 @@ def add_bootstrap_intervals(
     )
     pair_values = collected_values.lazy().join(error_rows, on=Pair.NUMBER, how="left").sort(Pair.NUMBER)
     pair_values = pair_values.join(sample_sizes, on=Group.NUMBER, maintain_order="left")
-    flag_columns: dict[str, pl.Expr] = {}
-    for name, metric in number_metrics(metrics).items():
-        doubts = analytic.list_bootstrap_doubts(name, metric)
-        reliability = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
-        flag_columns[f"{name}_reliable"], flag_columns[f"{name}_why"] = reliability
-    return pair_values.with_columns(**flag_columns)
+    doubt_columns = {
+        f"{name}_{DOUBT}": find_first_doubt(
+            analytic.list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()
+        )
+        for name, metric in number_metrics(metrics).items()
+    }
+    return pair_values.with_columns(**doubt_columns)
 
 
 # Negatives that are not counted -------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.operating_points import build_numbered_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
@@ -70,14 +71,14 @@ def build_values_at_targets(
     value_exprs: dict[str, pl.Expr] = {}
     for name, (metric, word, value, per) in at_target_of_name.items():
         is_of_target = pl.col(TARGET_NUMBER).eq(number_of_target[word, value, per])
-        has_interval = pl.col(f"{metric.name}_low").is_not_null()
+        ends = [f"{metric.name}_low", f"{metric.name}_high"]
         # Precision may be defined without positives, and a metric of a curve is not.
         known_value = pl.when(pl.col("recall").is_not_null()).then(metric.name)
         expr_of_kind = {
             "": known_value,
             "_standard_error": pl.lit(None, dtype=pl.Float64),
             **{end: pl.col(f"{metric.name}{end}") for end in ("_low", "_high")},
-            **{flag: pl.when(has_interval).then(flag[1:]) for flag in ("_reliable", "_why")},
+            f"_{DOUBT}": doubt_missing_ends(DOUBT, ends),
         }
         value_exprs |= {
             name + kind: expr.filter(is_of_target).first() for kind, expr in expr_of_kind.items()

@@ -339,7 +339,7 @@ COMMANDS = [  # in the order of help
         run=write_decision,
     ),
     Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),
-    Command("summary", "average precision and areas, at each prevalence", ("value", "reliable")),
+    Command("summary", "average precision and areas, at each prevalence", ("value", "doubt")),
     Command(
         "operating_points",
         "the threshold that meets a target",
@@ -354,12 +354,12 @@ COMMANDS = [  # in the order of help
     Command(
         "compare",
         "differences between models, with intervals and p-values",
-        ("difference", "p_value", "p_adjusted", "resolved", "reliable"),
+        ("difference", "p_value", "p_adjusted", "significant", "doubt"),
     ),
     Command(
         "ranking",
         "the order of models at each prevalence, and how sure the lead is",
-        ("rank", "value", "behind", "may_be_best", "resolved", "reliable"),
+        ("rank", "value", "behind", "may_be_best", "doubt"),
     ),
     Command(
         "crossings",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name
@@ -47,7 +48,7 @@ _LAST_COLUMNS = (  # columns that come after all others: counts and details behi
     "eta_confidence",
 )
 _GAP = "  "  # between two columns
-_DOUBT = "?"  # behind an interval that is not reliable; `_explain` says below the table what it means
+_DOUBT = "?"  # behind an interval in doubt; `_explain` says below the table what it means
 _SHORT_NAME = 16  # the width that names are not cut below to make room for an interval
 
 
@@ -295,14 +296,14 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
         for low, high in zip(*ends, strict=True)
     ]
     covers = {name, *end_columns}
-    if "low" in end_columns and "reliable" in result.columns:
-        lows_and_reliable = zip(ends[0], result["reliable"], strict=True)
-        is_doubtful = [low is not None and reliable is False for low, reliable in lows_and_reliable]
+    if "low" in end_columns and DOUBT in result.columns:
+        lows_and_doubts = zip(ends[0], result[DOUBT], strict=True)
+        is_doubtful = [low is not None and doubt is not None for low, doubt in lows_and_doubts]
         blank = " " if any(is_doubtful) else ""
         spans = [
             span + (_DOUBT if is_bad else blank) for span, is_bad in zip(spans, is_doubtful, strict=True)
         ]
-        covers |= {"reliable", "why", "above_chance"}
+        covers |= {DOUBT, "above_chance"}
     interval_name = "interval" if level is None else format_level(level).replace(NO_BREAK, " ")
     if name == "value" and level is None:  # of coarse scores, which have no level
         interval_name = "limits"
@@ -393,14 +394,11 @@ def _explain(columns: Sequence[TextColumn], result: pl.DataFrame, layout: Layout
     """Return what the mark of an interval means, if there is one, and which scores may be chance."""
     sentences = []
     if any(
-        "reliable" in text_column.covers and any(_DOUBT in cell for cell in text_column.cells)
+        DOUBT in text_column.covers and any(_DOUBT in cell for cell in text_column.cells)
         for text_column in columns
     ):
-        reasons: list[str] = []
-        if "why" in result.columns:
-            reasons = result["why"].drop_nulls().unique(maintain_order=True).to_list()
-        reason_text = f": {', '.join(reasons)}" if reasons else ""
-        sentences.append(f"{_DOUBT} Too little data for an interval that one can rely on{reason_text}.")
+        reasons = result[DOUBT].drop_nulls().unique(maintain_order=True)
+        sentences.append(f"{_DOUBT} This interval may be wrong: {', '.join(reasons)}.")
     if "above_chance" not in result.columns or not any(
         "above_chance" in text_column.covers for text_column in columns
     ):

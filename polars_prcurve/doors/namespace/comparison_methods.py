@@ -125,14 +125,15 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           `average_precision` it is where the interval begins to hold 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
-        - `reliable`: Boolean, whether intervals of both models are, as in `summary` or
-          `operating_points`; of point metrics with a standard error, whether in each class the examples
-          that only model a flags, times those of only b, are at least 25. Null without an interval
-        - `why`: String, what is missing then, as there, or "few discordant examples"; null otherwise
-        - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
-          and the interval leaves out 0. Except for `average_precision`, it must be reliable, or the
-          difference twice as many errors from 0 as that takes. Null without an interval. With `match` it
-          is that of the rate that differs, which orders both as other metrics do
+        - `significant`: Boolean, whether the sign of the difference is certain: each class has 10
+          examples, and the interval leaves out 0. Except for `average_precision`, it must be without
+          doubt, or the difference twice as many errors from 0 as that takes. Null without an interval.
+          With `match` it is that of the rate that differs, which orders both as other metrics do
+        - `doubt`: String, null where the interval can be trusted, else the first reason why not, as in
+          `summary` or `operating_points` of either model, or "equal scores" (many near the threshold of
+          a target); of point metrics with a standard error "few discordant examples", where in some
+          class the examples that only model a flags, times those of only b, are fewer than 25. There is
+          one wherever the interval is null
 
         Examples
         --------
@@ -224,13 +225,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `rank`: Int64, from 1, null where the value is; equal values share the best rank
         - with `confidence`, `behind`: Float64, by how much the best other model is better: for the first
           row, minus its lead over the second
-        - with `confidence`, `low`, `high`: Float64, the interval of `behind`. All of a group hold at
-          once (Tukey 1953). If `high` of the first row is below 0, it is surely the best
-        - with `confidence`, `resolved`: Boolean, whether some model is surely better: `low` is above 0.
-          A model that is best is ruled out in at most `1 - confidence` of all tables
-        - with `confidence`, `reliable`: Boolean, as in `compare`, of the model and the best other one
-        - with `confidence`, `why`: String, what is missing where `reliable` is false, as in `compare`
-        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around
+        - with `confidence`, `behind_low`, `behind_high`: Float64, the interval of `behind`. All of a
+          group hold at once (Tukey 1953). If `behind_high` of the first row is below 0, it is the best
+        - with `confidence`, `may_be_best`: Boolean, whether no model is surely better: `behind_low` is
+          not above 0. A model that is best is ruled out in at most `1 - confidence` of all tables
+        - with `confidence`, `doubt`: String, as in `compare`, of the model and the best other one
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this knows
           nothing of chance. Null where the value is

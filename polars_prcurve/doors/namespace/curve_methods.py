@@ -290,14 +290,14 @@ class CurveMethods(BoundTable[F], path="prc"):
           `<metric>_low`, `<metric>_high`: Float64, as in `curve`. With `method="bootstrap"`
           `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
         - with `confidence`, `above_chance`: Boolean, as in `summary`; null with weights or clusters, too
-        - with `confidence`, `reliable`: Boolean, whether intervals are known to hold as often as they
-          say. Null in a field, and if no row meets the target
-        - with `confidence`, `why`: String, the first reason why they may not, or null: `"few positives"`
-          (fewer than 10 in `tp` or in `fn`), `"few false alerts"` (`fp`), `"few negatives"` (`tn`),
-          `"few clusters"` (fewer than 30), `"equal scores"` (many near the threshold of a `"model"`), or
-          `"several targets"` (`together`, whose search the interval does not allow for). With `stratum`
-          labels count: `"few positives"` and `"few negatives"` (fewer than 10 in all), `"few labels"`
-          (fewer than 10 on one side of the threshold), or `"stratum of one row"` (taken as drawn alone)
+        - with `confidence`, `doubt`: String, null where all intervals of the row can be trusted, else
+          the first reason why not: `"one class"`, `"target not met"`, `"few positives"` (fewer than 10
+          in `tp` or in `fn`), `"few false alerts"` (`fp`), `"few negatives"` (`tn`), `"few clusters"`
+          (fewer than 30, or such cells), `"several targets"` (`together`, whose search the interval does
+          not allow for) or `"no value"`.
+          With `stratum` labels count: `"few positives"` and `"few negatives"` (fewer than 10 in all),
+          `"few labels"` (fewer than 10 on one side of the threshold), or `"stratum of one row"` (taken
+          as drawn alone). Of points: `"no sizes"`, or `"few points"` (between two of them)
 
         Examples
         --------
@@ -463,14 +463,12 @@ class CurveMethods(BoundTable[F], path="prc"):
           of the positives, which tells of the top. Of random scores at most a share of `1 - confidence`
           is. With weights or clusters it is that of ROC AUC by its standard error. Null for one class
           alone, in a field, and for `"bootstrap"` with weights or clusters
-        - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
-          tell, null where there is no interval. Of `average_precision` true means that what the sample
-          lacks matters less than chance, or, with `stratum`, that positives count as 10 examples, with
-          one label more in each stratum
-        - with `confidence`, `why`: String, what is missing where `reliable` is false: "few positives",
-          "few negatives", "few false alerts", "few clusters", "tail not seen" (what the sample lacks may
-          matter more than chance), "heavy weights", "few points" (with `rates` and `cells`, what lies
-          between two points matters more than half of the interval), or "eta at 0 or 1"; null otherwise
+        - with `confidence`, `doubt`: String, null where the interval can be trusted, else the first
+          reason why not: "one class", "eta at 0 or 1", "target not met", "no value", "no formula:
+          method='bootstrap'" (see `intervals`), "few positives", "few false alerts", "few negatives",
+          "few clusters", "tail not seen" (what the sample lacks may matter more than chance), "heavy
+          weights", or, with `rates` and `cells`, "no sizes" or "few points" (what lies between two
+          points matters more than half of the interval). There is one wherever the interval is null
         - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score is outside of
           them, but for the last digits, and one order of the examples reaches each, except `low` of
           `average_precision`: without weights it is up to 0.022 / n_pos below the worst order

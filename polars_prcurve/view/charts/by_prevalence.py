@@ -21,6 +21,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import (
+    REASON,
     ChartCurves,
     check_table,
     pick_columns,
@@ -43,8 +44,8 @@ def metric_by_eta(
 
     There is a line per group, metric and target, straight between the prevalences of the table, on a
     log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
-    intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is not
-    `reliable`. The grey rule is the test set's own prevalence, if the table tells it. The title names no
+    intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is in
+    `doubt`. The grey rule is the test set's own prevalence, if the table tells it. The title names no
     model, since no test of these lines is in the table: see `difference` and `ranking`.
 
     Parameters
@@ -169,8 +170,8 @@ class _LineChart:
         self.doubt = point_thinning.find_few_positives(self.rows, curves)
         if self.rests_on_counts:
             self.doubt = point_thinning.find_few_false_alerts(self.rows)
-        if "reliable" in self.doubt.columns:
-            is_unsure = pl.col("reliable").not_().fill_null(False)
+        if REASON in self.doubt.columns:
+            is_unsure = pl.col(REASON).is_not_null() & pl.col("low").is_not_null()
             self.doubt = self.doubt.with_columns(pl.col("doubt") | is_unsure)
 
     def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
@@ -209,10 +210,9 @@ class _LineChart:
         if self.canvas.spec.y.words == "percent":
             value, span = say_estimate(number, low, high)
         interval_text = f" ({span})" if span else ""
-        doubt_text = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(
-            row["eta"]
-        ), f"{value}{interval_text}{doubt_text}{label_formats.add_threshold(row)}"
+        doubt_text = f", {row[REASON]}" if row.get(REASON) else ""
+        estimate_text = f"{value}{interval_text}{doubt_text}"
+        return say_eta(row["eta"]), f"{estimate_text}{label_formats.add_threshold(row)}"
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
@@ -276,8 +276,9 @@ class _LineChart:
             sentences.append(
                 shade_text + (" of each threshold" if "target" in curve_rows.columns else "")
             )
-        if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
-            sentences.append("Dotted: not reliable, since too few examples decide")
+        if REASON in rows.columns and rows.drop_nulls("low")[REASON].count():
+            reasons_text = ", ".join(rows.drop_nulls("low")[REASON].drop_nulls().unique().sort())
+            sentences.append(f"Dotted: the interval is in doubt: {reasons_text}")
         elif self.rests_on_counts:
             sentences += point_thinning.describe_doubt(self.doubt)
         else:

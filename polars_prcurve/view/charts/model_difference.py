@@ -33,7 +33,8 @@ _WIDTH = 300  # pixels that the axis of the table is wide, between names and num
 _ROW_HEIGHT = 25  # pixels that a row of it is high
 _MOST_LETTERS = 60  # letters of the two names of a pair in a table
 _PAIR_FIELDS = ("group_a", "group_b")  # the fields of the columns `model_a` and `model_b`
-_COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")  # of `compare`, that are drawn
+_COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high", "significant")
+"""The columns of `compare` that are drawn."""
 
 
 @hint_at_arguments
@@ -43,7 +44,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     The line is the value of model a minus that of model b, and the shade its interval, which has one
     colour above 0, another below it, and is grey where it holds 0. Above 0 model a is better, and below
     it model b; of a metric where less is better it is the other way round, and the chart names no
-    winner. The line is dotted where the sign of the difference is not certain (`resolved`). Two pairs,
+    winner. The line is dotted where the sign is not certain (`significant`). Two pairs,
     and several metrics or groups, are panels. From three pairs on, each row of `compare` is a row of a
     table: the greatest settled differences first, at most 12, and how many more there are.
 
@@ -66,11 +67,11 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     ['a minus b: average precision, in points, by share of positives']
     """
     check_words(title)
-    frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
+    frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = frame.columns[: frame.columns.index("eta")]
     column_of_field = result_tables.name_group_fields(group_columns) | {"metric": "metric"}
     column_of_field |= {"group_a": "model_a", "group_b": "model_b"}
-    pair_frame = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:], "resolved"])
+    pair_frame = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:]])
     curves = result_tables.build_lines(pair_frame, column_of_field, "difference")
     if curves.count_distinct(_PAIR_FIELDS) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
@@ -81,14 +82,14 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     canvas = Canvas(curves, _build_panels(curves), spec)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")
     canvas.words.clear()  # 0 needs no name
-    doubt_frame = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
+    doubt_frame = rows.with_columns(doubt=pl.col("significant").not_().fill_null(True))
     point_frame = split_by_doubt(_add_sides(doubt_frame), "linear", ["side"])
     line_records = canvas.draw_lines(point_frame, ["side"])
     canvas.draw_few_places(row for row in line_records if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
     grey_note = ", grey where they hold 0" if _HOLDS_0 in point_frame["side"] else ""
     shaded_note = f"Shaded: {_say_level(confidence)}{grey_note}"
-    open_rows = rows.filter(pl.col("resolved").fill_null(False).not_())
+    open_rows = rows.filter(pl.col("significant").fill_null(False).not_())
     dotted_note = "Dotted: the test does not settle which is better" if len(open_rows) else ""
     # An interval may leave out 0 all the same.
     if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
@@ -190,7 +191,7 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
     ends = (row["low"], row["high"])
     interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-    certainty_text = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
+    certainty_text = {True: ", certain", False: ", not certain", None: ""}[row["significant"]]
     return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty_text}"
 
 
@@ -254,7 +255,7 @@ class IntervalRow(NamedTuple):
 
 def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
     """Return a row of the table, of the better model minus the other one if more is better."""
-    names, is_settled = _name_models(row), bool(row["resolved"])
+    names, is_settled = _name_models(row), bool(row["significant"])
     value, low, high = row["difference"], row["low"], row["high"]
     if value < 0 and is_better:
         names, value = names[::-1], -value

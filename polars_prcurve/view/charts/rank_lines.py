@@ -26,7 +26,7 @@ from polars_prcurve.view.words.number_words import say_eta
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments ask for.
-_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
+_LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
@@ -127,11 +127,9 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     column_of_field = result_tables.name_group_fields(["model", *table.columns[:n_keys]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[n_keys + 1 :])]
     points = result_tables.pick_columns(table, column_of_field, ["eta", *columns])
-    if "resolved" in columns:
-        points = points.with_columns(may_be_best=pl.col("resolved").not_())
     settled: dict[Any, bool] | None = None
     if pairs is not None:
-        pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "resolved"]
+        pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "significant"]
         pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         pairs = pairs.select(pair_columns)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
@@ -229,7 +227,7 @@ def _describe_zones(
         return ["Not tested: whether another test set would give this order"]
     if not (curves.points["top"] < curves.points["foot"]).any():
         return []
-    if "resolved" not in result.columns:
+    if "behind" not in result.columns:
         reason = "the table does not tell what lies between its points or within equal scores"
         return [f"Grey: places that are open, since {reason}"]
     level_text = "" if confidence is None else f" ({format_level(confidence)})"

@@ -135,7 +135,7 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
 def say_firsts(curves: ChartCurves, channels: Channels) -> str:
     """Return where a test settles which model is first, and where it does not; empty without a test."""
     points, color_channel = curves.points, channels.color
-    is_tested = "resolved" in points.columns and bool(points["resolved"].count())
+    is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
     leader_points = points.filter((pl.col("rank") == 1) & (pl.col("foot") == 1)).select("eta", "curve")
@@ -154,7 +154,7 @@ def say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
     """Return where a test settles which of two models is better, of rows of `compare`."""
     compared_points = points.drop_nulls("difference").sort("eta")
     differences_and_flags = zip(
-        compared_points["difference"], compared_points["resolved"].fill_null(False), strict=True
+        compared_points["difference"], compared_points["significant"].fill_null(False), strict=True
     )
     leader_names = [
         model_names[0 if difference > 0 else 1] if is_settled else ""

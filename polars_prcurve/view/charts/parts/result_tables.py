@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, replace
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate, name_estimate
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
@@ -17,9 +18,9 @@ from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.number_words import say_sizes
 
 SPAN = "interval of the share of positives"  # the column of intervals in words, as users see it
-_EFFECTIVE_COLUMNS = FIELD_COLUMNS[
-    :2
-]  # sizes of a test of several parts, by what they tell of the field
+REASON = "reason"  # of values with intervals: the column of why these are in doubt
+_EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
+"""Sizes of a test of several parts, by what they tell of the field."""
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")  # of `operating_points`, which are no metrics
 _MAX_NAMES = 5  # of groups without a curve
 FEW_POSITIVES = 20  # positives below which a share of them is no finding
@@ -387,7 +388,7 @@ def _read_values(
     chart_name: str, table: pl.DataFrame, columns_after_eta: list[str], made_by: str
 ) -> list[list[pl.Series]]:
     """Return `metric`, `value` and its interval: once for a long table, else once per metric column."""
-    shared_series = [table.get_column("reliable")] if "reliable" in columns_after_eta else []
+    shared_series = [table.get_column(DOUBT).alias(REASON)] if DOUBT in columns_after_eta else []
     if "metric" in columns_after_eta and "value" in columns_after_eta:
         column_names = [name for name in ("metric", "value", "low", "high") if name in columns_after_eta]
         return [[*(table.get_column(name) for name in column_names), *shared_series]]

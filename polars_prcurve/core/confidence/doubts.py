@@ -1,0 +1,51 @@
+"""Doubts: why an interval may not hold as often as its level says. One list serves all result tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import polars as pl
+
+DOUBT = "doubt"
+"""The last column of results with intervals: null where they can be trusted, else why not."""
+MEANING_OF_DOUBT = {
+    "no sizes": "`sizes` are null",
+    "one class": "no positives, or no negatives",
+    "eta at 0 or 1": "nothing varies at this prevalence",
+    "target not met": "no threshold meets the target",
+    "no value": "undefined, or nothing to compare with",
+    "no formula: method='bootstrap'": "resample: `intervals(method='bootstrap')`",
+    "few points": "what lies between published points matters more than chance",
+    "few positives": "flagged or missed",
+    "few false alerts": "flagged negatives",
+    "few negatives": "in all, or not flagged",
+    "few labels": "on one side of the threshold, with `stratum`",
+    "stratum of one row": "its variance is unknown",
+    "few clusters": "enough examples, but in few clusters",
+    "few discordant examples": "that one model flags alone",
+    "tail not seen": "what the sample lacks may matter more than chance",
+    "heavy weights": "a few heavy rows decide, or may be missing",
+    "equal scores": "near the threshold",
+    "several targets": "chose the threshold together",
+}
+"""Every reason for doubt, and what it means: of several that hold, the first one is told."""
+Doubts: TypeAlias = Mapping[str, pl.Expr]
+"""Where each of some reasons for doubt holds; null counts as true."""
+_RANK_OF_DOUBT = {reason: rank for rank, reason in enumerate(MEANING_OF_DOUBT)}
+
+
+def find_first_doubt(condition_of_reason: Doubts, has_interval: pl.Expr) -> pl.Expr:
+    """Return the first reason that holds, by MEANING_OF_DOUBT; without an interval one always does."""
+    first_doubt: pl.Expr = pl.when(~has_interval).then(pl.lit("no value"))
+    reasons = sorted(condition_of_reason, key=_RANK_OF_DOUBT.__getitem__, reverse=True)
+    for reason in reasons:
+        is_doubtful = condition_of_reason[reason].fill_null(True)
+        first_doubt = pl.when(is_doubtful).then(pl.lit(reason)).otherwise(first_doubt)
+    return first_doubt
+
+
+def doubt_missing_ends(doubt: str | pl.Expr, ends: Iterable[str]) -> pl.Expr:
+    """Return a doubt, or "no value" where it is null though an end of an interval is."""
+    lacks_end = pl.any_horizontal(pl.col(*ends).is_null())
+    return pl.coalesce(doubt, pl.when(lacks_end).then(pl.lit("no value")))
