@@ -1152,18 +1152,19 @@ def test_sizes_that_cannot_be_told_or_say_little_have_a_note(here: Path) -> None
 
 def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     """What is constant stands above, answers come first, and an interval is one column."""
-    WIDE.write_csv("wide.csv")
+    few = WIDE.head(16)
+    few.write_csv("wide.csv")
     asked = (
         "summary wide.csv --score a,b --eta 0.001 --confidence 0.9 --metrics average_precision roc_auc"
     )
     shown, beside = on_a_terminal(asked)
     values = (
-        prc(WIDE.drop("model", "score"))
+        prc(few.drop("model", "score"))
         .unpivot_scores(["a", "b"])
         .prc.summary(0.001, by="model", confidence=0.9, metrics=["average_precision", "roc_auc"])
     )
     lines = shown.splitlines()
-    assert lines[0] == "1 in 1 000 positive (eta 0.001); tested on 32 positives, 32 negatives"
+    assert lines[0] == "1 in 1 000 positive (eta 0.001); tested on 8 positives, 8 negatives"
     assert lines[2].split("  ")[0] == "metric"
     assert "value (90 %)" in lines[2]
     assert set(lines[3]) == {"-"}
@@ -1173,7 +1174,7 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     assert cell in lines[4]
     assert lines[5].startswith(" " * 19 + "b ")  # the metric is said once
     assert len({len(line.partition(")")[0]) for line in lines[4:6]}) == 1  # numbers end in one place
-    assert lines[-3] == "? This interval may be wrong: tail not seen."
+    assert lines[-3] == "? This interval may be wrong: few positives."
     assert lines[-1] == "Not shown to be better than chance: a, b."
     assert not values["above_chance"].any()
     assert beside == ""

@@ -137,38 +137,84 @@ def test_where_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_pos", "n_neg", "eta", "low"),
+    ("n_pos", "n_neg", "eta"),
     [
-        (5, 6, 0.37, None),
-        (4, 8, 0.05, 0.128461774879),
-        (50, 500, 0.01, 0.614522139169),
-        pytest.param(50, 500, 0.01, None, marks=pytest.mark.slow),  # seconds of exact fractions
+        (5, 6, 0.37),
+        (4, 8, 0.05),
+        pytest.param(50, 500, 0.01, marks=pytest.mark.slow),  # seconds of exact fractions
     ],
 )
-def test_perfect_separation_leaves_one_end_open(
-    n_pos: int, n_neg: int, eta: float, low: float | None
-) -> None:
+def test_perfect_separation_leaves_one_end_open(n_pos: int, n_neg: int, eta: float) -> None:
     """No error of 0, and not [1, 1]."""
-    df = pl.DataFrame(
-        {
-            "score": range(n_pos + n_neg, 0, -1),
-            "n_pos": [1] * n_pos + [0] * n_neg,
-            "n_neg": [0] * n_pos + [1] * n_neg,
-        }
+    labels = "1" * n_pos + "0" * n_neg
+    df, rows = scored_labels(labels)
+    extended = oracle_errors.extend(
+        oracle.Group({}, rows), Fraction(eta), weighted=False, unseen=Fraction(1, 2)
     )
-    if low is None:
-        rows = [(row["score"], Fraction(row["n_pos"]), Fraction(row["n_neg"])) for row in df.to_dicts()]
-        extended = oracle_errors.extend(oracle.Group({}, rows), Fraction(eta), weighted=False)
-        assert extended is not None
-        low = extended.ends(oracle_errors.z_value(0.95))[0]
-    how: Any = {"counts": ("n_pos", "n_neg"), "confidence": 0.95}
+    assert extended is not None
+    low = extended.ends(oracle_errors.z_value(0.95))[0]
+    how: Any = {"confidence": 0.95}
     area, auc = df.prc.summary(eta, metrics=["average_precision", "roc_auc"], **how)[ERRORS].rows()
-    assert area[:3] == (None, pytest.approx(low, rel=1e-9), 1.0)
-    assert area[3] in ("few positives", "tail not seen")
-    of_auc = pytest.approx(0.05 ** (1 / min(n_pos, n_neg)), rel=1e-12)
-    assert auc[:4] == (None, of_auc, 1.0, "few positives")
+    assert area[:4] == (
+        None,
+        pytest.approx(low, rel=1e-9),
+        1.0,
+        None if n_pos >= 10 else "few positives",
+    )
+    least, _ = find_ends_of_auc(1.0, 0.0, n_pos, n_neg)
+    assert auc[:4] == (None, pytest.approx(least, rel=1e-12), 1.0, None)
     turned = df.with_columns(score=-pl.col("score")).prc.summary(eta, metrics="roc_auc", **how)
-    assert turned[ERRORS].row(0)[:3] == (None, 0.0, pytest.approx(1 - low_of(auc)))
+    assert turned[ERRORS].row(0)[:4] == (None, 0.0, pytest.approx(1 - low_of(auc)), None)
+
+
+def scored_labels(labels: str) -> tuple[pl.DataFrame, list[tuple[int, Fraction, Fraction]]]:
+    """Return a table of labels by falling score, and its rows for the oracle."""
+    scores = range(len(labels), 0, -1)
+    rows = [
+        (score, Fraction(int(y)), 1 - Fraction(int(y))) for score, y in zip(scores, labels, strict=True)
+    ]
+    return pl.DataFrame({"score": scores, "label": [y == "1" for y in labels]}), rows
+
+
+def find_ends_of_auc(value: float, error: float, n_pos: float, n_neg: float) -> tuple[float, float]:
+    """Return the ends of ROC AUC with half an example of each class at worst, and at best."""
+    seen, z = (n_pos / (n_pos + 0.5), n_neg / (n_neg + 0.5)), oracle_errors.z_value(0.95)
+    jump = math.hypot(*(1 - share for share in seen))
+
+    def find_low(auc: float) -> float:
+        def reach(p: float, half: float) -> float:
+            return 1 / (1 + (1 - p) / p * math.exp(z * half / (p * (1 - p))))
+
+        low = reach(auc * seen[0] * seen[1], math.hypot(error * min(seen), jump * auc))
+        return min(low, reach(auc, error)) if auc < 1 else low
+
+    return (find_low(value), 1 - find_low(1 - value) if value < 1 else 1.0)
+
+
+WORKED = {
+    ("10110010", 0.1): (0.390212609971, 0.209279638433),
+    ("110100000011", 0.01): (0.411742741297, 0.217095901181),
+    ("1011010001001000", 0.3): (None, None),
+}
+"""Average precision and its standard error, of labels by falling score and eta."""
+
+
+@pytest.mark.parametrize(("labels", "eta"), WORKED)
+def test_ends_count_half_an_example_more(labels: str, eta: float) -> None:
+    df, rows = scored_labels(labels)
+    metrics: Any = ["average_precision", "roc_auc"]
+    area, auc = df.prc.summary(eta, metrics=metrics, confidence=0.95).to_dicts()
+    if WORKED[labels, eta][0] is not None:
+        assert (area["value"], area["standard_error"]) == pytest.approx(WORKED[labels, eta], rel=1e-10)
+    extended = oracle_errors.extend(
+        oracle.Group({}, rows), Fraction(eta), weighted=False, unseen=Fraction(1, 2)
+    )
+    assert extended is not None
+    expected = extended.ends(oracle_errors.z_value(0.95))
+    assert (area["low"], area["high"]) == pytest.approx(expected, rel=1e-9)
+    n_pos = labels.count("1")
+    ends = find_ends_of_auc(auc["value"], auc["standard_error"], n_pos, len(labels) - n_pos)
+    assert (auc["low"], auc["high"]) == pytest.approx(ends, rel=1e-9)
 
 
 def low_of(interval: tuple[Any, ...]) -> float:
@@ -214,14 +260,8 @@ def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method
         confidence=drawn if method == "bootstrap" else 0.95,
     )
     flag = found.with_columns(trusted=pl.col("doubt").is_null().cast(int))
-    assert set(flag["trusted"]) == {0, 1}
-    if metric == "average_precision" and method != "bootstrap":
-        # What the sample lacks must matter less than chance, which more rows of one class may reduce.
-        flag = flag.with_columns(p=pl.col("p") / pl.col("n"))
-        others = {"n": "p"}
-    else:
-        others = {"p": "n", "n": "p"}
-    for grown, other in others.items():
+    assert flag["trusted"].max() == 1
+    for grown, other in {"p": "n", "n": "p"}.items():
         steps = flag.sort(grown).with_columns(step=pl.col("trusted").diff().over("eta", other))
         assert steps["step"].min() == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from statistics import NormalDist
 from typing import Any
 
@@ -291,13 +292,14 @@ def test_limits_of_a_ranking_are_those_of_all_pairs_at_once(metric: Any, paired:
 
 def test_reliable_where_the_intervals_of_both_are() -> None:
     """As a summary says of each, paired or not."""
-    large = draw_examples(3, 1500, a=(1, 1), b=(1.2, 2), c=(2, 1))
     seen = set()
     how: dict[str, Any] = {"eta": [0.001, 0.1, 0.3, 0.9], "confidence": 0.9}
-    of = large.prc.summary(metrics="average_precision", by="model", **how)
-    known = {(row["eta"], row["model"]): (row["doubt"] is None) for row in of.to_dicts()}
-    for id in (None, "id"):
-        for group in large.prc.ranking(id=id, **how).partition_by("eta"):
+    for n in (20, 1500):
+        drawn = draw_examples(3, n, a=(1, 1), b=(1.2, 2), c=(2, 1))
+        of = drawn.prc.summary(metrics="average_precision", by="model", **how)
+        known = {(row["eta"], row["model"]): (row["doubt"] is None) for row in of.to_dicts()}
+        for id, eta in product((None, "id"), how["eta"]):
+            group = drawn.prc.ranking(id=id, **how).filter(eta=eta)
             top, second, *_ = rows = group.to_dicts()
             for row in rows:
                 other = second if row is top else top

@@ -7,10 +7,13 @@ from __future__ import annotations
 import polars as pl
 from polars import col
 
+from benchmarks.experiments.populations import FRESH
+
 from .held import Sentence, Stored, count, find_ends, least, mean, most, standard_error
 
 PAGE = "coverage"
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
+IS_FRESH = col("model").is_in([model.name for model in FRESH])
 HALF_MARKED = col("marked") >= 0.5
 ANY, KNOWN = col("cell") >= 0, col("coverage").is_not_null()
 FEW_MARKED = col("marked") < 0.5
@@ -246,11 +249,9 @@ FAILURES: list[Sentence] = [
         TABLE(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
     ),
     Sentence(
-        PAGE, "Where fewer than half are marked, the marked ones hold in {} % for average precision and {} % for ROC AUC; they are {} % of all that is marked.",
-        *(TABLE(weighted("coverage_of_marked", kind, FEW_MARKED)) for kind in (IS_AP, IS_ROC)),
-        TABLE(100 * col("marked").filter(FEW_MARKED).sum() / col("marked").sum()),
+        PAGE, "Those of average precision hold {} % on average, {} % in ten populations that no formula was tuned on, and those of ROC AUC {} and {} %.",
+        *(TABLE(mean("coverage_of_marked", kind, of)) for kind in (IS_AP, IS_ROC) for of in (~IS_FRESH, IS_FRESH)),
     ),
-    Sentence(PAGE, "With 20 positives an interval of ROC AUC may miss {:.0f} %.", TABLE(100 - least("coverage", IS_ROC, col("n_pos") == 20))),
     Sentence(PAGE, "With one expected, up to {:.0f} % of test sets raise no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
     Sentence(
         PAGE, "(`patient_effects`): intervals hold {} to {} % with normal effects, and as few as {} % with lognormal ones.",
@@ -266,8 +267,7 @@ FAILURES: list[Sentence] = [
         Stored("clustered_promises")(most("broken_by_independent")),
     ),
     Sentence(
-        PAGE, "Where 2 to 5 % of test sets are marked, chance picked them, and as few as {} % (`areas`) or {} % (`differences`) of the marked ones hold.",
-        TABLE(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
+        PAGE, "Where 2 to 5 % of test sets are marked, chance picked them, and as few as {} % (`differences`) of the marked ones hold.",
         Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
     Sentence(PAGE, "a `guarantee` that takes the estimate as exact is broken in up to {:.0f} % (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),

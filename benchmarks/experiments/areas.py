@@ -21,6 +21,7 @@ from .populations import (
     CALIBRATED,
     CAUCHY,
     CELLS,
+    FRESH,
     GUMBEL,
     HARD,
     MODELS,
@@ -37,7 +38,11 @@ ASKED: list[Any] = ["average_precision", "roc_auc"]
 
 
 AREA_SIZES = [*SIZES, (30, 600), (30, 5_000), (300, 600)]
-AREA_CELLS = [Cell(model, *size) for model, size in product((*MODELS, *UNLIKE), AREA_SIZES)]
+FRESH_SIZES = ((8, 200), (12, 5_000), (20, 1_000), (40, 4_000), (100, 1_000), (300, 3_000))
+AREA_CELLS = [
+    *(Cell(model, *size) for model, size in product((*MODELS, *UNLIKE), AREA_SIZES)),
+    *(Cell(model, *size) for model, size in product(FRESH, FRESH_SIZES)),
+]
 
 
 def list_etas(cell: Cell) -> list[float]:
@@ -56,7 +61,11 @@ def cover_areas(cell: Cell, found: pl.DataFrame) -> Iterator[Row]:
             yield cell.row | where | measure_coverage(part, truth)
 
 
-@experiment(AREA_CELLS)
+def count_area_sets(cell: Cell) -> int:
+    return 1_000 if cell.n_pos < 1_000 else 400
+
+
+@experiment(AREA_CELLS, count_area_sets)
 def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of `summary(confidence=)` by influences."""
     parts = []

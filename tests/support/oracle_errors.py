@@ -93,8 +93,10 @@ def _mean_weight(weights: Sequence[Fraction]) -> Fraction:
     return sum((w * w for w in weights), Fraction(0)) / sum(weights, Fraction(0))
 
 
-def one_false_positive(group: oracle.Group, *, weighted: bool) -> dict[Any, Fraction]:
-    """Return by how much one negative more raises fpr at each score.
+def one_false_positive(
+    group: oracle.Group, *, weighted: bool, unseen: Fraction = Fraction(1)
+) -> dict[Any, Fraction]:
+    """Return by how much one negative more, or `unseen` ones, raises fpr at each score.
 
     It weighs as much as the negatives at that score, or else at the next below with negatives, or above.
     """
@@ -103,15 +105,17 @@ def one_false_positive(group: oracle.Group, *, weighted: bool) -> dict[Any, Frac
     for score in {row.score for row in rows}:
         near = max((s for s in scores if s <= score), default=min(scores, default=None))
         weight = _mean_weight([row.neg for row in rows if row.score == near]) if weighted else 1
-        found[score] = Fraction(weight) / group.n_neg
+        found[score] = unseen * Fraction(weight) / group.n_neg
     return found
 
 
-def cautious_average_precision(group: oracle.Group, eta: Fraction, *, weighted: bool) -> Fraction:
-    """Return average precision with one false positive more at every threshold."""
+def cautious_average_precision(
+    group: oracle.Group, eta: Fraction, *, weighted: bool, unseen: Fraction = Fraction(1)
+) -> Fraction:
+    """Return average precision with one false positive more, or `unseen` ones, at every threshold."""
     if eta in (0, 1):
         return eta
-    more = one_false_positive(group, weighted=weighted)
+    more = one_false_positive(group, weighted=weighted, unseen=unseen)
     points = [
         (point["recall"], point["fpr"] + more[point["threshold"]]) for point in oracle.sweep_group(group)
     ]
@@ -151,15 +155,32 @@ class Extended(NamedTuple):
         return min(low, reach(*self.plain, -1)), max(reach(*self.most, 1), reach(*self.plain, 1))
 
 
+def cost_of_false_positives(group: oracle.Group, eta: Fraction, unseen: Fraction) -> Fraction:
+    """Return what `unseen` false positives more cost average precision, by the slope where they are."""
+    before, cost, odds = Fraction(0), Fraction(0), (1 - eta) / eta
+    for point in oracle.sweep_group(group):
+        step = odds * unseen / group.n_neg
+        alerts = point["recall"] + odds * point["fpr"] + step
+        cost += (point["recall"] - before) * point["recall"] * step / alerts**2
+        before = point["recall"]
+    return cost
+
+
 def extend(
-    group: oracle.Group, eta: Fraction, *, weighted: bool, counted: bool = False
+    group: oracle.Group,
+    eta: Fraction,
+    *,
+    weighted: bool,
+    counted: bool = False,
+    unseen: Fraction = Fraction(1),
 ) -> Extended | None:
     """Return average precision as it is, with what may be missing below, and with a positive on top.
 
-    If eta was `counted` in the group, errors carry that of its logit; None if no error is known.
+    Of false positives and of positives on top, `unseen` may be missing. If eta was `counted` in the
+    group, errors carry that of its logit; None if no error is known.
     """
     n, rows = class_sizes(group, weighted=weighted), list_rows(group)
-    more = one_false_positive(group, weighted=weighted)
+    more = one_false_positive(group, weighted=weighted, unseen=unseen)
     name, of_eta = "average_precision", Fraction(0)
     if counted:
         of_eta = slope_by_logit_eta(group, eta) ** 2 * (1 / n[0] + 1 / n[1])
@@ -169,9 +190,18 @@ def extend(
         if error is None:
             return None
         errors.append(math.sqrt(error**2 + of_eta))
-    share = float(unseen_share(group, weighted=weighted))
-    cautious = float(cautious_average_precision(group, eta, weighted=weighted))
-    least = (1 - share) * cautious + share * float(eta)
+    if unseen < 1:
+        parts = influences(name, group, eta, more)
+        by_class = []
+        for side in (0, 1):
+            part = [x if row[1 + side] > 0 else Fraction(0) for x, row in zip(parts, rows, strict=True)]
+            by_class.append(standard_error(name, rows, part, n, weighted=weighted) or 0.0)
+        loss = float(cost_of_false_positives(group, eta, unseen))
+        errors[1] = math.hypot(by_class[0], max(by_class[1], loss))
+    missed = float(unseen_share(group, weighted=weighted))
+    cautious = float(cautious_average_precision(group, eta, weighted=weighted, unseen=unseen))
+    least = (1 - missed) * cautious + missed * float(eta)
+    share = float(unseen) * missed / (1 - missed + float(unseen) * missed)
     before, hopeful, odds = Fraction(0), 0.0, float((1 - eta) / eta)
     for point in oracle.sweep_group(group):
         recall = share + (1 - share) * float(point["recall"])
@@ -180,9 +210,9 @@ def extend(
     most = share + (1 - share) * hopeful
     return Extended(
         (float(estimate(name, group, eta)), errors[0]),
-        (least, math.hypot((1 - share) * errors[1], share * (least - float(eta)))),
+        (least, math.hypot((1 - missed) * errors[1], missed * (least - float(eta)))),
         (most, math.hypot((1 - share) * errors[0], share * (1 - most))),
-        (share * (least - float(eta)), share * (1 - most)),
+        (missed * (least - float(eta)), share * (1 - most)),
     )
 
 

@@ -279,10 +279,12 @@ def _build_models(comparison: Comparison) -> _Models:
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
     is_analytic = comparison.certainty.method == "analytic"
     metrics_by_name = number_metrics(metrics)
-    if not is_analytic:
-        metrics_by_name = {
-            name: metric.change_recipe(helpers={}) for name, metric in metrics_by_name.items()
-        }
+    metrics_by_name = {
+        name: metric.change_recipe(
+            helpers=metric.recipe.helpers_of_pairs if is_analytic else {}, is_compared=True
+        )
+        for name, metric in metrics_by_name.items()
+    }
     sweep = build_sweep(table, effective=is_analytic)
     curves = build_curves(table, sweep, metrics, with_last=is_analytic)
     pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)

@@ -28,6 +28,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     Limits,
     Recipe,
     SegmentValues,
+    Term,
     declare_curve,
     declare_like,
     odds_against,
@@ -104,26 +105,43 @@ def _build_influence(
     )
 
 
-def _add_false_positive(segment: SegmentValues) -> SegmentValues:
-    """Return the rows with one more false positive at every threshold, as heavy as those near it."""
+def _add_false_positives(n: float) -> Callable[[SegmentValues], SegmentValues]:
+    """Return what adds `n` false positives at every threshold to rows, as heavy as those near it."""
 
-    def read(column_name: str) -> Amount:
-        column_values = segment.column(column_name)
-        return (
-            column_values + 1 / segment.column(Segment.N_NEG_LOCAL)
-            if column_name == Segment.FPR_OR_ZERO
-            else column_values
+    def change_segment(segment: SegmentValues) -> SegmentValues:
+        def read(column_name: str) -> Amount:
+            column_values = segment.column(column_name)
+            return (
+                column_values + n / segment.column(Segment.N_NEG_LOCAL)
+                if column_name == Segment.FPR_OR_ZERO
+                else column_values
+            )
+
+        return replace(segment, column=read)
+
+    return change_segment
+
+
+def _build_hopeful_term(n: float) -> Term:
+    """Return the term of the mean precision of all positives but `n`, which are above them."""
+
+    def term(segment: SegmentValues) -> Amount:
+        # A share s = 1 / (P + 1) of one positive is n s / (1 - s + n s) of n.
+        whole_share = segment.column(Unseen.SHARE)
+        unseen_share = whole_share if n == 1 else n * whole_share / (1 - (1 - n) * whole_share)
+        return segment.rise * precision_at(
+            unseen_share + (1 - unseen_share) * segment.recall, segment.fpr, segment.odds
         )
 
-    return replace(segment, column=read)
+    return term
 
 
-def _hopeful_term(segment: SegmentValues) -> Amount:
-    """Return the term of the mean precision of all positives but one, which is above them."""
-    unseen_share = segment.column(Unseen.SHARE)
-    return segment.rise * precision_at(
-        unseen_share + (1 - unseen_share) * segment.recall, segment.fpr, segment.odds
-    )
+def _loss_term(segment: SegmentValues) -> Amount:
+    """Return the term of what half a false positive costs, by the slope where it has been added."""
+    precision = precision_at(segment.recall, _add_false_positives(0.5)(segment).fpr, segment.odds)
+    # The slope of precision by fpr is precision (1 - precision) / fpr.
+    false_positives = segment.fpr * segment.column(Segment.N_NEG_LOCAL) + 0.5
+    return segment.rise * precision * (1 - precision) * (0.5 / false_positives)
 
 
 def _slope_term(segment: SegmentValues) -> Amount:
@@ -132,23 +150,22 @@ def _slope_term(segment: SegmentValues) -> Amount:
     return segment.rise * (segment.odds * segment.ratio / alerts_per_hit) / alerts_per_hit
 
 
-# What the interval of average precision is computed from; `Recipe.helpers` says what each is for.
-_HELPER_METRICS = {
-    "cautious": CurveMetric(
-        "average precision with one false positive more",
-        Recipe(
-            lambda segment: (
-                segment.rise
-                * precision_at(segment.recall, _add_false_positive(segment).fpr, segment.odds)
-            ),
-            influence=_build_influence("cautious", _add_false_positive),
+def _build_helper_metrics(n: float) -> dict[str, CurveMetric]:
+    """Return what ends of intervals of average precision are computed from, with `n` unseen examples."""
+    change_segment = _add_false_positives(n)
+    cautious_recipe = Recipe(
+        lambda segment: (
+            segment.rise * precision_at(segment.recall, change_segment(segment).fpr, segment.odds)
         ),
-    ),
-    "hopeful": CurveMetric(
-        "mean precision below one positive more", Recipe(_hopeful_term, ends_only=True)
-    ),
-    "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True)),
-}
+        influence=_build_influence("cautious", change_segment),
+    )
+    return {
+        "cautious": CurveMetric("average precision with false positives more", cautious_recipe),
+        "hopeful": CurveMetric(
+            "mean precision below positives more", Recipe(_build_hopeful_term(n), ends_only=True)
+        ),
+        "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True)),
+    }
 
 
 def _step_term(segment: SegmentValues) -> Amount:
@@ -197,7 +214,9 @@ _FITTED_AREA = Fitted(_step_term)
     by_rise=True,
     ends_only=True,
     influence=_build_influence("plain", lambda segment: segment),
-    helpers=_HELPER_METRICS,
+    helpers=_build_helper_metrics(0.5)
+    | {"loss": CurveMetric("average precision lost", Recipe(_loss_term, ends_only=True))},
+    helpers_of_pairs=_build_helper_metrics(1),
     fitted=_FITTED_AREA,
     limits=_STEP_LIMITS,
 )
@@ -331,7 +350,7 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
 
 # All these share the rows and the term of average precision, but not its interval.
 _declare_like_average_precision = partial(
-    declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}
+    declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}, helpers_of_pairs={}
 )
 
 
@@ -494,10 +513,6 @@ def auprg_hull(area: Amount, facts: CurveFacts) -> Amount:
         sums=lambda segment: {},
         ddof=1,
     ),
-    # The area A at which A**n is alpha, for n examples of the smaller class: none is on the wrong side.
-    least_if_perfect=lambda n_pos, n_neg, alpha: (
-        math.log(alpha) / pl.min_horizontal(n_pos, n_neg)
-    ).exp(),
     fitted=Fitted(lambda segment: segment.column(BinormalModel.AUC)),
     limits=Limits(
         low=lambda segment: segment.rise * (1 - segment.fpr),

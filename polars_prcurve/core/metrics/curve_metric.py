@@ -174,8 +174,8 @@ class Recipe:
     no value. A false promise does change values, and `tests/test_declared_metrics.py` finds it. Only one
     promise is made by default: `needs`, because an area needs just the rows on which recall rises.
 
-    *More methods.* You may say how the metric is estimated otherwise: by `influence`, with `helpers` and
-    `least_if_perfect`, or by `at_target` it gets standard errors and intervals (confidence=), by
+    *More methods.* You may say how the metric is estimated otherwise: by `influence`, with `helpers`, or
+    by `at_target` it gets standard errors and intervals (confidence=), by
     `fitted` it is known of a model (smooth=), and by `limits` it is bounded (coarse=).
     """
 
@@ -213,11 +213,12 @@ class Recipe:
     influence: Influence | None = None  # of an example on the estimate
     helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
-    metric with one false positive more at every threshold, and `hopeful` its mean over the positives
-    below one more; see `uncertainty.analytic`. `slope` is its derivative by logit(eta)."""
-    least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
-    """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
-    the interval where all positives score higher than all negatives."""
+    metric with half a false positive more at every threshold, `loss` the size of that step, and
+    `hopeful` its mean over the positives below half a positive more; see `uncertainty.analytic`.
+    `slope` is its derivative by logit(eta)."""
+    helpers_of_pairs: Mapping[str, CurveMetric] = field(default_factory=dict)
+    """The same for differences of two models, with whole examples more."""
+    is_compared: bool = False  # whether the metric is that of a model beside another one
     at_target: AtTarget | None = None  # the target, if the metric has its value on the row found for one
     fitted: Fitted | None = None  # the contribution of a node of a fitted curve
     limits: Limits | None = None

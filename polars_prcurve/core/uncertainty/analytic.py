@@ -1,7 +1,7 @@
 """Standard errors and intervals of curve metrics without resampling.
 
     average precision  from influences; on the logit scale, with what the sample lacks
-    ROC AUC            from influences (DeLong et al. 1988); on the logit scale
+    ROC AUC            from influences (DeLong et al. 1988); the same
 
 An interval can be trusted where no doubt of `list_doubts` holds. Their limits were read off the
 simulations of `benchmarks/coverage.py`.
@@ -34,9 +34,11 @@ _LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize
 _AT_BOUND_OF_ETA = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
 # Sizes of empty classes are null, and null counts as true.
 _ONE_CLASS = {"one class": ~((_N_POS > 0) & (_N_NEG > 0))}
+_SIZES_OF_CLASSES = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))  # both sizes of either class
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
-"""The helpers of a metric with one false positive more, and of the positives below one more."""
+"""The helpers of a metric with false positives more, and of the positives below others more."""
+LOSS = "loss"  # the helper that tells what the false positives cost, at the slope where they are
 LEAST_ENDING, MOST_ENDING = "least", "most"
 """What follows the name of a metric in its values on both extended curves."""
 
@@ -65,23 +67,21 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
     error_columns = _list_errors(name, metric, sample)
     if sample.joins_rows:
         error_columns |= influence.find_freedom(name)
-    if recipe.least_if_perfect is not None:
-        error_columns[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
     quantile = student_quantile(z, pl.col(f"{name}_freedom")) if sample.joins_rows else z
     is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
     column_steps: list[Mapping[str, pl.Expr]] = [error_columns]
-    interval_ends: Sequence[pl.Expr]
+    is_varying = pl.lit(True)
     if counts_unseen(metric):
-        column_steps.append(bind_extended(name))
+        column_steps.append(bind_extended(name, metric))
         # At eta = 0 and 1 it is certain.
         is_varying = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
-        interval_ends = find_ends(name, quantile)
     else:
-        is_varying, interval_ends = pl.lit(True), _find_logit_ends(name, quantile)
+        column_steps.append(_bind_extended_area(name))
+    interval_ends = find_ends(name, quantile)
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
-    doubts = _find_few_units(list_doubts(name, metric, quantile, sample), sample)
+    doubts = _find_few_units(list_doubts(name, metric, sample), sample)
     column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
     return IntervalPlan(helpers, column_steps)
 
@@ -90,7 +90,11 @@ def _list_errors(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str
     """Return the errors of a metric and of its cautious values, with that of a counted prevalence."""
     error_columns = {}
     for column, influenced_metric in list_influenced({name: metric}).items():
-        error = find_standard_error(column, influenced_metric, sample)
+        least_variance = None
+        if column != name and LOSS in metric.recipe.helpers:
+            # Where no negative was seen near the top, that of the half a false positive.
+            least_variance = pl.col(f"{name}_{LOSS}") ** 2
+        error = find_standard_error(column, influenced_metric, sample, least_variance)
         if SLOPE in metric.recipe.helpers:
             slope = pl.col(f"{name}_{SLOPE}")
             added_variance = slope**2 * pl.col(EtaError.VARIANCE)
@@ -133,69 +137,68 @@ def list_influenced(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, Cur
     }
 
 
-def find_standard_error(name: str, metric: CurveMetric, sample: SampleKind) -> pl.Expr:
-    """Return the standard error of a metric from variances of influences, of examples or of units."""
+def find_standard_error(
+    name: str, metric: CurveMetric, sample: SampleKind, least_variance: pl.Expr | None = None
+) -> pl.Expr:
+    """Return the standard error of a metric from variances of influences, of examples or of units.
+
+    That of the negatives is at least `least_variance`; of units, the sum of both classes is.
+    """
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
     if sample.joins_rows:
-        return cluster_standard_error(name)
-    return standard_error(name, metric.recipe.influence)
+        error = cluster_standard_error(name)
+        return error if least_variance is None else pl.max_horizontal(error, least_variance.sqrt())
+    return standard_error(name, metric.recipe.influence, least_variance)
 
 
-def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
-    """Return both ends of a ROC AUC, on the logit scale."""
-    value, least_value = pl.col(name), pl.col(f"{name}_if_perfect")
-    # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
-    half_width = quantile * pl.col(f"{name}_error") / (value * (1 - value))
-    # At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
-    # uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
-    ends_at_bounds = ((least_value, 0.0, -half_width), (1.0, 1 - least_value, half_width))
-    logit, when_1 = to_logit(value), pl.when(value == 1)
-    return [
-        when_1.then(end_at_1).when(value == 0).then(end_at_0).otherwise(from_logit(logit + shift))
-        for end_at_1, end_at_0, shift in ends_at_bounds
-    ]
-
-
-def list_doubts(
-    name: str, metric: CurveMetric, quantile: float | pl.Expr, sample: SampleKind
-) -> dict[str, pl.Expr]:
+def list_doubts(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
-    # Of average precision, what the test could not see must matter less than chance; of ROC AUC, the
-    # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
-    # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
-    # row more of either class in it.
+    # Of average precision each class must have 10 examples, or 100 clusters: with fewer, intervals hold
+    # where clusters are alike, and how many carry the error does not tell, since that number is large
+    # where heavy ones are missing. ROC AUC needs two; its differences that the smaller class times
+    # 1 - AUC is at least 12. Of weighted rows each class must be large enough for what it may not show.
+    # Strata show that: of each its weight is known, and least sizes count one row more of either class.
     pos_size, neg_size = (_LEAST_POS, _LEAST_NEG) if sample.knows_weights else (_N_POS, _N_NEG)
-    class_doubts = _ONE_CLASS | {"few positives": pos_size < 10, "few negatives": neg_size < 10}
+    least_size = 100 if sample.joins_rows else 10
+    if not (counts_unseen(metric) or sample.knows_weights):
+        least_size = 2
+    class_doubts = _ONE_CLASS | {
+        "few positives": pos_size < least_size,
+        "few negatives": neg_size < least_size,
+    }
     if counts_unseen(metric):
         class_doubts |= _AT_BOUND_OF_ETA
         if sample.knows_weights:
             return class_doubts
-        if sample.joins_rows:
-            class_doubts["few clusters"] = pl.col(f"{name}_carried") < 30
-        tail_doubt = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
-        weight_doubt = {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
-        return class_doubts | tail_doubt | weight_doubt
-    sizes_of_classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
-    # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
-    counted_sizes = [
-        least_size if sample.knows_weights else size * (size / least_size)
-        for size, least_size in sizes_of_classes
-    ]
-    auc_doubts = {
-        f"few {class_name}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
-        for class_name, size in zip(("positives", "negatives"), counted_sizes, strict=True)
-    }
-    auc_doubts |= _ONE_CLASS
+        return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+    if metric.recipe.is_compared:
+        class_doubts |= _list_doubts_of_difference(name, sample)
     if sample.knows_weights:
-        return class_doubts | auc_doubts
+        return class_doubts
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
     has_shown_weights = pl.all_horizontal(
-        *(_shows_weights(*sizes) for sizes in sizes_of_classes),
-        *(least_size**2 / size >= 20 * (1 - least_size / size) for size, least_size in sizes_of_classes),
+        *(_shows_weights(*sizes) for sizes in _SIZES_OF_CLASSES),
+        *(
+            least_size**2 / size >= 20 * (1 - least_size / size)
+            for size, least_size in _SIZES_OF_CLASSES
+        ),
     )
-    return auc_doubts | {"heavy weights": ~has_shown_weights}
+    return class_doubts | {"heavy weights": ~has_shown_weights}
+
+
+def _list_doubts_of_difference(name: str, sample: SampleKind) -> dict[str, pl.Expr]:
+    """Return why a difference of ROC AUC, whose interval has no extended ends, may not be calibrated."""
+    # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
+    counted_sizes = [
+        least_size if sample.knows_weights else size * (size / least_size)
+        for size, least_size in _SIZES_OF_CLASSES
+    ]
+    return {
+        f"few {class_name}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
+        for class_name, size in zip(("positives", "negatives"), counted_sizes, strict=True)
+    }
 
 
 def _shows_weights(size: pl.Expr, least_size: pl.Expr) -> pl.Expr:
@@ -212,10 +215,14 @@ def _find_few_units(doubts: dict[str, pl.Expr], sample: SampleKind) -> dict[str,
     if not sample.joins_rows:
         return doubts
     totals = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
-    few_units = [doubts[reason] for reason in doubts if reason.startswith("few ")]
-    few_rows = {} if sample.is_weighted else {name: pl.col(total) < 10 for name, total in totals.items()}
+    is_few = pl.any_horizontal(doubts[reason] for reason in doubts if reason.startswith("few "))
+    few_rows = (
+        {}
+        if sample.is_weighted
+        else {name: is_few & (pl.col(total) < 10) for name, total in totals.items()}
+    )
     other_doubts = {name: doubt for name, doubt in doubts.items() if not name.startswith("few ")}
-    return other_doubts | few_rows | {"few clusters": pl.any_horizontal(few_units)}
+    return other_doubts | few_rows | {"few clusters": is_few}
 
 
 def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
@@ -248,15 +255,23 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
 #     a positive below all negatives          of few positives it is a large share
 #     a positive above all negatives          at small prevalences it is worth more than all others
 #
-# So the lower end of an interval is that of a curve with one false positive more at every threshold, and
+# So the lower end of an interval is that of a curve with more false positives at every threshold, and
 # with one more positive below all others, whose precision is eta, or 0 where examples were never scored.
-# The upper end is that of a curve with one more positive at the top. Either is the plain end where that
-# is farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other
-# counts than the estimate, so the interval is rather too wide.
+# The upper end is that of a curve with more positives at the top. Either is the plain end where that is
+# farther away.
+#
+# Of a false positive and of a positive at the top, half an example does. The logarithm of their number
+# counts, and of a number k half an example more, with 1.96 errors of it, is near the limit of a Poisson
+# count: of k = 0, 1, 2 and 5 the limit is 3.7, 5.6, 7.2 and 11.7, and this is 3.5, 5.5, 7.6 and 12.2.
+# The error of k = 0 is that of the half, which LOSS tells. A positive below all others counts as a
+# share, and one with its error is 3 of them. Differences of models read the curves of whole examples.
 #
 # A positive more is a share of all positives: Unseen.SHARE above them, and MISSED_SHARE below them.
 # Where rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do
 # there.
+#
+# ROC AUC is lowered by half an example of each class on the wrong side of all others, and raised by half
+# a one on the right side.
 
 
 def counts_unseen(metric: CurveMetric) -> bool:
@@ -264,11 +279,13 @@ def counts_unseen(metric: CurveMetric) -> bool:
     return CAUTIOUS in metric.recipe.helpers
 
 
-def bind_extended(name: str) -> dict[str, pl.Expr]:
+def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
     """Return the values of both extended curves and their errors, by column."""
     missed_share, top_share, least_precision = map(
         pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION)
     )
+    if not metric.recipe.is_compared:  # half a positive
+        top_share = top_share / (2 - top_share)
     # A mean over one positive more: below all others it has the least precision, and on top 1.
     least_value = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}") + missed_share * least_precision
     most_value = top_share + (1 - top_share) * pl.col(f"{name}_{HOPEFUL}")
@@ -289,6 +306,24 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
             f"{name}_{ending}_error": extended_error,
         }
     return extended_columns
+
+
+def _bind_extended_area(name: str) -> dict[str, pl.Expr]:
+    """Return a ROC AUC with half an example more of each class, at worst and at best, and the errors."""
+    value, error = pl.col(name), pl.col(f"{name}_error")
+    seen_shares = [size / (size + 0.5) for size in (_N_POS, _N_NEG)]
+    seen_share, smaller_share = seen_shares[0] * seen_shares[1], pl.min_horizontal(seen_shares)
+    unseen_squares = sum(((1 - share) ** 2 for share in seen_shares), pl.lit(0.0))
+
+    def find_error(distance: pl.Expr) -> pl.Expr:
+        return ((error * smaller_share) ** 2 + unseen_squares * distance**2).sqrt()
+
+    return {
+        f"{name}_{LEAST_ENDING}": value * seen_share,
+        f"{name}_{LEAST_ENDING}_error": find_error(value),
+        f"{name}_{MOST_ENDING}": 1 - (1 - value) * seen_share,
+        f"{name}_{MOST_ENDING}_error": find_error(1 - value),
+    }
 
 
 EXTENDED = (
@@ -332,15 +367,6 @@ def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str
     jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_name, upper_name))
     spread = sum((jump * jump for jump in jumps), error * error).sqrt()
     return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread
-
-
-def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
-    """Return how far unseen examples move the value, in halves of the plain interval."""
-    logit, least_logit, most_logit = (
-        to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
-    )
-    half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
-    return pl.max_horizontal(logit - least_logit, most_logit - logit) / half_width
 
 
 def to_logit(value: pl.Expr) -> pl.Expr:

@@ -242,14 +242,19 @@ def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyF
     )
 
 
-def standard_error(name: str, influence: Influence) -> pl.Expr:
-    """Return the standard error of a metric, over its variances and class sizes; null if infinite."""
+def standard_error(name: str, influence: Influence, least_variance: pl.Expr | None = None) -> pl.Expr:
+    """Return the standard error of a metric, over its variances and class sizes; null if infinite.
+
+    The part of the negatives is at least `least_variance`.
+    """
     size_of_side = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
     variance_of_side = {side: pl.col(f"{name}_{side}") for side in size_of_side}
     pos_variance, neg_variance = (
         variance_of_side[side] / repeat_in_rows(size - influence.ddof, variance_of_side[side])
         for side, size in size_of_side.items()
     )
+    if least_variance is not None:
+        neg_variance = pl.max_horizontal(neg_variance, least_variance)
     error = (pos_variance + neg_variance).sqrt()
     # One example does not tell how much examples differ.
     has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_of_side.values())
@@ -359,11 +364,11 @@ def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
 
 
 def find_freedom(name: str) -> dict[str, pl.Expr]:
-    """Return `<name>_carried`, how many clusters carry an error, and `<name>_freedom`, for Student."""
+    """Return `<name>_freedom`, the degrees of freedom of an error, for Student's quantile."""
     n_carrying = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
     freedom = 2 / (1 / n_carrying - 1 / pl.col(_N_CLUSTERS))
     freedom = pl.min_horizontal(freedom.fill_nan(None), STUDENT_FREEDOM).clip(lower_bound=1.0)
-    return {f"{name}_carried": n_carrying.fill_nan(None), f"{name}_freedom": freedom}
+    return {f"{name}_freedom": freedom}
 
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:

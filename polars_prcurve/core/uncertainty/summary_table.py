@@ -152,10 +152,9 @@ def _add_chance(
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in column_names else smaller_size - 1
         deviation = (pl.col(_AREA) - 0.5) / pl.col(f"{_AREA}_standard_error")
         deviation = normal_from_student(deviation, freedom)
-        # An area of 1 or 0 has no standard error.
-        is_above = pl.coalesce(
-            deviation >= NormalDist().inv_cdf(confidence), pl.col(f"{_AREA}_low") > 0.5
-        )
+        # An area of 1 has no standard error: by chance none of n is on the wrong side in 2**-n.
+        is_separate = (pl.col(_AREA) == 1) & (smaller_size > math.log2(1 / (1 - confidence)))
+        is_above = pl.coalesce(deviation >= NormalDist().inv_cdf(confidence), is_separate)
         is_above = (is_above & (smaller_size >= _LEAST_CLASS_SIZE)).fill_null(False)
         is_above = pl.when(pl.col(_AREA).is_not_null()).then(is_above)
     return pair_values.with_columns(is_above.alias(ABOVE_CHANCE))

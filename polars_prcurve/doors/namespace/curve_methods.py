@@ -456,8 +456,9 @@ class CurveMethods(BoundTable[F], path="prc"):
           negatives unless `eta` is 1. The order of the rows does not change a bit of it
         - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. They carry the
           error of an own prevalence, which is counted, and of one that is estimated. Those of
-          `average_precision` allow for examples that the sample lacks: a false positive above all
-          others, a positive below, and one on top, with the weight of rows of their stratum
+          `average_precision` allow for examples that the sample lacks: half a false positive above all
+          others, a positive below, and half a one on top, with the weight of rows of their stratum;
+          those of `roc_auc` for half an example of each class at either end
         - with `confidence`, `above_chance`: Boolean, one for each group: whether its scores are shown to
           say anything of the label, by ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
           of the positives, which tells of the top. Of random scores at most a share of `1 - confidence`
@@ -465,10 +466,11 @@ class CurveMethods(BoundTable[F], path="prc"):
           alone, in a field, and for `"bootstrap"` with weights or clusters
         - with `confidence`, `doubt`: String, null where the interval can be trusted, else the first
           reason why not: "one class", "eta at 0 or 1", "target not met", "no value", "no formula:
-          method='bootstrap'" (see `intervals`), "few positives", "few false alerts", "few negatives",
-          "few clusters", "tail not seen" (what the sample lacks may matter more than chance), "heavy
-          weights", or, with `rates` and `cells`, "no sizes" or "few points" (what lies between two
-          points matters more than half of the interval). There is one wherever the interval is null
+          method='bootstrap'" (see `intervals`), "few positives" (of `average_precision` fewer than 10,
+          or 100 clusters), "few false alerts", "few negatives", "few clusters", "tail not seen" (of the
+          bootstrap: what the sample lacks may matter more than chance), "heavy weights", or, with
+          `rates` and `cells`, "no sizes" or "few points" (what lies between two points matters more
+          than half of the interval). There is one wherever the interval is null
         - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score is outside of
           them, but for the last digits, and one order of the examples reaches each, except `low` of
           `average_precision`: without weights it is up to 0.022 / n_pos below the worst order
