@@ -78,6 +78,7 @@ DESIGNS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "never scored": (DF, {"below": (2, 5)}),
     "counts": (DF.prc.counts(), {"counts": ("n_pos", "n_neg")}),
     "rates": (POINTS, {"rates": ("recall", "fpr")}),
+    "cells": (POINTS, {"cells": ("tp", "fp", "fn", "tn")}),
 }
 
 
@@ -134,13 +135,14 @@ def test_models_are_compared_by_them_as_at_the_target() -> None:
 
 def test_where_no_interval_is_known() -> None:
     asked: dict[str, Any] = {"metrics": AT_TARGETS, "confidence": 0.9, "eta": 0.1}
-    for table, words in (
-        (POINTS, {"cells": ("tp", "fp", "fn", "tn")}),
-        (DF, {"cluster": "id", "weight": "w"}),
+    for table, words, doubt in (
+        (POINTS, {"cells": ("tp", "fp", "fn", "tn")}, "few points"),
+        (DF, {"cluster": "id", "weight": "w"}, "no formula: method='bootstrap'"),
     ):
         found = prc(table).summary(**asked, **words)
         assert found["low"].null_count() == found["high"].null_count() == found.height
         assert found["value"].null_count() < found.height
+        assert set(found["doubt"]) == {doubt}
 
 
 def test_a_line_between_two_thresholds_is_no_threshold() -> None:

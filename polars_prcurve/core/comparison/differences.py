@@ -71,7 +71,7 @@ from polars_prcurve.core.uncertainty.summary_table import (
     check_negatives,
     plan_values,
 )
-from polars_prcurve.core.uncertainty.values_at_targets import separate_targets
+from polars_prcurve.core.uncertainty.values_at_targets import has_intervals_at_targets, separate_targets
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
 _STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
@@ -159,10 +159,10 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
 
     Precision at a recall is compared as precision is at the target of that recall.
     """
-    if comparison.target is not None or comparison.certainty.method != "analytic":
+    is_analytic = comparison.target is None and comparison.certainty.method == "analytic"
+    if not (is_analytic and has_intervals_at_targets(comparison.table)):
         return [comparison]
-    metrics_by_name = {metric.name: cast("CurveMetric", metric) for metric in comparison.metrics}
-    split = separate_targets(metrics_by_name, comparison.table)
+    split = separate_targets({m.name: cast("CurveMetric", m) for m in comparison.metrics})
     parts = [comparison._replace(metrics=[*split.others.values()])] if split.others else []
     metrics_of_target: dict[AtTarget, list[PointMetric]] = {}
     for name, metric in split.at_targets.items():

@@ -90,6 +90,15 @@ _ALERTS = {
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
 _FEW = 10  # fewer examples in a cell make an interval unreliable
+_FEW_AT_TARGET = {
+    "recall": {"tp": 3, "fn": 3, "fp": 5},
+    "fpr": {"tp": 5, "fn": 3, "fp": 5},
+    "predicted_positive_rate": {"tp": 5, "fn": 3, "fp": 5},
+    "alerts": {"tp": 5, "fn": 3, "fp": 5},
+}
+"""Where fewer do, of a metric at a target of examples that count alike, by the word of the target: from
+there on it covered 93 % or more. Where a precision is sought, chance chooses samples in which it is met
+with few examples, and the limit is that of other intervals."""
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
 _COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
 _pick = partial(curve_table.pick_by_number, TARGET_NUMBER)  # a value by the number of the target
@@ -195,11 +204,13 @@ def build_numbered_points(
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
     *,
-    bands: BandOptions,
+    bands: BandOptions | None,
 ) -> pl.LazyFrame:
     """Return a row per Pair.NUMBER and TARGET_NUMBER, with metrics and their bands."""
-    bands = curve_table.fit_bands(bands, grid, table, metrics)
-    return _build_points(table.require_example_counts(), grid, targets, metrics, bands=bands)
+    if bands is not None:
+        table = table.require_example_counts()
+        bands = curve_table.fit_bands(bands, grid, table, metrics)
+    return _build_points(table, grid, targets, metrics, bands=bands, is_of_curve=True)
 
 
 def _build_points(
@@ -209,6 +220,7 @@ def _build_points(
     metrics: Sequence[PointMetric],
     *,
     bands: BandOptions | None,
+    is_of_curve: bool = False,
     long: bool = False,
     optimism: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
@@ -238,7 +250,7 @@ def _build_points(
         n_by_choice = (_find_examples_by_choice(target, corrected=bands.corrected) for target in targets)
         points = points.with_columns(_pick(n_by_choice, pl.lit(0.0)).alias(TargetRow.N_BY_CHOICE))
     if bands is not None and bands.shown_with != "curve":
-        points = _add_doubts(points, bands, table, design, targets)
+        points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
     if bands is not None and bands.shown_with == "points":
         points = _add_chance(points, search, table, bands.confidence)
     points = curve_table.add_metrics(points, metrics, table, bands, long=long)
@@ -310,10 +322,20 @@ def _build_search(
         pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.is_uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        sweep_rows = row_search.add_row_limits(sweep_rows, _ROW_SIZES if design.varies else {}, bands)
+        sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.moves_with_eta else pairs
     sweep_rows = share_result(sweep_rows)  # read to choose rows from, and to look up the chosen ones
     return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, grid.etas_per_group != 1)
+
+
+def _limit_rows(
+    sweep_rows: pl.LazyFrame, targets: Sequence[Target], bands: BandOptions, design: Design
+) -> pl.LazyFrame:
+    """Add the limits of both rates to rows, of which those are kept that moved targets may find."""
+    # A recall is reached where it rises, unless its error differs between rows.
+    needs_rises = not design.varies and all(target.criterion == "recall" for target in targets)
+    sizes = _ROW_SIZES if design.varies else {}
+    return row_search.add_row_limits(sweep_rows, sizes, bands, rising=needs_rises)
 
 
 def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -475,6 +497,8 @@ def _add_doubts(
     table: ResolvedTable,
     design: Design,
     targets: Sequence[Target],
+    *,
+    is_of_curve: bool,
 ) -> pl.LazyFrame:
     """Add DOUBT, why intervals may not hold as often as they say; and the error of the prevalence."""
     if bands.sample.has_label_counts:
@@ -489,7 +513,7 @@ def _add_doubts(
         condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
         condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
     else:
-        condition_of_reason = _list_few_cells(table, bands, design)
+        condition_of_reason = _list_few_cells(table, bands, design, targets if is_of_curve else [])
     condition_of_reason |= _list_no_points(table)
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
@@ -515,24 +539,35 @@ def _doubt_missing_ends(
     return points.with_columns(doubt_missing_ends(DOUBT, ends).alias(DOUBT))
 
 
-def _list_few_cells(table: ResolvedTable, bands: BandOptions, design: Design) -> dict[str, pl.Expr]:
-    """Return where cells hold few examples, or enough of them in few clusters."""
+def _list_few_cells(
+    table: ResolvedTable, bands: BandOptions, design: Design, targets: Sequence[Target]
+) -> dict[str, pl.Expr]:
+    """Return where cells hold few examples, or enough of them in few clusters.
+
+    `targets` are those of metrics at targets, and none of other rows.
+    """
     cells = [pl.col(name).cast(pl.Float64) for name in CELLS]
     # In a field, and of rows that do not count alike, rates and effective sizes say how full cells are.
     recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
     full_cells = [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
     has_own_sizes = design.varies or of_table.is_field(table)
     if not bands.sample.joins_rows:
-        return _find_few(full_cells if has_own_sizes else cells, table)
+        return _find_few(full_cells, table) if has_own_sizes else _find_few(cells, table, targets)
     n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
     has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *_find_few(full_cells, table).values())
     return _find_few(cells, table) | {"few clusters": has_few_units}
 
 
-def _find_few(cells: Sequence[pl.Expr], table: ResolvedTable) -> dict[str, pl.Expr]:
-    """Return which of `tp, fp, fn, tn` are few."""
+def _find_few(
+    cells: Sequence[pl.Expr], table: ResolvedTable, targets: Sequence[Target] = ()
+) -> dict[str, pl.Expr]:
+    """Return which of `tp, fp, fn, tn` are few, maybe at some targets."""
     tp, fp, fn, tn = cells
-    few_of_reason = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
+    few_tp, few_fp, few_fn = (
+        _pick((_FEW_AT_TARGET.get(target.criterion, {}).get(cell) for target in targets), pl.lit(_FEW))
+        for cell in ("tp", "fp", "fn")
+    )
+    few_of_reason = {"few positives": (tp < few_tp) | (fn < few_fn), "few false alerts": fp < few_fp}
     return few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
 
 

@@ -258,21 +258,22 @@ greater one of recall and fpr. Where many examples have one score, a threshold c
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
 """The ends of both rates: the column that a target reads, and that which it reads once it is moved."""
 _ETA_ENDS = [("eta", limit) for limit in EtaError.LIMITS]  # those of eta
+_RISES = f"{RESERVED}recall_rises"  # whether a row may be the first that reaches a recall
 _END = f"{RESERVED}moved_end"  # the place of an end in the list of ends
 _BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved target
 
 
 def add_row_limits(
-    sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions
+    sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions, *, rising: bool
 ) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS."""
+    """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS.
+
+    If `rising`, only rows on which recall rises are kept.
+    """
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
     size_of_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
     size_of_rate |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
-    sweep_rows = add_limits(
-        sweep_rows, {rate: (rate, size) for rate, size in size_of_rate.items()}, bands
-    )
     is_first, is_last = (
         pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(offset)) for offset in (1, -1)
     )
@@ -280,9 +281,16 @@ def add_row_limits(
         (pl.col(rate) - pl.when(~is_first).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step_column)
         for rate, step_column in STEP_COLUMNS.items()
     )
+    recall_rises = pl.col(STEP_COLUMNS["recall"]) > 0 if rising else pl.lit(True)
     sweep_rows = sweep_rows.with_columns(
-        pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
-        for step_column in STEP_COLUMNS.values()
+        *(
+            pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
+            for step_column in STEP_COLUMNS.values()
+        ),
+        recall_rises.alias(_RISES),
+    ).filter(_RISES)
+    sweep_rows = add_limits(
+        sweep_rows, {rate: (rate, size) for rate, size in size_of_rate.items()}, bands
     )
     width_of_step = {
         STEP_COLUMNS[rate]: pl.col(high_column) - pl.col(low_column)

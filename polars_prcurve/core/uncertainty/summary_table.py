@@ -58,7 +58,7 @@ from polars_prcurve.core.uncertainty.eta_error import (
     carry_part_eta_errors,
 )
 from polars_prcurve.core.uncertainty.influence import build_influences, compute_variances
-from polars_prcurve.core.uncertainty.values_at_targets import build_values_at_targets, separate_targets
+from polars_prcurve.core.uncertainty.values_at_targets import add_values_at_targets, separate_targets
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, DOUBT)  # of intervals
@@ -89,8 +89,11 @@ def build_summary_table(
     for option, is_given in (("smooth=", smooth), ('method="bootstrap"', certainty and not is_analytic)):
         grid = grid.require_exact(option) if is_given else grid
     metrics_by_name = number_metrics(metrics)
-    needed_metrics = metrics_by_name | _name_limits(metrics_by_name) if coarse else metrics_by_name
-    doubtful_metrics = _list_doubtful(table, metrics_by_name) if is_analytic else {}
+    # Replicates, fitted curves and limits have no rows that a target may find.
+    has_rows = not (smooth or coarse or (certainty is not None and not is_analytic))
+    at_targets, areas = separate_targets(metrics_by_name) if has_rows else ({}, metrics_by_name)
+    needed_metrics = areas | _name_limits(areas) if coarse else areas
+    doubtful_metrics = _list_doubtful(table, areas) if is_analytic else {}
     metrics_read = [*needed_metrics.values(), *_name_limits(doubtful_metrics).values()]
     has_ends_alone = all(metric.recipe.ends_only for metric in metrics_read)
     is_ends_only = has_ends_alone and certainty is None and not smooth
@@ -105,10 +108,11 @@ def build_summary_table(
     pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
     if certainty is not None and is_analytic:
         pair_values = _build_values_with_errors(
-            table, sweep, curves, pairs, metrics_by_name, grid=grid, confidence=certainty.level
+            table, sweep, curves, pairs, areas, grid=grid, confidence=certainty.level
         )
     else:
-        pair_values = curves.compute_values(pairs, needed_metrics)
+        pair_values = curves.compute_values(pairs, needed_metrics) if needed_metrics else pairs
+    pair_values = add_values_at_targets(pair_values, table, grid, at_targets, certainty)
     if certainty is not None:
         pair_values = _add_chance(pair_values, table, curves, certainty.level)
     pair_values = check_at_end(table, pair_values.sort(Pair.NUMBER), *checks)
@@ -190,14 +194,10 @@ def _build_values_with_errors(
 ) -> pl.LazyFrame:
     """Return the metrics, and the area if chance is tested by it, with errors that carry that of eta."""
     doubtful_metrics = _list_doubtful(table, metrics_by_name)
-    metrics_at_targets, metrics_by_name = separate_targets(metrics_by_name, table)
     if table.sample.chance_test == "area":
         metrics_by_name = {**metrics_by_name, _AREA: roc_auc}
     build_values = plan_values(table, sweep, curves, confidence)
     pair_values = build_values(pairs, metrics_by_name)
-    if metrics_at_targets:
-        target_values = build_values_at_targets(table, grid, metrics_at_targets, confidence)
-        pair_values = pair_values.join(target_values, on=Pair.NUMBER, how="left")
     if of_table.is_field(table):
         return carry_part_eta_errors(
             pair_values, pairs, metrics_by_name, table, sweep, confidence=confidence

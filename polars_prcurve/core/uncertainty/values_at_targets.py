@@ -15,43 +15,54 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
+from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.operating_points import build_numbered_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.sweep.grouped_rows import has_class
 
 
 class SplitMetrics(NamedTuple):
-    """Metrics by the names of their columns: those at targets, with intervals there, and the others."""
+    """Metrics by the names of their columns: those at targets, and the others."""
 
     at_targets: dict[str, CurveMetric]
     others: dict[str, CurveMetric]
 
 
-def separate_targets(metrics_by_name: Mapping[str, CurveMetric], table: ResolvedTable) -> SplitMetrics:
-    """Return the metrics at targets whose intervals are known in this table, and all others."""
-    # A threshold that moves is not known in a field, nor between published points.
-    is_known = isinstance(table, ScoreTable) and not of_table.is_field(table)
-    is_known &= table.sample.has_rate_errors
+def separate_targets(metrics_by_name: Mapping[str, CurveMetric]) -> SplitMetrics:
+    """Return the metrics at targets, and all others."""
     split = SplitMetrics({}, {})
     for name, metric in metrics_by_name.items():
-        is_at_target = is_known and metric.recipe.at_target is not None
-        split[0 if is_at_target else 1][name] = metric
+        split[0 if metric.recipe.at_target is not None else 1][name] = metric
     return split
 
 
-def build_values_at_targets(
-    table: ResolvedTable, grid: EtaTable, metrics_by_name: Mapping[str, CurveMetric], confidence: float
-) -> pl.LazyFrame:
-    """Return a row per pair, by Pair.NUMBER: of each metric `<name>`, and what `plan_interval` names.
+def has_intervals_at_targets(table: ResolvedTable) -> bool:
+    """Return whether it is known how thresholds move: not in a field, nor between published points."""
+    is_of_examples = isinstance(table, ScoreTable) and not of_table.is_field(table)
+    return is_of_examples and table.sample.has_rate_errors
 
-    The standard error is null, since both ends of the interval are computed by themselves.
+
+def add_values_at_targets(
+    pair_values: pl.LazyFrame,
+    table: ResolvedTable,
+    grid: EtaTable,
+    metrics_by_name: Mapping[str, CurveMetric],
+    certainty: Intervals | None,
+) -> pl.LazyFrame:
+    """Add each metric as `<name>` to pairs and, with intervals, what `plan_interval` names.
+
+    The standard error is null, since both ends of an interval are computed by themselves.
     """
+    if not metrics_by_name:
+        return pair_values
     at_target_of_name = {
         name: metric.recipe.at_target
         for name, metric in metrics_by_name.items()
@@ -63,24 +74,40 @@ def build_values_at_targets(
         for at_target in at_target_of_name.values()
     }
     point_metrics = {at_target.metric.name: at_target.metric for at_target in at_target_of_name.values()}
-    bands = BandOptions(confidence, "wilson", "mover", moving=True, shown_with="differences")
+    bands = None
+    if certainty is not None and has_intervals_at_targets(table):
+        bands = BandOptions(certainty.level, "wilson", "mover", moving=True, shown_with="differences")
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )
+    no_number = pl.lit(None, dtype=pl.Float64)
     number_of_target = {key: number for number, key in enumerate(targets)}
     value_exprs: dict[str, pl.Expr] = {}
     for name, (metric, word, value, per) in at_target_of_name.items():
-        is_of_target = pl.col(TARGET_NUMBER).eq(number_of_target[word, value, per])
-        ends = [f"{metric.name}_low", f"{metric.name}_high"]
         # Precision may be defined without positives, and a metric of a curve is not.
-        known_value = pl.when(pl.col("recall").is_not_null()).then(metric.name)
-        expr_of_kind = {
-            "": known_value,
-            "_standard_error": pl.lit(None, dtype=pl.Float64),
-            **{end: pl.col(f"{metric.name}{end}") for end in ("_low", "_high")},
-            f"_{DOUBT}": doubt_missing_ends(DOUBT, ends),
+        expr_of_kind: dict[str, pl.Expr] = {
+            "": pl.when(pl.col("recall").is_not_null()).then(metric.name)
         }
+        if certainty is not None:
+            expr_of_kind |= dict.fromkeys(("_standard_error", "_low", "_high"), no_number)
+            expr_of_kind[f"_{DOUBT}"] = _doubt_all(table)
+        if bands is not None:
+            ends = [f"{metric.name}_low", f"{metric.name}_high"]
+            expr_of_kind |= dict(zip(("_low", "_high"), map(pl.col, ends), strict=True))
+            expr_of_kind[f"_{DOUBT}"] = doubt_missing_ends(DOUBT, ends)
+        is_of_target = pl.col(TARGET_NUMBER).eq(number_of_target[word, value, per])
         value_exprs |= {
             name + kind: expr.filter(is_of_target).first() for kind, expr in expr_of_kind.items()
         }
-    return points.group_by(Pair.NUMBER).agg(**value_exprs)
+    target_values = points.group_by(Pair.NUMBER).agg(**value_exprs)
+    return pair_values.join(target_values, on=Pair.NUMBER, how="left")
+
+
+def _doubt_all(table: ResolvedTable) -> pl.Expr:
+    """Return the doubt of metrics at targets in a table where their intervals are not known."""
+    if not isinstance(table, ScoreTable):  # and points cannot be resampled
+        has_no_size = pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
+        return pl.when(has_no_size).then(pl.lit("no sizes")).otherwise(pl.lit("few points"))
+    has_both = has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)
+    conditions = {"one class": ~has_both, "no formula: method='bootstrap'": pl.lit(True)}
+    return find_first_doubt(conditions, pl.lit(False))
