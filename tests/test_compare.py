@@ -971,6 +971,19 @@ def test_what_models_share_cancels_out() -> None:
     assert a - b - row["low"] < 0.8 * math.hypot(a - low, high - b)
 
 
+def test_a_new_version_of_a_model_is_told_apart() -> None:
+    """By an interval that is hardly wider than chance alone would have it."""
+    rng = np.random.default_rng(3)
+    label = np.arange(2_100) < 100
+    common = rng.normal(size=2_100)
+    new, old = (0.98**0.5 * common + 0.02**0.5 * rng.normal(size=2_100) for _ in range(2))
+    df = pl.DataFrame({"label": label, "new": new + 2.12 * label, "old": old + 2 * label})
+    row = df.prc.compare(0.05, score=["new", "old"], metrics="average_precision").row(0, named=True)
+    assert row["significant"]
+    assert row["p_value"] < 0.01
+    assert row["high"] - row["low"] < 1.5 * 2 * 1.96 * row["standard_error"]
+
+
 def test_one_model_owes_its_value_to_a_positive_that_others_may_lack() -> None:
     """Chance does not explain the difference, unseen examples do."""
     labels = [1, *[0] * 2000, *[1] * 99]

@@ -99,7 +99,7 @@ def add_limits(
     level: Level,
     *,
     has_freedom: bool,
-    is_paired: bool,
+    may_rank_alike: bool,
 ) -> pl.LazyFrame:
     """Add `<name>_low`, `_high` and `_p_value`, small just where they leave out 0, and `_p_adjusted`."""
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics_by_name])
@@ -108,7 +108,7 @@ def add_limits(
         is_known = pl.col(f"{name}_standard_error").is_not_null()
         is_varying = pl.col(f"{name}_standard_error") > 0
         differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
-        if counts_unseen(metric) and is_paired:  # where models rank alike, these limits are nearer
+        if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
             deviations = pl.col(_STRETCHED_DEVIATIONS)
             differences = like_models.add_least_leads(differences, name, deviations)
             like_low, like_high = map(pl.when(is_varying).then, like_models.find_limits(name))
@@ -120,7 +120,7 @@ def add_limits(
         if counts_unseen(metric):
             differences = _find_deviations(differences, name, metric, freedom)
             z = pl.col(_DEVIATIONS)
-            if is_paired:
+            if may_rank_alike:
                 like_z = like_models.count_deviations(name)
                 z = pl.max_horizontal(z, _shrink(like_z, freedom))
         else:
