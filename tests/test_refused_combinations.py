@@ -38,7 +38,7 @@ SAID: dict[str, dict[str, Any]] = {
     "relative=": {"relative": True},
     "assurance=": {"assurance": 0.9},
     "field()": {"eta": field(PARTS, parts="part")},
-    "class_mix()": {"eta": class_mix({"cat": 1, "dog": 2})},
+    "class_mix()": {"eta": class_mix({"cat": 0.25, "dog": 0.75})},
     "eta= of scores": {"eta": prc(DF.select("score"), label=None)},
     "confidence=": {"confidence": 0.9},
     'method="analytic"': {"confidence": 0.9},

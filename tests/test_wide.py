@@ -86,7 +86,7 @@ def test_one_vs_rest_of_numbered_classes_may_replace_the_label() -> None:
 # Another mix of classes -------------------------------------------------------------------------
 
 CLASSES = [3, 1, 7]
-MIX = {7: 10.0, 3: 60, 1: 30}
+MIX = {7: 0.1, 3: 0.6, 1: 0.3}
 
 
 def multiclass() -> pl.DataFrame:
@@ -107,16 +107,16 @@ def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
     assert long.columns == ["y", "class", "score", "label", "weight"]
     of_class = df["y"].value_counts()
     share = {c: n / df.height for c, n in of_class.rows()}
-    weight = np.array([MIX[y] / 100 / share[y] for y in df["y"]])
+    weight = np.array([MIX[y] / share[y] for y in df["y"]])
     assert long["weight"].to_list() == pytest.approx(np.repeat(weight, len(CLASSES)))
     found = long.prc.summary(by="class", weight="weight", metrics="average_precision")
-    assert dict(found.select("class", "eta").rows()) == pytest.approx({c: MIX[c] / 100 for c in CLASSES})
+    assert dict(found.select("class", "eta").rows()) == pytest.approx({c: MIX[c] for c in CLASSES})
     for c, value in found.select("class", "value").rows():
         positive = (df["y"] == c).to_numpy()
         expected = average_precision_score(positive, df[f"p{c}"].to_numpy(), sample_weight=weight)
         assert value == pytest.approx(expected, rel=1e-12)
     # eta of each class keeps the mix of the negatives in the table, so it answers another question.
-    etas = pl.DataFrame({"class": CLASSES, "eta": [MIX[c] / 100 for c in CLASSES]})
+    etas = pl.DataFrame({"class": CLASSES, "eta": [MIX[c] for c in CLASSES]})
     kept = df.prc.unpivot_scores(**HOW).prc.summary(etas, by="class", metrics="average_precision")
     assert (kept["value"] - found["value"]).abs().max() > 0.01
 
@@ -251,7 +251,7 @@ def test_a_class_mix_weights_classes_as_one_vs_rest_does(name: str) -> None:
     expected = getattr(weighted.prc, name)(**how, by="class", weight="weight")
     found = getattr(MANY.prc(score=HOW["scores"], label="y"), name)(eta=class_mix(MIX), **how)
     assert_nearly(found.select(expected.columns), expected)
-    scaled = class_mix({of: 7 * share for of, share in MIX.items()})
+    scaled = class_mix({of: 1.004 * share for of, share in MIX.items()})
     assert_nearly(getattr(MANY.prc, name)(eta=scaled, score=HOW["scores"], label="y", **how), found)
 
 
@@ -288,7 +288,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         (MANY, {**classes, "pos_label": 1}, "leave out pos_label="),
         (MANY, {**classes, "by": pl.col("y").alias("class")}, "by= holds a column 'class'"),
         (MANY, {**classes, "score": {3: {"m": "p3"}}}, "unpivot_scores"),
-        (MANY, {**classes, "eta": class_mix({3: 1, 1: 1})}, "7"),
+        (MANY, {**classes, "eta": class_mix({3: 0.5, 1: 0.5})}, "7"),
         (MANY, {"score": "p3", "label": pl.col("y") == 3, "eta": class_mix(MIX)}, "score= as a mapping"),
         (MANY, {**classes, "eta": [class_mix(MIX)]}, "eta="),
     ]

@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "PrevalenceDisplay.from_cv_results": VALIDATED,
     "PrevalenceDisplay.from_estimator": {"estimator": Guess(), "X": VALIDATED["X"], "y": [0, 1, 0]},
     "PrevalenceDisplay.from_predictions": {"y_true": [0, 1, 0], "y_score": [0.1, 0.5, 0.9]},
-    "class_mix": {"shares": {"cat": 1, "dog": 3}},
+    "class_mix": {"shares": {"cat": 0.25, "dog": 0.75}},
     "crossing": {"a": (0.5, 0.1), "b": (0.8, 0.3), "metric": "f1"},
     "eta_for_f_beta": {**RATES, "value": 0.3},
     "eta_for_precision": {**RATES, "precision": 0.3},

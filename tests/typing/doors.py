@@ -64,7 +64,7 @@ assert_type(df.lazy().pipe(prc, score={"cat": "p_cat", "dog": "p_dog"}), LazyFra
 assert_type(bound.summary(eta=0.1, by=["market"]), pl.DataFrame)
 assert_type(bound.compare(eta=[0.1, None], score=["a", "b"], recall=0.5), pl.DataFrame)
 assert_type(bound.curve(field(df, parts="market"), confidence=intervals(0.9, seed=1)), pl.DataFrame)
-assert_type(bound.summary(class_mix({"cat": 1, "dog": 3}), confidence=0.95), pl.DataFrame)
+assert_type(bound.summary(class_mix({"cat": 0.25, "dog": 0.75}), confidence=0.95), pl.DataFrame)
 assert_type(bound(by=None).estimate_prevalence(reference=bound, counts="n"), pl.DataFrame)
 assert_type(bound.reweight(field(df, parts=["market", "day"])), pl.DataFrame)
 assert_type(bound.crossings(of="roc"), pl.DataFrame)

@@ -106,9 +106,15 @@ def rate_interval(
 
 
 def check_confidence(confidence: float, argument_name: str = "confidence=") -> float:
-    """Return `confidence` as a float; raise unless it lies between 0 and 1."""
+    """Return `confidence` as a float; raise unless it lies in [0.5, 1)."""
     expected_words = "a level between 0 and 1, such as 0.95"
-    return arguments.read_number(argument_name, confidence, expected_words, lambda level: 0 < level < 1)
+    level = arguments.read_number(argument_name, confidence, expected_words, lambda level: 0 < level < 1)
+    if level < 0.5:
+        raise PrcError(
+            f"pass {argument_name}{1 - level:.10g} instead of {level:.10g}: it is how often intervals "
+            "hold, and not how often they miss"
+        )
+    return level
 
 
 @cache

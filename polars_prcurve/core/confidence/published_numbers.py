@@ -58,6 +58,8 @@ def published_precision(
     true_positives, positives, false_positives, negatives = (
         read_numbers(name, count) for name, count in count_of_name.items()
     )
+    for name, count in count_of_name.items():
+        _refuse_rates(name, read_numbers(name, count))
     is_possible = (
         (true_positives >= 0)
         & (true_positives <= positives)
@@ -130,6 +132,16 @@ def published_roc_auc(
         ) / (n_positives * n_negatives)
         # The delta method: an error e of the area A is an error e / (A (1 - A)) of its logit.
         return _build_logit_estimate(value, np.sqrt(variance) / (value * (1 - value)), confidence)
+
+
+def _refuse_rates(name: str, counts: Any) -> None:
+    """Raise for a count between 0 and 1, which is a rate."""
+    rates = np.asarray(counts)[(np.asarray(counts) > 0) & (np.asarray(counts) < 1)]
+    if rates.size:
+        raise PrcError(
+            f"{name} is a number of examples, and {rates.flat[0]:.10g} looks like a rate; multiply it "
+            "by the size of its class, such as tp=0.87 * 142"
+        )
 
 
 def _check_all(are_possible: Any, expected_words: str) -> None:

@@ -404,6 +404,9 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedEx
 # A row is a point of a ROC curve: what is flagged at one threshold. Rates say which share of each class
 # it is. The four cells say how many, and tools that count report one row of them per threshold.
 
+_SPECIFICITY_NAMES = ("specificity", "spec", "tnr")
+"""Names of columns that hold 1 - fpr, and are taken for fpr."""
+
 
 def _read_points(
     reader: ColumnReader, columns: InputColumns
@@ -415,6 +418,9 @@ def _read_points(
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
     point_exprs = {}
     rate_columns = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
+    fpr_column = rate_columns[1]
+    if isinstance(fpr_column, str) and fpr_column.lower() in _SPECIFICITY_NAMES:
+        raise PrcError(f"pass 1 - pl.col({fpr_column!r}) as the fpr of rates=: specificity is 1 - fpr")
     for name, column in zip(("recall", "fpr"), rate_columns, strict=True):
         rate = reader.read_values("rates", column, value_checks.RATE_DTYPES)
         reader.check(value_checks.rate_checks, rate.what, rate.value)

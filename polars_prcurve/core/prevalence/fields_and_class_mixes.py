@@ -14,6 +14,8 @@ from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.inputs.column_reader import Column, Columns, list_columns
 
+_ROUNDING_OF_SHARES = 0.005  # papers print shares in whole per cent
+
 
 @dataclass(frozen=True, eq=False)
 class Field:
@@ -110,8 +112,8 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     Parameters
     ----------
     shares
-        From each class of the label to its share, a number >= 0: `{"cat": 20, "dog": 80}`. Shares are
-        relative.
+        From each class of the label to its share, a number >= 0: `{"cat": 0.2, "dog": 0.8}`. They sum
+        to 1, but for rounding: a sum that is up to 0.005 off is scaled.
 
     Examples
     --------
@@ -120,4 +122,9 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     """
     number_of_class = arguments.read_shares("class_mix()", shares)
     total = math.fsum(number_of_class.values())
+    if abs(total - 1) > _ROUNDING_OF_SHARES * (1 + 1e-9):
+        raise PrcError(
+            f"the shares of class_mix() sum to {total:.6g}, and those of all classes sum to 1; correct "
+            "them, or divide each by the sum"
+        )
     return ClassMix({class_value: number / total for class_value, number in number_of_class.items()})
