@@ -52,7 +52,6 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "jeffreys": {"eta": 0.1, "confidence": intervals(0.9, rate="jeffreys")},
 }
 REFUSED = [("weights", "guarantee"), ("clusters", "guarantee"), ("estimate", "guarantee")]
-WORSE = {"fpr": "high", "fdr": "high"}  # the end that a choice moves; of other metrics the low one
 
 
 def ask(design: str, targets: dict[str, Any], **more: Any) -> pl.DataFrame:
@@ -74,14 +73,13 @@ def test_a_threshold_from_elsewhere_is_surer_than_one_that_was_found(design: str
     for name in NAMES:
         low, high, value = (pl.col(f"{name}{end}") for end in ("_low", "_high", ""))
         given_low, given_high = (pl.col(f"{name}_{end}_right") for end in ("low", "high"))
-        moved, stays = (low <= given_low, high == given_high)
-        if WORSE.get(name) == "high":
-            moved, stays = high >= given_high, low == given_low
-        tests = (moved, stays, low <= value, value <= high)
+        tests = [low <= given_low, given_high <= high, low <= value, value <= high]
+        tests += [high == given_high] if name not in ("fpr", "fdr") else []
+        tests += [low == given_low] if name == "fdr" else []
         assert all(both.select(test.all()).item() for test in tests), name
-        if target == "recall" or design == "simultaneous":
+        if design == "simultaneous":
             assert both.select(((low == given_low) & (high == given_high)).all()).item(), name
-    if target not in ("recall", "together", "guarantee") and design != "simultaneous":
+    if target not in ("together", "guarantee") and design != "simultaneous":
         assert (both["precision_low"] < both["precision_low_right"]).any()
 
 
@@ -114,7 +112,7 @@ def test_the_worse_ends_of_a_worked_point() -> None:
     assert row["recall_low"] == pytest.approx(wilson(29, 50)[0])
     assert row["recall_high"] == pytest.approx(wilson(30, 50)[1])
     assert (row["fpr_low"], row["fpr_high"]) == pytest.approx(
-        (wilson(20, 1_000)[0], wilson(21, 1_000)[1])
+        (wilson(19, 1_000)[0], wilson(21, 1_000)[1])
     )
     # At its own prevalence precision is a share of the alerts.
     assert row["precision_low"] == pytest.approx(wilson(29, 50)[0])
@@ -124,6 +122,10 @@ def test_the_worse_ends_of_a_worked_point() -> None:
     # Of alerts, those of (29, 19) among all.
     assert row["alerts_low"] == pytest.approx(1_050 * wilson(48, 1_050)[0])
     assert row["alerts_high"] == pytest.approx(1_050 * wilson(50, 1_050)[1])
+    # The threshold of a recall moves by that recall, and by no false alert.
+    at_recall = table.prc.operating_points(0.1, recall=0.6, per=1_000, **asked).row(0, named=True)
+    assert at_recall["recall_low"] == pytest.approx(wilson(29.4, 50)[0])
+    assert at_recall["fpr_high"] == pytest.approx(wilson(20, 1_000)[1])
     best = table.prc.operating_points(None, maximize="precision", **asked).row(0, named=True)
     n_by_choice = 30 ** (1 / 3)
     assert best["precision_low"] == pytest.approx(wilson(30 - n_by_choice, 50)[0])

@@ -170,11 +170,10 @@ def test_a_model_that_misses_by_a_hair_may_be_the_best(
 
 
 def test_a_perfect_model_beside_a_coin_is_settled() -> None:
-    """It has no false alert, so its interval is always in doubt: the test of the difference decides."""
     df = COINS.with_columns(perfect=pl.col("label").cast(pl.Float64)).drop("tails")
     decision = decide(df, recall=0.5)
     assert decision.verdict.models == ("perfect",)
-    assert decision.table.filter(model="perfect")["doubt"].item() == "few positives"
+    assert decision.table.filter(model="perfect")["precision_high"].item() == 1
 
 
 @pytest.mark.parametrize("goal", TIERED_GOALS)
@@ -636,7 +635,7 @@ def test_published_points_of_one_model() -> None:
     cells = pl.DataFrame({"tp": [202, 212], "fp": [3, 357], "fn": [10, 0], "tn": [354, 0]})
     decision = cells.prc(cells=("tp", "fp", "fn", "tn")).decide(0.004, recall=0.9)
     assert decision.verdict.status == "settled"
-    assert "31 of 100 alerts are right (14 to 57)" in decision.verdict.sentence
+    assert "31 of 100 alerts are right (13 to 57)" in decision.verdict.sentence
 
 
 # What is refused ------------------------------------------------------------------------------

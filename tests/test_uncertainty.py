@@ -309,10 +309,6 @@ def test_every_way_to_compute_bands(rate: Any, method: Any, long: bool) -> None:
         "long": long,
     }
     targets: Any = {"recall": [0.5, 0.9], "precision": 0.99}
-    if rate != "wilson" and method == "analytic":  # no formula where the sample finds the threshold
-        with pytest.raises(PrcError, match="is known with Wilson's rates alone; leave out rate="):
-            prc(df).operating_points(0.3, **targets, **options)
-        targets = {"threshold": [0.5, 0.9]}
     calls: list[Any] = [
         lambda p: p.curve([0.01, 0.2] if method == "rectangle" else [0.01, None], **options),
         lambda p: p.curve(0.2, thresholds=[0.5, 1.0], **options),

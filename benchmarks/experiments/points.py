@@ -18,7 +18,16 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 
 from .experiment import CONFIDENCE, Row, experiment, list_at_target, measure_coverage, split_sets
-from .populations import MODEL_NAMED, Cell, draw_flagged, draw_placed, true_rates
+from .populations import (
+    FRESH,
+    MODEL_NAMED,
+    MODELS,
+    UNLIKE,
+    Cell,
+    draw_flagged,
+    draw_placed,
+    true_rates,
+)
 
 Size = tuple[int, int]
 Rates = tuple[float, float]
@@ -397,6 +406,56 @@ def measure_recall_at_fpr(
     truth = float(stats.norm.sf(stats.norm.isf(fpr) - shift))
     where = {"n_pos": n_pos, "n_neg": n_neg, "shift": shift, "allowed": allowed}
     yield where | measure_coverage(pl.concat(parts), truth)
+
+
+# Thresholds that a test set chose ---------------------------------------------------------------
+
+CHOSEN_SIZES: tuple[Size, ...] = ((12, 2_000), (40, 1_500), (100, 2_000))
+CHOSEN_ETAS = (0.1, 0.01)
+CHOSEN_TARGETS: dict[str, Any] = {
+    "recall": [0.5, 0.9],
+    "fpr": 0.01,
+    "predicted_positive_rate": 0.02,
+    "precision": [0.2, 0.5],
+    "maximize": "f1",
+}
+CHOSEN_METRICS = ("precision", "recall", "fpr", "predicted_positive_rate")
+CHOSEN_CELLS = [Cell(model, *size) for model in (*MODELS, *UNLIKE, *FRESH) for size in CHOSEN_SIZES]
+
+
+@experiment(CHOSEN_CELLS, 500)
+def measure_chosen_thresholds(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Values in the population, at thresholds that meet a target in a test set."""
+    asked: dict[str, Any] = {"metrics": CHOSEN_METRICS, "confidence": CONFIDENCE, "long": True}
+    parts = []
+    for sets in split_sets(n_sets, cell.n_pos + cell.n_neg):
+        sets_of_part = draw_placed(cell, sets, rng).prc(by="set", counts=("n_pos", "n_neg"))
+        parts.append(sets_of_part.operating_points(CHOSEN_ETAS, **CHOSEN_TARGETS, **asked))
+    found = pl.concat(parts).with_columns(
+        target=pl.concat_str(
+            "criterion", pl.col("target").cast(pl.String), ignore_nulls=True, separator=" "
+        )
+    )
+    for (eta, target, name), all_rows in found.group_by("eta", "target", "metric", maintain_order=True):
+        is_rate_target = str(target).startswith(("recall", "fpr"))
+        if is_rate_target and name in ("recall", "fpr") and eta == CHOSEN_ETAS[1]:
+            continue  # what does not depend on the prevalence
+        rows = all_rows.drop_nulls("threshold")
+        if rows.is_empty():
+            continue
+        row = {"eta": eta, "target": target, "metric": name, "met": rows.height / all_rows.height}
+        rates = true_rates(cell.model, rows["threshold"])
+        truth = np.asarray(find_metrics(str(name), PointMetric)[0](*rates, eta))
+        shares = measure_coverage_of_each(rows, truth)
+        del shares["width"]
+        yield cell.row | row | shares
+
+
+def measure_coverage_of_each(found: pl.DataFrame, truths: Any) -> Row:
+    """Return shares of test sets, as `measure_coverage` does, where each has a truth of its own."""
+    distance = pl.Series(truths)
+    moved = found.with_columns(pl.col("low", "high") - distance)
+    return measure_coverage(moved, 0.0)
 
 
 # The best threshold ---------------------------------------------------------------------------

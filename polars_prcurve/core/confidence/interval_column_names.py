@@ -35,6 +35,8 @@ class EtaError:
 class TargetRow:
     """An operating point, whose threshold a target may have chosen."""
 
-    N_BY_CHOICE = "_prc_n_by_choice"  # Float64, examples that its cells may owe to the choice; 0 without
+    # Float64, how many true positives, and how few false ones, a point may owe to its choice; 0 for none
+    N_RIGHT_BY_CHOICE = "_prc_n_right_by_choice"
+    N_WRONG_BY_CHOICE = "_prc_n_wrong_by_choice"
     IS_MAXIMIZED = "_prc_is_maximized"  # Boolean, true for such a row, null for other targets
     OPTIMISM = "_prc_optimism"  # with the number of a metric: by how much its value is too good there

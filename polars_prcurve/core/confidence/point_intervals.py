@@ -108,7 +108,9 @@ class BandOptions:
     # Whether rows are of the model at its target, where the threshold moves with the rates. They have
     # MOVED_RATES. Rows of differences get MOVE_NAMES.
     moving: bool = False
-    has_choices: bool = False  # whether the sample chose thresholds: rows have TargetRow.N_CHOSEN
+    has_choices: bool = (
+        False  # whether the sample chose thresholds: rows have TargetRow.N_RIGHT_BY_CHOICE
+    )
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
     sample: SampleKind = INDEPENDENT  # how the examples were drawn, as `fit_bands` takes from the table
@@ -482,8 +484,11 @@ def add_bands_of_rows(
 # The lowest threshold that has a precision, an fpr or so many alerts has a positive on its row, or none
 # would be gained there: that one is no evidence of what the threshold does. Without it, and with a
 # negative in its place, the counts are (tp - 1, fp + 1), and the worse end of a metric is also that of
-# these. Of alerts, which both classes raise, the low end is that of (tp - 1, fp - 1). The best value of
-# a metric owes more examples to chance.
+# these. Or it has a negative on its row: the low end of fpr is also that of fp - 1, and that of alerts,
+# which both classes raise, of (tp - 1, fp - 1). The best value of a metric owes more to chance.
+#
+# The highest threshold of a recall r is on a positive, too. The recall that it has in truth is
+# k / (P + 1) on average, for k of P positives: r examples less than k / P.
 
 _CHOSEN_COLUMNS = ("recall", "fpr", *CELLS)  # what is moved while ends are computed elsewhere
 
@@ -494,10 +499,11 @@ def _move_ends_by_choice(
     ends_of_metric: EndsOfMetric,
     limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.LazyFrame:
-    """Move the worse end of each metric to where it is without the examples that a choice may owe."""
-    metrics_of_sign: dict[int, list[PointMetric]] = {1: [], -1: []}
-    for metric in metrics:
-        metrics_of_sign[-1 if metric.direction == "none" else 1].append(metric)
+    """Move ends of metrics to where they are without the examples that a choice may owe to chance."""
+    metrics_of_sign = {
+        1: [metric for metric in metrics if metric.direction != "none"],
+        -1: [metric for metric in metrics if metric.direction == "none" or _is_of_fpr(metric)],
+    }
     row_names = points.collect_schema().names()
     seen_columns = {name: f"{RESERVED}seen_{name}" for name in _CHOSEN_COLUMNS if name in row_names}
     points = points.with_columns(pl.col(name).alias(seen) for name, seen in seen_columns.items())
@@ -507,7 +513,9 @@ def _move_ends_by_choice(
         points = limit_moved_rates(points.with_columns(**_move_by_choice(fpr_sign, row_names)))
         for metric in moved_metrics:
             points, end_columns = ends_of_metric(points, metric)
-            side = "high" if metric.direction == "minimize" else "low"
+            is_minimized = metric.direction == "minimize"
+            side = "high" if is_minimized == (fpr_sign > 0) else "low"
+            side = "low" if metric.direction == "none" else side
             limit_column = f"{metric.name}_{side}"
             end = null_if_nan(pl.col(dict(zip(_FARTHER_OF_SIDE, end_columns, strict=True))[side]))
             farther_end = _FARTHER_OF_SIDE[side](limit_column, end)
@@ -518,13 +526,19 @@ def _move_ends_by_choice(
     return points.drop(seen_columns.values())
 
 
+def _is_of_fpr(metric: PointMetric) -> bool:
+    """Return whether a metric follows from fpr alone."""
+    first_value, second_value = (metric.formula(*n_pos, 2.1, 7.7) for n_pos in ((1.0, 1.3), (3.0, 0.4)))
+    return bool(first_value == second_value)
+
+
 def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]:
     """Return rates and cells with fewer true positives, and more false ones or one less."""
-    n_chosen = pl.col(TargetRow.N_BY_CHOICE)
-    n_false = n_chosen if fpr_sign > 0 else -pl.min_horizontal(n_chosen, 1.0)
+    n_right, n_wrong = pl.col(TargetRow.N_RIGHT_BY_CHOICE), pl.col(TargetRow.N_WRONG_BY_CHOICE)
+    n_wrong = n_wrong if fpr_sign > 0 else pl.when(n_right > 0).then(-1.0).otherwise(0.0)
     step_of_rate = {
         rate: n_moved / pl.col(SIZE_COLUMNS[rate])
-        for rate, n_moved in (("recall", -n_chosen), ("fpr", n_false))
+        for rate, n_moved in (("recall", -n_right), ("fpr", n_wrong))
     }
     columns = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
     if "tp" not in names:

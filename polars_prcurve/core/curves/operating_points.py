@@ -44,7 +44,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, Scor
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.metrics.target_kinds import read_events
+from polars_prcurve.core.metrics.target_kinds import RunTest, read_events
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,
@@ -99,6 +99,8 @@ _FEW_AT_TARGET = {
 """Where fewer do, of a metric at a target of examples that count alike, by the word of the target: from
 there on it covered 93 % or more. Where a precision is sought, chance chooses samples in which it is met
 with few examples, and the limit is that of other intervals."""
+_FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
+_FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
 _COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
 _pick = partial(curve_table.pick_by_number, TARGET_NUMBER)  # a value by the number of the target
@@ -155,20 +157,30 @@ def list_shown_metrics(
     return [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
 
 
-# A sought precision, fpr or budget of alerts owes the example on its row to the choice. The best value
-# of a metric owes it as many as the cube root of the true positives (Kim and Pollard 1990), or 2.
+# A precision, fpr or budget of alerts that was sought owes the example on its row to the choice. The
+# best value of a metric owes it the cube root of the true positives (Kim and Pollard 1990), or 2.
 _N_ON_ROW = 1.0
 _LEAST_OF_BEST = 2.0
 
 
-def _find_examples_by_choice(target: Target, *, corrected: bool) -> pl.Expr | None:
-    """Return how many examples a threshold may owe to its choice; None for none."""
-    if not target.is_found_in_sample or target.criterion == "recall":
-        return None  # as likely too high as too low: the positives that are found are a share of all
-    if target.maximized is None:
-        return pl.lit(_N_ON_ROW)
+def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, corrected: bool) -> pl.LazyFrame:
+    """Add how many examples the choice of a threshold may owe to chance."""
     n_hits = pl.col("recall") * pl.col(EffectiveSize.N_POS)
-    return None if corrected else pl.max_horizontal(_LEAST_OF_BEST, n_hits ** (1 / 3))
+    n_of_best = pl.max_horizontal(_LEAST_OF_BEST, n_hits ** (1 / 3))
+    n_right: list[pl.Expr | float] = []
+    n_wrong: list[pl.Expr | float] = []
+    for target in targets:
+        n_chosen: pl.Expr | float = _N_ON_ROW
+        if target.maximized is not None:
+            n_chosen = 0.0 if corrected else n_of_best
+        elif not target.is_found_in_sample:
+            n_chosen = 0.0
+        n_right.append(pl.col("recall") if target.takes_first else n_chosen)
+        n_wrong.append(0.0 if target.takes_first else n_chosen)
+    return points.with_columns(
+        _pick(n_right).alias(TargetRow.N_RIGHT_BY_CHOICE),
+        _pick(n_wrong).alias(TargetRow.N_WRONG_BY_CHOICE),
+    )
 
 
 def build_points_table(
@@ -247,8 +259,7 @@ def _build_points(
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.sweep_rows, design)
     if bands is not None and bands.has_choices:
-        n_by_choice = (_find_examples_by_choice(target, corrected=bands.corrected) for target in targets)
-        points = points.with_columns(_pick(n_by_choice, pl.lit(0.0)).alias(TargetRow.N_BY_CHOICE))
+        points = _add_choices(points, targets, corrected=bands.corrected)
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
     if bands is not None and bands.shown_with == "points":
@@ -491,6 +502,36 @@ def _add_chance(
     return points.join(chances, on=Group.NUMBER, how="left", maintain_order="left")
 
 
+def _doubt_choices(
+    bands: BandOptions, table: ResolvedTable, design: Design, targets: Sequence[Target]
+) -> dict[str, pl.Expr]:
+    """Return where there are few examples, which count alike, by the reason for doubt that this is.
+
+    A threshold that the sample chose is in doubt only if a class has few, since its intervals allow for
+    what is on its row; if few positives reach a precision, which may be luck; or if next to no alert of
+    a budget is false, where Wilson's interval of fpr begins too high.
+    """
+    tp, fp, fn, tn = map(pl.col, CELLS)
+    is_ratio = _pick(
+        target.kind is not None
+        and isinstance(target.kind.promise_test, RunTest)
+        and not (target.takes_first or target.promise)
+        for target in targets
+    )
+    condition_of_reason = {
+        "few positives": (tp + fn < _FEW) | (is_ratio & (tp < _FEW_HITS)),
+        "few false alerts": _pick(target.rate is not None for target in targets) & (fp < _FEW_FALSE),
+        "few negatives": fp + tn < _FEW,
+    }
+    # At the own prevalence metrics are shares of cells, which have to be full.
+    is_given = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
+    is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
+    return {
+        reason: pl.when(is_given).then(is_few).otherwise(condition_of_reason[reason])
+        for reason, is_few in _list_few_cells(table, bands, design, []).items()
+    }
+
+
 def _add_doubts(
     points: pl.LazyFrame,
     bands: BandOptions,
@@ -512,6 +553,8 @@ def _add_doubts(
         condition_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
         condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
         condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
+    elif bands.has_choices and not (design.varies or of_table.is_field(table)):
+        condition_of_reason = _doubt_choices(bands, table, design, targets)
     else:
         condition_of_reason = _list_few_cells(table, bands, design, targets if is_of_curve else [])
     condition_of_reason |= _list_no_points(table)

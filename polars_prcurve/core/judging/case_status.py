@@ -23,7 +23,7 @@ LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
 _SURELY = 1.7
 """An interval at 95 % that is so many times as wide misses the truth in fewer than 1 of 1 000 tests."""
-WIDE = 0.5  # the width from which on an interval that is not reliable says too little
+WIDE = 0.5  # the width from which on an interval says too little, if more examples make it narrower
 _CURED_BY_EXAMPLES = {
     "few positives",
     "few negatives",
@@ -111,7 +111,7 @@ class Candidate:
             return True
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
-        lacks_examples = self.row[DOUBT] in _CURED_BY_EXAMPLES
+        lacks_examples = self.row[DOUBT] in (None, *_CURED_BY_EXAMPLES)
         return lacks_examples and self.vaguest.high - self.vaguest.low > WIDE
 
     @property

@@ -256,8 +256,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         confidence
             A level, or `intervals(...)`: adds to each metric an interval of what this threshold does.
             One that was found here owes something to chance, which the interval counts: its worse end is
-            also that of a true positive less and a false alert more, and for `maximize` of 2, or of the
-            cube root of `tp`; thresholds of `recall` owe nothing. What a target fixes, such as recall at
+            also that of a true positive less and a false alert more, for `maximize` of 2, or of the cube
+            root of `tp`, and for `recall` of a share of one. What a target fixes, such as recall at
             `recall=`, has an interval, too. `threshold=` is for thresholds from elsewhere: they owe
             nothing to these rows. How good the *model* is at a target, `summary` and `compare` say.
             `intervals(method="bootstrap")` takes from what `maximize` found its optimism (Harrell et al.
@@ -291,10 +291,12 @@ class CurveMethods(BoundTable[F], path="prc"):
           `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
         - with `confidence`, `above_chance`: Boolean, as in `summary`; null with weights or clusters, too
         - with `confidence`, `doubt`: String, null where all intervals of the row can be trusted, else
-          the first reason why not: `"one class"`, `"target not met"`, `"few positives"` (fewer than 10
-          in `tp` or in `fn`), `"few false alerts"` (`fp`), `"few negatives"` (`tn`), `"few clusters"`
-          (fewer than 30, or such cells), `"several targets"` (`together`, whose search the interval does
-          not allow for) or `"no value"`.
+          the first reason why not: `"one class"`, `"target not met"`, `"few positives"` (of a
+          threshold that was found fewer than 10 in all, or than 5 in `tp` for `precision`, `fdr` and
+          `lift`, which luck may meet; of others, with weights or clusters, in a field and at an own
+          prevalence fewer than 10 in `tp` or `fn`), `"few false alerts"` (there, and of a budget fewer
+          than 4), `"few negatives"`, `"few clusters"` (fewer than 30, or such cells), `"several targets"`
+          (`together`) or `"no value"`.
           With `stratum` labels count: `"few positives"` and `"few negatives"` (fewer than 10 in all),
           `"few labels"` (fewer than 10 on one side of the threshold), or `"stratum of one row"` (taken
           as drawn alone). Of points: `"no sizes"`, or `"few points"` (between two of them)
