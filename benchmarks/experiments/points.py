@@ -416,7 +416,7 @@ CHOSEN_TARGETS: dict[str, Any] = {
     "recall": [0.5, 0.9],
     "fpr": 0.01,
     "predicted_positive_rate": 0.02,
-    "precision": [0.2, 0.5],
+    "precision": 0.5,
     "maximize": "f1",
 }
 CHOSEN_METRICS = ("precision", "recall", "fpr", "predicted_positive_rate")
@@ -444,11 +444,17 @@ def measure_chosen_thresholds(cell: Cell, n_sets: int, rng: np.random.Generator)
         if rows.is_empty():
             continue
         row = {"eta": eta, "target": target, "metric": name, "met": rows.height / all_rows.height}
+        row = {key: shorten(value) if isinstance(value, str) else value for key, value in row.items()}
         rates = true_rates(cell.model, rows["threshold"])
         truth = np.asarray(find_metrics(str(name), PointMetric)[0](*rates, eta))
         shares = measure_coverage_of_each(rows, truth)
-        del shares["width"]
-        yield cell.row | row | shares
+        del shares["width"], shares["no_interval"]
+        yield {"model": cell.model.name, "n_pos": cell.n_pos} | row | shares
+
+
+def shorten(name: str) -> str:
+    """Return a short name of a target or a metric."""
+    return name.replace("predicted_positive_rate", "alerts")
 
 
 def measure_coverage_of_each(found: pl.DataFrame, truths: Any) -> Row:
