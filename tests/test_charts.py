@@ -2322,7 +2322,7 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
     chart = charts.p3_curve(points_at)
     unsure = set(points_at.filter(pl.col("doubt").is_not_null())["model"])
     assert {row["color"] for row in records(chart) if row.get("doubt")} == unsure | {"few"}
-    assert "Dotted: the interval is in doubt: equal scores, few positives" in subtitle(chart)
+    assert "Dotted: the interval is in doubt: few positives" in subtitle(chart)
     alone = charts.p3_curve(points_at.drop("doubt"))
     assert {row["color"] for row in records(alone) if row.get("doubt")} == {"few"}
     assert "Dotted: fewer than 5 false alerts" in subtitle(alone)
