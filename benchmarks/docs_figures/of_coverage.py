@@ -165,6 +165,25 @@ DIFFERENCES: list[Sentence] = [
     hold_apart("a model and a point of others", "matched_points", most("resolved", col("share") == 1)),
 ]  # fmt: skip
 
+
+def hold_alike(shared: float, lead: float) -> Sentence:
+    """Return a row of models whose ranks correlate: how often told apart, and how often a lead is found."""
+    is_shared, is_size = col("shared") == shared, col("n_pos") == 100
+    figures = [
+        Stored("compare")(most("rejected", IS_AP, is_shared)),
+        *(Stored("unlike_pairs")(share("rejected", is_shared)) for share in (most, mean)),
+    ]
+    for eta in (0.3, 0.05, 0.01, 0.001):
+        where = is_shared & is_size & (col("eta") == eta)
+        figures += [Stored("power")(mean(name, where)) for name in ("found", "found_by_bootstrap")]
+    text = f"| {shared} | {{}} | {{}}, {{}} | {lead} |" + " {:.0f}, {:.0f} |" * 4
+    return Sentence(PAGE, text, *figures)
+
+
+DIFFERENCES += [
+    hold_alike(shared, lead) for shared, lead in ((0.2, 0.5), (0.5, 0.5), (0.9, 0.25), (0.98, 0.12))
+]
+
 # Promises -------------------------------------------------------------------------------------
 
 

@@ -138,54 +138,81 @@ def measure_bootstrap(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iter
 
 # Equally good models --------------------------------------------------------------------------
 
-COMPARED_SIZES = ((20, 200), (20, 5_000), (50, 500), (100, 1_000), (200, 2_000), (1_000, 10_000))
-COMPARED = [Cell(model, *size) for model, size in product(MODELS[:3], COMPARED_SIZES)]
-
-
-def draw_pairs(cell: Cell, sets: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Return scores of two models, `a` and `b`, that are equally good and err alike."""
-    shift = float(cell.model.name.split()[-1])
-    heavy = cell.model.name.startswith("t3")
-    return draw_two_models((cell.n_pos, cell.n_neg), (shift, shift), sets, rng, heavy_tails=heavy)
+SHARED = (0.2, 0.5, 0.9, 0.98)
+"""The correlation of the ranks of two models in a class, from unlike models to two versions of one."""
+ETAS_OF_PAIRS = (0.3, 0.05, 0.01, 0.001)
+COMPARED = [
+    *product(
+        (Cell(model, *size) for model, size in product(MODELS[:3], ((40, 1_500), (100, 2_000)))), SHARED
+    ),
+    *((Cell(MODELS[1], *size), shared) for size in ((20, 5_000), (300, 3_000)) for shared in SHARED),
+]
 
 
 def draw_two_models(
-    size: tuple[int, int],
-    shifts: tuple[float, float],
-    sets: int,
-    rng: np.random.Generator,
-    *,
-    heavy_tails: bool = False,
+    size: tuple[int, int], shifts: tuple[float, float], sets: int, rng: np.random.Generator
 ) -> pl.DataFrame:
-    """Return scores `a` and `b` that err alike: normal, or t with 3 degrees, of positives shifted."""
+    """Return normal scores `a` and `b` that err alike, those of positives shifted."""
     n = sum(size)
     noises = rng.normal(size=(3, sets, n))
     noise = (noises[:2] + noises[2]) / 2**0.5
-    if heavy_tails:
-        noise /= np.sqrt(rng.chisquare(3, size=(sets, n)) / 3)
     label = np.arange(n) < size[0]
     a, b = (noise + np.reshape(shifts, (2, 1, 1)) * label).reshape(2, -1)
     number = np.repeat(np.arange(sets), n)
     return pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": a, "b": b})
 
 
-def count_paired_sets(cell: Cell) -> int:
-    return 2_000 if cell.n_pos < 1_000 else 500
-
-
-@experiment(COMPARED, count_paired_sets)
-def measure_compare(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+@experiment(COMPARED, 500)
+def measure_compare(cell: tuple[Cell, float], n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Shares of test sets in which `compare` tells two equally good models apart."""
-    etas = [0.1, 0.01, 0.001]
+    (of, shared), names = cell, ("roc_auc", "average_precision")
+    size = of.n_pos, of.n_neg
     found = pl.concat(
-        draw_pairs(cell, sets, rng).prc.compare(
-            etas, score=["a", "b"], metrics=("roc_auc", "average_precision"), by="set"
+        draw_shared((of.model, of.model), size, shared, sets, rng).prc.compare(
+            ETAS_OF_PAIRS, score=["a", "b"], metrics=names, by="set"
         )
-        for sets in split_sets(n_sets, cell.n_pos + cell.n_neg)
+        for sets in split_sets(n_sets, sum(size))
     )
     for (metric, eta), part in found.group_by("metric", "eta", maintain_order=True):
-        if metric != "roc_auc" or eta == 0.1:
-            yield cell.row | {"metric": metric, "eta": eta} | measure_rejections(part)
+        if metric != "roc_auc" or eta == ETAS_OF_PAIRS[1]:
+            where = {"shared": shared, "metric": metric, "eta": eta}
+            yield of.row | where | measure_rejections(part)
+
+
+POWER = [
+    ((100, 2_000), 0.98, 0.12),
+    ((40, 1_500), 0.98, 0.2),
+    ((100, 2_000), 0.9, 0.25),
+    ((100, 2_000), 0.5, 0.5),
+    ((100, 2_000), 0.2, 0.5),
+]
+"""Sizes of test sets, the correlation of ranks, and the lead in d' of a model over one with d' = 2."""
+
+
+@experiment(POWER, 150)
+def measure_power(
+    cell: tuple[tuple[int, int], float, float], n_sets: int, rng: np.random.Generator
+) -> Iterator[Row]:
+    """Shares of test sets in which `compare` finds a true lead in average precision, and a bootstrap."""
+    size, shared, lead = cell
+    better = normal(2 + lead)
+    by_bootstrap = intervals(CONFIDENCE, method="bootstrap", resamples=200, seed=1)
+    asked: dict[str, Any] = {"score": ["a", "b"], "metrics": "average_precision", "by": "set"}
+    parts = []
+    for sets in split_sets(n_sets, 20 * sum(size)):
+        drawn = draw_shared((better, MODELS[1]), size, shared, sets, rng)
+        resampled = drawn.prc.compare(ETAS_OF_PAIRS, **asked, confidence=by_bootstrap)
+        ends = resampled.select("set", "eta", low_by_bootstrap="low", high_by_bootstrap="high")
+        parts.append(drawn.prc.compare(ETAS_OF_PAIRS, **asked).join(ends, on=["set", "eta"]))
+    for (eta,), part in pl.concat(parts).group_by("eta", maintain_order=True):
+        truth = AREAS["average_precision"](better, eta) - AREAS["average_precision"](MODELS[1], eta)
+        where = {"n_pos": size[0], "n_neg": size[1], "shared": shared, "lead": lead, "eta": eta}
+        yield where | {
+            "found": (part["low"] > 0).mean(),
+            "found_by_bootstrap": (part["low_by_bootstrap"] > 0).mean(),
+            **measure_coverage(part, truth),
+            "width_of_bootstrap": (part["high_by_bootstrap"] - part["low_by_bootstrap"]).mean(),
+        }
 
 
 def measure_rejections(found: pl.DataFrame) -> Row:
@@ -208,21 +235,24 @@ class Equals:
     n_pos: int
     n_neg: int
     n_models: int
-    share_examples: bool
+    shared: float
+    """The correlation of ranks; 0 if each model has examples of its own."""
 
 
 EQUALS = [
     Equals(*size, n_models, shared)
-    for size, n_models, shared in product(((20, 200), (60, 90), (100, 1_000)), (3, 10), (True, False))
+    for size, n_models, shared in product(
+        ((20, 200), (60, 90), (100, 1_000)), (3, 10), (0, 0.5, 0.9, 0.98)
+    )
 ]
 
 
 def draw_equals(cell: Equals, sets: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Return a long table; half of what moves a score is common to all models that share examples."""
+    """Return a long table."""
     n = cell.n_pos + cell.n_neg
     shape = sets, cell.n_models, n
-    common = rng.normal(size=(sets, 1, n)) if cell.share_examples else 0.0
-    noise = (rng.normal(size=shape) + common) / math.sqrt(1 + cell.share_examples)
+    common = math.sqrt(cell.shared) * rng.normal(size=(sets, 1, n))
+    noise = math.sqrt(1 - cell.shared) * rng.normal(size=shape) + common
     label = np.arange(n) < cell.n_pos
     names = {
         "set": np.arange(sets)[:, None, None], "model": np.arange(cell.n_models)[:, None],
@@ -232,7 +262,7 @@ def draw_equals(cell: Equals, sets: int, rng: np.random.Generator) -> pl.DataFra
     return pl.DataFrame(columns | {"score": (1.2 * label + noise).ravel()})
 
 
-@experiment(EQUALS, lambda cell: 600 if cell.n_pos < 100 else 300)
+@experiment(EQUALS, lambda cell: 200 if cell.n_pos < 100 else 100)
 def measure_ranking(cell: Equals, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Shares of test sets in which `may_be_best` rules out one of several equal models."""
     parts = []
@@ -241,7 +271,7 @@ def measure_ranking(cell: Equals, n_sets: int, rng: np.random.Generator) -> Iter
             [0.01, 0.1, 0.4],
             by="set",
             confidence=CONFIDENCE,
-            id="example" if cell.share_examples else None,
+            id="example" if cell.shared else None,
         )
         parts.append(found.group_by("set", "eta").agg((~pl.col("may_be_best")).any().alias("ruled_out")))
     shares = pl.concat(parts).group_by("eta").agg(pl.col("ruled_out").mean()).sort("eta")
@@ -297,7 +327,18 @@ def measure_unlike_models(cell: Unlike, n_sets: int, rng: np.random.Generator) -
     yield where | measure_rejections(found) | measure_coverage(found, 0.0)
 
 
-UNLIKE_SHARED = [cell for cell in UNLIKES if cell.eta >= 0.001]
+UNLIKE_SHARED_SIZES = ((0.3, 40, 1_500), (0.05, 100, 2_000), (0.01, 30, 600), (0.001, 100, 2_000))
+UNLIKE_SHARED = [
+    *(
+        (Unlike(model, *size), shared)
+        for models, correlations in (
+            ((GUMBEL, HARD, CAUCHY), SHARED[:2]),
+            ((*MODELS[2:3], *MODELS[4:6], *UNLIKE, *FRESH), SHARED[2:]),
+        )
+        for model, size, shared in product(models, UNLIKE_SHARED_SIZES, correlations)
+    ),
+    *((Unlike(model, 0.01, 100, 2_000), SHARED[-1]) for model in FRESH),  # where it is worst
+]
 
 
 def draw_shared(
@@ -320,7 +361,7 @@ def draw_shared(
     return pl.DataFrame({"set": number, "label": np.tile(label, sets), **scores})
 
 
-@experiment([(cell, shared) for cell in UNLIKE_SHARED for shared in (0.5, 0.9)], 500)
+@experiment(UNLIKE_SHARED, 150)
 def measure_unlike_pairs(
     cell: tuple[Unlike, float], n_sets: int, rng: np.random.Generator
 ) -> Iterator[Row]:

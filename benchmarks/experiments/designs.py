@@ -260,7 +260,7 @@ def measure_patient_effects(
 PAIRED_SIZES = ((50, 5), (50, 20), (100, 10), (300, 5))
 
 
-@experiment([Clustered(*size, mixed) for mixed, size in product((False, True), PAIRED_SIZES)])
+@experiment([Clustered(*size, mixed) for mixed, size in product((False, True), PAIRED_SIZES)], 500)
 def measure_cluster_pairs(cell: Clustered, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """How often `compare` tells equal models apart, without `cluster=` and with it."""
     found: dict[Any, list[pl.DataFrame]] = {None: [], "patient": []}

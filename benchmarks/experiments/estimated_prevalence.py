@@ -129,7 +129,7 @@ DIFFERENCES_AT = [(100, 1_000, 0.1, 100), (200, 2_000, 0.1, 2_000), (200, 2_000,
 DIFFERENCES_AT += [(100, 5_000, 0.01, 1_000), (300, 300, 0.5, 50)]
 
 
-@experiment([*product(((2.0, 1.5), (3.0, 2.0)), DIFFERENCES_AT)], 2_000)
+@experiment([*product(((2.0, 1.5), (3.0, 2.0)), DIFFERENCES_AT)], 400)
 def measure_sampled_eta_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of differences in average precision of two models, with an eta from a sample."""
     shifts, (n_pos, n_neg, eta, events) = cell
