@@ -93,12 +93,10 @@ _FEW = 10  # fewer examples in a cell make an interval unreliable
 _FEW_AT_TARGET = {
     "recall": {"tp": 3, "fn": 3, "fp": 5},
     "fpr": {"tp": 5, "fn": 3, "fp": 5},
-    "predicted_positive_rate": {"tp": 5, "fn": 3, "fp": 5},
-    "alerts": {"tp": 5, "fn": 3, "fp": 5},
 }
-"""Where fewer do, of a metric at a target of examples that count alike, by the word of the target: from
-there on it covered 93 % or more. Where a precision is sought, chance chooses samples in which it is met
-with few examples, and the limit is that of other intervals."""
+"""Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: from
+there on it covered 92 % or more. Where a precision or a budget is sought, chance chooses test sets in
+which it is met with few examples, and the limit is that of other intervals."""
 _FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
 _FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
@@ -595,7 +593,7 @@ def _list_few_cells(
     full_cells = [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
     has_own_sizes = design.varies or of_table.is_field(table)
     if not bands.sample.joins_rows:
-        return _find_few(full_cells, table) if has_own_sizes else _find_few(cells, table, targets)
+        return _find_few(full_cells if has_own_sizes else cells, table, targets)
     n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
     has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *_find_few(full_cells, table).values())
     return _find_few(cells, table) | {"few clusters": has_few_units}
