@@ -110,8 +110,8 @@ def test_a_wrong_metric_is_found_and_shrunk(
         (sweep_table, "add_unscored_rows", lambda rows, groups: rows, "summary"),
         (sweep_table, "add_unscored_rows", lambda rows, groups: rows, "counts"),
         (Recipe, "leave_out_unscored", lambda recipe, term: term, "summary"),
-        (sweep_table, "_BELOW", {}, "sweep"),
-        (sweep_table, "_BELOW", {}, "operating_points"),
+        (sweep_table, "_BELOW_OF_SIZE", {}, "sweep"),
+        (sweep_table, "_BELOW_OF_SIZE", {}, "operating_points"),
     ],
 )
 def test_what_was_never_scored_is_tried(

@@ -349,7 +349,7 @@ def test_what_does_not_take_strata_says_so() -> None:
 
 
 def test_decisions_have_the_intervals_of_strata() -> None:
-    """A decision asks the methods of the bound table; a best threshold has no strata, there as here."""
+    """A decision asks the methods of the bound table, at a best threshold, too."""
     rows = prc(random_rows(), **STRATA)
     points = rows.operating_points(0.1, threshold=0.5, metrics="precision", confidence=0.95)
     ends = ["precision_low", "precision_high"]
@@ -357,5 +357,6 @@ def test_decisions_have_the_intervals_of_strata() -> None:
     assert decided.table.select(ends).rows() == points.select(ends).rows()
     by_weights = prc(random_rows(), weight="w").decide(0.1, threshold=0.5)
     assert decided.table.select(ends).rows() != by_weights.table.select(ends).rows()
-    with pytest.raises(PrcError, match="leave out stratum="):
-        rows.decide(0.1, maximize="f1")
+    best = rows.operating_points(0.1, maximize="f1", metrics="precision", confidence=0.95)
+    decided = rows.decide(0.1, maximize="f1")
+    assert decided.table.select(ends).rows() == best.select(ends).rows()

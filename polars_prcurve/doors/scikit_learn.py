@@ -256,7 +256,7 @@ class PrevalenceDisplay:
     >>> display.eta, round(display.average_precision, 3)
     (0.01, 0.759)
     >>> display.summary.select(pl.col("low", "high").round(3)).row(0)
-    (0.473, 0.911)
+    (0.482, 0.91)
     >>> chart = display.plot()
     """
 
