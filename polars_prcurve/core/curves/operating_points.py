@@ -509,7 +509,7 @@ def _doubt_choices(
     what is on its row; if few positives reach a precision, which may be luck; or if next to no alert of
     a budget is false, where Wilson's interval of fpr begins too high.
     """
-    tp, fp, fn, tn = map(pl.col, CELLS)
+    tp, fp, fn, tn = _list_cells(table, design)
     is_ratio = _pick(
         target.kind is not None
         and isinstance(target.kind.promise_test, RunTest)
@@ -551,7 +551,7 @@ def _add_doubts(
         condition_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
         condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
         condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
-    elif bands.has_choices and not (design.varies or of_table.is_field(table)):
+    elif bands.has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
         condition_of_reason = _doubt_choices(bands, table, design, targets)
     else:
         condition_of_reason = _list_few_cells(table, bands, design, targets if is_of_curve else [])
@@ -587,16 +587,28 @@ def _list_few_cells(
 
     `targets` are those of metrics at targets, and none of other rows.
     """
-    cells = [pl.col(name).cast(pl.Float64) for name in CELLS]
-    # In a field, and of rows that do not count alike, rates and effective sizes say how full cells are.
-    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
-    full_cells = [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
-    has_own_sizes = design.varies or of_table.is_field(table)
     if not bands.sample.joins_rows:
-        return _find_few(full_cells if has_own_sizes else cells, table, targets)
+        return _find_few(_list_cells(table, design), table, targets)
     n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
-    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *_find_few(full_cells, table).values())
-    return _find_few(cells, table) | {"few clusters": has_few_units}
+    few_by_sizes = _find_few(_measure_cells(), table)
+    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *few_by_sizes.values())
+    return _find_few(_count_cells(), table) | {"few clusters": has_few_units}
+
+
+def _list_cells(table: ResolvedTable, design: Design) -> list[pl.Expr]:
+    """Return how many examples `tp, fp, fn, tn` hold, which count alike or by their weights."""
+    has_own_sizes = design.varies or of_table.is_field(table)
+    return _measure_cells() if has_own_sizes else _count_cells()
+
+
+def _count_cells() -> list[pl.Expr]:
+    return [pl.col(name).cast(pl.Float64) for name in CELLS]
+
+
+def _measure_cells() -> list[pl.Expr]:
+    """Return how full cells are by rates and effective sizes, as in a field or of weighted rows."""
+    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
+    return [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
 
 
 def _find_few(

@@ -127,7 +127,8 @@ def _build_hopeful_term(n: float) -> Term:
 
     def term(segment: SegmentValues) -> Amount:
         # A share s = 1 / (P + 1) of one positive is n s / (1 - s + n s) of n.
-        whole_share = segment.column(Unseen.SHARE)
+        # A number of each row, since Polars may divide otherwise by one that all rows share.
+        whole_share = segment.column(Unseen.SHARE) + segment.recall * 0.0
         unseen_share = whole_share if n == 1 else n * whole_share / (1 - (1 - n) * whole_share)
         return segment.rise * precision_at(
             unseen_share + (1 - unseen_share) * segment.recall, segment.fpr, segment.odds

@@ -19,6 +19,7 @@ import polars as pl
 from polars_prcurve.core.confidence.doubts import DOUBT, Doubts, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
@@ -285,6 +286,7 @@ def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
         pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION)
     )
     if not metric.recipe.is_compared:  # half a positive
+        top_share = repeat_in_rows(top_share, pl.col(name))
         top_share = top_share / (2 - top_share)
     # A mean over one positive more: below all others it has the least precision, and on top 1.
     least_value = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}") + missed_share * least_precision
@@ -311,7 +313,8 @@ def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
 def _bind_extended_area(name: str) -> dict[str, pl.Expr]:
     """Return a ROC AUC with half an example more of each class, at worst and at best, and the errors."""
     value, error = pl.col(name), pl.col(f"{name}_error")
-    seen_shares = [size / (size + 0.5) for size in (_N_POS, _N_NEG)]
+    sizes = [repeat_in_rows(size, value) for size in (_N_POS, _N_NEG)]
+    seen_shares = [size / (size + 0.5) for size in sizes]
     seen_share, smaller_share = seen_shares[0] * seen_shares[1], pl.min_horizontal(seen_shares)
     unseen_squares = sum(((1 - share) ** 2 for share in seen_shares), pl.lit(0.0))
 

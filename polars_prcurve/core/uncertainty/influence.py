@@ -349,9 +349,10 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
 def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
     """Return Unseen.SHARE and MISSED_SHARE of a cluster, over the variances of a value by class."""
     sides = (("pos", Row.POS), ("neg", Row.NEG))
-    terms = (
-        pl.col(f"{value_name}_{side}") / pl.col(ROW_SIZES[class_column]) for side, class_column in sides
-    )
+    variance_and_size = [
+        (pl.col(f"{value_name}_{side}"), pl.col(ROW_SIZES[class_column])) for side, class_column in sides
+    ]
+    terms = (variance / repeat_in_rows(size, variance) for variance, size in variance_and_size)
     row_variance = sum(terms, pl.lit(0.0))
     # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
     design_effect = (
