@@ -71,9 +71,17 @@ def test_a_page_is_a_question_that_its_first_screen_answers() -> None:
 
 
 def test_pages_hold_no_more_words_than_one_reads() -> None:
-    words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in PAGES}
-    assert sum(words.values()) <= 45_000, "take something out for what is new"
-    assert max(words.values()) <= 2_500, max(words, key=words.__getitem__)
+    """Tables do not count: one looks a row up in them."""
+    words = {
+        page.name: sum(
+            len(line.split())
+            for line in page.read_text(encoding="utf-8").splitlines()
+            if not line.startswith("|")
+        )
+        for page in PAGES
+    }
+    assert sum(words.values()) <= 35_400, "take something out for what is new"
+    assert max(words.values()) <= 2_000, max(words, key=words.__getitem__)
 
 
 @pytest.mark.extras
