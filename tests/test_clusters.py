@@ -287,7 +287,8 @@ def test_average_precision_allows_for_an_unseen_cluster(
     n = {True: int(group.n_pos), False: int(group.n_neg)}
     at, variances = Fraction(eta), []
     half = Fraction(1, 2)
-    for curve in (None, oracle_errors.one_false_positive(group, weighted=False, unseen=half)):
+    more = oracle_errors.one_false_positive(group, weighted=False, unseen=half)
+    for curve in (None, more):
         moved = oracle_errors.influences("average_precision", group, at, curve)
         u = [float(x) / n[y] for x, (_, y, _) in zip(moved, drawn, strict=True)]
         sums: dict[int, float] = {}
@@ -306,7 +307,7 @@ def test_average_precision_allows_for_an_unseen_cluster(
     ]
     freedom = max(min(freedom, min(sizes) - 1), 1.0)
     share = effect / (n[True] + effect)
-    variances[1] = max(variances[1], float(oracle_errors.cost_of_false_positives(group, at, half)) ** 2)
+    variances[1] = max(variances[1], float(oracle_errors.cost_of_false_positives(group, at, more)) ** 2)
     cautious = float(oracle_errors.cautious_average_precision(group, at, weighted=False, unseen=half))
     missed, share = share, effect / (2 * n[True] + effect)
     least, before, hopeful = (1 - missed) * cautious + missed * eta, Fraction(0), 0.0

@@ -155,11 +155,11 @@ class Extended(NamedTuple):
         return min(low, reach(*self.plain, -1)), max(reach(*self.most, 1), reach(*self.plain, 1))
 
 
-def cost_of_false_positives(group: oracle.Group, eta: Fraction, unseen: Fraction) -> Fraction:
-    """Return what `unseen` false positives more cost average precision, by the slope where they are."""
+def cost_of_false_positives(group: oracle.Group, eta: Fraction, more: dict[Any, Fraction]) -> Fraction:
+    """Return what `more` fpr at each score costs average precision, by the slope with it."""
     before, cost, odds = Fraction(0), Fraction(0), (1 - eta) / eta
     for point in oracle.sweep_group(group):
-        step = odds * unseen / group.n_neg
+        step = odds * more[point["threshold"]]
         alerts = point["recall"] + odds * point["fpr"] + step
         cost += (point["recall"] - before) * point["recall"] * step / alerts**2
         before = point["recall"]
@@ -196,8 +196,8 @@ def extend(
         for side in (0, 1):
             part = [x if row[1 + side] > 0 else Fraction(0) for x, row in zip(parts, rows, strict=True)]
             by_class.append(standard_error(name, rows, part, n, weighted=weighted) or 0.0)
-        loss = float(cost_of_false_positives(group, eta, unseen))
-        errors[1] = math.hypot(by_class[0], max(by_class[1], loss))
+        loss = float(cost_of_false_positives(group, eta, more))
+        errors[1] = math.hypot(by_class[0], max(by_class[1], loss), math.sqrt(of_eta))
     missed = float(unseen_share(group, weighted=weighted))
     cautious = float(cautious_average_precision(group, eta, weighted=weighted, unseen=unseen))
     least = (1 - missed) * cautious + missed * float(eta)
@@ -374,19 +374,43 @@ def interval(
         return Interval()
     if name == "roc_auc":
         return roc_auc(value, error, n, confidence)
-    extended = None if eta in (0, 1) else extend(group, eta, weighted=weighted, counted=counted)
+    extended = None
+    if eta not in (0, 1):
+        half = Fraction(1, 2)
+        extended = extend(group, eta, weighted=weighted, counted=counted, unseen=half)
     if extended is None:
         return Interval(error)
     return Interval(None if value == 1 else extended.plain[1], *extended.ends(z_value(confidence)))
 
 
 def roc_auc(value: Fraction, error: float, n: tuple[Fraction, Fraction], confidence: float) -> Interval:
-    """Return the interval on the logit scale; of a bound, the least area that has none on one side."""
-    if value in (0, 1):
-        least = (1 - confidence) ** (1 / float(min(n)))
-        return Interval(None, least, 1.0) if value == 1 else Interval(None, 0.0, 1 - least)
-    half = z_value(confidence) * error / float(value * (1 - value))
-    return Interval(error, _expit(_logit(value) - half), _expit(_logit(value) + half))
+    """Return the interval on the logit scale, with half an example of each class at the worse place.
+
+    An end is that of the area with them, or the plain one where that is farther away.
+    """
+    z = z_value(confidence)
+    if value == 0:  # as that of reversed scores
+        low, high = roc_auc(Fraction(1), error, n, confidence)[1:]
+        assert low is not None
+        assert high == 1
+        return Interval(None, 0.0, 1 - low)
+    low = min(_lower_end(value, error, n, z), 1.0 if value == 1 else _reach(value, error, -z))
+    if value == 1:
+        return Interval(None, low, 1.0)
+    high = max(1 - _lower_end(1 - value, error, n, z), _reach(value, error, z))
+    return Interval(error, low, high)
+
+
+def _lower_end(value: Fraction, error: float, n: tuple[Fraction, Fraction], z: float) -> float:
+    """Return the lower end from the area with half an example of each class on the wrong side."""
+    shares = [size / (size + Fraction(1, 2)) for size in n]
+    unseen = [(1 - share) * value for share in shares]
+    with_halves = math.hypot(error * float(min(shares)), *map(float, unseen))
+    return _reach(value * shares[0] * shares[1], with_halves, -z)
+
+
+def _reach(value: Fraction, error: float, deviations: float) -> float:
+    return _expit(_logit(value) + deviations * error / float(value * (1 - value)))
 
 
 def wilson(rate: float, n: float, z: float) -> tuple[float, float]:
