@@ -367,6 +367,7 @@ def integrated(
             averages=average,
             influence=None,
             helpers={},
+            helpers_of_pairs={},
             at_target=None,
             limits=None,
         ),
