@@ -82,7 +82,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
     interval_ends = find_ends(name, quantile)
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
-    doubts = _find_few_units(list_doubts(name, metric, sample), sample)
+    doubts = _find_few_units(list_doubts(name, metric, quantile, sample), sample)
     column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
     return IntervalPlan(helpers, column_steps)
 
@@ -153,7 +153,9 @@ def find_standard_error(
     return standard_error(name, metric.recipe.influence, least_variance)
 
 
-def list_doubts(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str, pl.Expr]:
+def list_doubts(
+    name: str, metric: CurveMetric, quantile: float | pl.Expr, sample: SampleKind
+) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision each class must have 10 examples, or 100 clusters: with fewer, intervals hold
     # where clusters are alike, and how many carry the error does not tell, since that number is large
@@ -172,6 +174,8 @@ def list_doubts(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str,
         class_doubts |= _AT_BOUND_OF_ETA
         if sample.knows_weights:
             return class_doubts
+        if metric.recipe.is_compared:  # models of unlike shape differ most in what was not seen
+            class_doubts["tail not seen"] = ~(_measure_unseen(name, quantile) <= 1)
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     if metric.recipe.is_compared:
         class_doubts |= _list_doubts_of_difference(name, sample)
@@ -370,6 +374,15 @@ def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str
     jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_name, upper_name))
     spread = sum((jump * jump for jump in jumps), error * error).sqrt()
     return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread
+
+
+def _measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
+    """Return how far unseen examples move the value, in halves of the plain interval."""
+    logit, least_logit, most_logit = (
+        to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
+    )
+    half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+    return pl.max_horizontal(logit - least_logit, most_logit - logit) / half_width
 
 
 def to_logit(value: pl.Expr) -> pl.Expr:
