@@ -360,9 +360,11 @@ def test_every_metric_is_tried() -> None:
 
 
 WHERE_NOTHING_IS_FOUND = [
-    m for m in ALL_CURVE_METRICS if m.name.startswith(("best(spec", "best(net", "best(lr_neg"))
+    m
+    for m in ALL_CURVE_METRICS
+    if m.name.startswith(("best(spec", "best(net", "best(lr_neg", "recall_at_fpr", "recall_at_alerts"))
 ]
-"""These can be best at the highest score of all, before the first positive."""
+"""These can be at the highest scores of all, before the first positive."""
 WHERE_ALERTS_END = [
     m for m in ALL_CURVE_METRICS if m.name.startswith(("precision_at_fpr", "precision_at_alerts"))
 ]
