@@ -98,7 +98,8 @@ def assert_crossings(
 def assert_leaders(
     rows: Sequence[dict[str, Any]], names: Sequence[Any], score: Score, n: int, ends: tuple[float, float]
 ) -> None:
-    known = [name for name in names if score(name, 0.3) is not None]
+    # A budget of alerts may be met at small prevalences alone.
+    known = [name for name in names if any(score(name, eta) is not None for eta in (0.001, 0.3))]
     assert bool(rows) == bool(known)
     if not rows:
         return
