@@ -147,6 +147,8 @@ def test_crossings_and_leaders(name: str, data: st.DataObject) -> None:
     assert set(trades) | set(stretches) <= set(of.groups)
     sign = direction_sign(name)
     for group, sweeps in of.groups.items():
+        if "alerts" in name and any(p["fpr"] is None for points in sweeps.values() for p in points):
+            continue  # a budget of a class without negatives: no value, and here 0 for all models
 
         def score(model: Any, eta: float, sweeps: Any = sweeps) -> Fraction | None:
             found = value(name, sweeps[model], eta)
