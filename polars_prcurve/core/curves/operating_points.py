@@ -239,6 +239,8 @@ def _build_points(
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
+    if is_of_curve:  # which groups may be called like what is computed on the way
+        search = replace(search, pairs=search.pairs.drop(table.by, strict=False))
     points = _find_points(search, targets)
     if bands is not None and bands.moving:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
