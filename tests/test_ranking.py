@@ -367,9 +367,9 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
     how: dict[str, Any] = {"id": "id"} if paired else {}
     found = df.prc.ranking(0.4, by="sim", confidence=0.95, **how)
     second = found.group_by("sim", maintain_order=True).agg(pl.all().get(1))
-    surely_behind, slack = (second["low"] > 0).mean(), 3 * math.sqrt(0.05 * 0.95 / sims)
+    surely_behind, slack = (second["behind_low"] > 0).mean(), 3 * math.sqrt(0.05 * 0.95 / sims)
     assert surely_behind <= 0.05 + slack
-    surely_best = found.group_by("sim").agg(pl.col("high").first() < 0)["high"].mean()
+    surely_best = found.group_by("sim").agg(pl.col("behind_high").first() < 0)["behind_high"].mean()
     assert surely_best <= 0.05 + slack
     beaten = found.group_by("sim").agg((~pl.col("may_be_best")).any())["may_be_best"].mean()
     assert beaten <= 0.05 + slack
