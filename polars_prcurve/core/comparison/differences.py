@@ -142,7 +142,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     # The parts number their groups in the same order, each in its own way.
     metric_names = [metric.name for metric in comparison.metrics]
     order = (
-        pl.col(BASE_GROUP).rank("dense").alias(BASE_GROUP),
+        pl.col(BASE_GROUP).ne_missing(pl.col(BASE_GROUP).shift(1)).cum_sum().alias(BASE_GROUP),
         pl.col(ETA_NUMBER),
         pl.col("metric").cast(pl.Enum(metric_names)).alias(_METRIC_NUMBER),
     )
