@@ -239,8 +239,7 @@ def _build_points(
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
-    if is_of_curve:  # which groups may be called like what is computed on the way
-        search = replace(search, pairs=search.pairs.drop(table.by, strict=False))
+    search = _leave_out_groups(search, table, metrics) if is_of_curve else search
     points = _find_points(search, targets)
     if bands is not None and bands.moving:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
@@ -268,6 +267,14 @@ def _build_points(
     if bands is None or bands.shown_with == "curve":
         return points
     return _doubt_missing_ends(points, [] if long else metrics, table)
+
+
+def _leave_out_groups(
+    search: row_search.RowSearch, table: ResolvedTable, metrics: Sequence[PointMetric]
+) -> row_search.RowSearch:
+    """Return a search whose pairs lack groups that are called like what is computed on the way."""
+    names = {"recall", "fpr", *CELLS, "threshold", "criterion", "target", *(m.name for m in metrics)}
+    return replace(search, pairs=search.pairs.drop(names & {*table.by}, strict=False))
 
 
 def _choose_search(
