@@ -160,7 +160,7 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
     Precision at a recall is compared as precision is at the target of that recall.
     """
     is_analytic = comparison.target is None and comparison.certainty.method == "analytic"
-    if not (is_analytic and has_intervals_at_targets(comparison.table)):
+    if not (comparison.metrics and is_analytic and has_intervals_at_targets(comparison.table)):
         return [comparison]
     split = separate_targets({m.name: cast("CurveMetric", m) for m in comparison.metrics})
     parts = [comparison._replace(metrics=[*split.others.values()])] if split.others else []
