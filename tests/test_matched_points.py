@@ -13,7 +13,7 @@ from scipy import stats
 
 from polars_prcurve import PrcError, field, intervals, metrics, prc
 from polars_prcurve.core.comparison.model_pairs import list_compare_columns
-from polars_prcurve.core.confidence.intervals import compute_limits
+from tests.support.oracle_errors import wilson
 
 CELLS = ("tp", "fp", "fn", "tn")
 
@@ -31,11 +31,6 @@ def point(k: int, j: int, n_pos: int = 60, n_neg: int = 200) -> pl.DataFrame:
 
 def bind(frame: Any, **words: Any) -> Any:
     return prc(frame, cells=CELLS, **words)
-
-
-def find_ends(hits: float, trials: float, level: float) -> list[float]:
-    """Return both ends of Wilson's interval, of any level: `rate_interval` takes those from .5 on."""
-    return [float(end) for end in compute_limits(np.float64(hits), np.float64(trials), level, "wilson")]
 
 
 def expect(df: pl.DataFrame, cells: pl.DataFrame, match: str, metric: Any, eta: float) -> dict[str, Any]:
@@ -68,8 +63,9 @@ def expect(df: pl.DataFrame, cells: pl.DataFrame, match: str, metric: Any, eta: 
         least = min(least, errors**2 + between**2)
         if errors >= z:
             continue
-        level = 1 - 2 * stats.norm.sf(math.sqrt(z * z - errors * errors))
-        rates = [x / n_x, y / n_y, *find_ends(x, n_x, level), *find_ends(y, n_y, level)]
+        deviations = math.sqrt(z * z - errors * errors)
+        rates = [x / n_x, y / n_y]
+        rates += [end for k, n in ((x, n_x), (y, n_y)) for end in wilson(k / n, n, deviations)]
 
         def measure(rate: float, pooled: float = pooled) -> float:
             recall, fpr = (pooled, rate) if match == "recall" else (rate, pooled)

@@ -417,7 +417,7 @@ def wilson(rate: float, n: float, z: float) -> tuple[float, float]:
     """Return the ends of the Wilson interval of a rate."""
     middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return middle - half, min(middle + half, 1.0)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def raise_end_of_recall(k: float, n: float, high: float, confidence: float) -> float:

@@ -108,9 +108,8 @@ class BandOptions:
     # Whether rows are of the model at its target, where the threshold moves with the rates. They have
     # MOVED_RATES. Rows of differences get MOVE_NAMES.
     moving: bool = False
-    has_choices: bool = (
-        False  # whether the sample chose thresholds: rows have TargetRow.N_RIGHT_BY_CHOICE
-    )
+    # Whether the sample chose thresholds: rows have TargetRow.N_RIGHT_BY_CHOICE and N_WRONG_BY_CHOICE.
+    has_choices: bool = False
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
     sample: SampleKind = INDEPENDENT  # how the examples were drawn, as `fit_bands` takes from the table
@@ -128,11 +127,6 @@ class BandOptions:
     def has_eta_limits(self) -> bool:
         """Whether rows have EtaError.LIMITS."""
         return self.uncertain_eta or self.counts_eta
-
-    @cached_property
-    def moves_with_eta(self) -> bool:
-        """Whether the prevalence of a row whose threshold moves has LIMITS, and moves it, too."""
-        return self.has_eta_limits
 
     @cached_property
     def rate_level(self) -> float:
@@ -700,7 +694,7 @@ def _add_moved_ends(
             for side, neighbour in neighbours.items()
         }
         sources.append({limit: rates_at_limit[limit] for limit in limits} | near_rates)
-    if bands.moves_with_eta:
+    if bands.has_eta_limits:
         sources.append({end: rates_at_limit[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
     values_of_sources = [
         {limit: metric.from_columns(**moved_rates) for limit, moved_rates in rates_of_limit.items()}
@@ -808,7 +802,7 @@ def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
         to_unbounded(corrected_value, bounds),
     )
     columns = {f"{metric_name}_corrected": corrected_value}
-    for side, find_farther in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
+    for side, find_farther in _FARTHER_OF_SIDE.items():
         limit = pl.col(f"{metric_name}_{side}")
         shifted_limit = from_unbounded(
             to_unbounded(limit, bounds) + (scaled_corrected - scaled_value), bounds

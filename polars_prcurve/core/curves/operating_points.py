@@ -53,7 +53,13 @@ from polars_prcurve.core.prevalence.eta_grid import (
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes, has_class
+from polars_prcurve.core.sweep.grouped_rows import (
+    SweepTables,
+    class_counts,
+    class_sizes,
+    has_class,
+    lacks_size,
+)
 from polars_prcurve.core.sweep.sample_designs import Design, choose_design
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
@@ -216,7 +222,7 @@ def build_numbered_points(
     *,
     bands: BandOptions | None,
 ) -> pl.LazyFrame:
-    """Return a row per Pair.NUMBER and TARGET_NUMBER, with metrics and their bands."""
+    """Return a row per Pair.NUMBER and TARGET_NUMBER, with metrics and bands; pairs are not checked."""
     if bands is not None:
         table = table.require_example_counts()
         bands = curve_table.fit_bands(bands, grid, table, metrics)
@@ -239,7 +245,8 @@ def _build_points(
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
-    search = _leave_out_groups(search, table, metrics) if is_of_curve else search
+    if is_of_curve:  # pairs are known by number: groups may be called like what is computed on the way
+        search = replace(search, pairs=search.pairs.drop(table.by))
     points = _find_points(search, targets)
     if bands is not None and bands.moving:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
@@ -247,15 +254,12 @@ def _build_points(
         points = row_search.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
-    thresholds_of_target = row_search.list_frame_targets(targets)
-    order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if thresholds_of_target else [])]
+    has_frame = bool(row_search.list_frame_targets(targets))
+    order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
     if long:
         points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
-    checks = [*late_checks(table, grid)]
-    for number, thresholds in thresholds_of_target.items():
-        checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == number))
-    checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
-    points = check_at_end(table, points.sort(order), *checks)
+    points = points.sort(order)
+    points = points if is_of_curve else _check_points(points, table, grid, targets)
     points = _set_row_sizes(points, search.sweep_rows, design)
     if bands is not None and bands.has_choices:
         points = _add_choices(points, targets, corrected=bands.corrected)
@@ -269,12 +273,15 @@ def _build_points(
     return _doubt_missing_ends(points, [] if long else metrics, table)
 
 
-def _leave_out_groups(
-    search: row_search.RowSearch, table: ResolvedTable, metrics: Sequence[PointMetric]
-) -> row_search.RowSearch:
-    """Return a search whose pairs lack groups that are called like what is computed on the way."""
-    names = {"recall", "fpr", *CELLS, "threshold", "criterion", "target", *(m.name for m in metrics)}
-    return replace(search, pairs=search.pairs.drop(names & {*table.by}, strict=False))
+def _check_points(
+    points: pl.LazyFrame, table: ResolvedTable, grid: EtaTable, targets: Sequence[Target]
+) -> pl.LazyFrame:
+    """Return the points of groups that count; the query stops if a check fails."""
+    checks = [*late_checks(table, grid)]
+    for number, thresholds in row_search.list_frame_targets(targets).items():
+        checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == number))
+    checks += [] if targets[0].promise is None else guarantees.list_promise_checks(targets, grid)
+    return check_at_end(table, points, *checks)
 
 
 def _choose_search(
@@ -341,7 +348,7 @@ def _build_search(
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
-        pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.moves_with_eta else pairs
+        pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.has_eta_limits else pairs
     sweep_rows = share_result(sweep_rows)  # read to choose rows from, and to look up the chosen ones
     return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, grid.etas_per_group != 1)
 
@@ -635,11 +642,10 @@ def _find_few(
 
 def _list_no_points(table: ResolvedTable) -> dict[str, pl.Expr]:
     """Return why a row may have no point, or a point no interval."""
-    has_no_size = pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
     is_given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     has_no_point = pl.col("recall").is_null()
     return {
-        "no sizes": has_no_size & (not isinstance(table, ScoreTable)),
+        "no sizes": lacks_size() & (not isinstance(table, ScoreTable)),
         "one class": ~(has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)),
         "target not met": has_no_point & ~is_given,
         "few points": has_no_point & is_given,  # between two points of a table of points

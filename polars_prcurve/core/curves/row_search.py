@@ -345,7 +345,7 @@ def add_moved_rates(
             columns.append(value_at_end.fill_null(beyond_value).alias(column))
     moved_points = moved_points.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
     points = points.join(moved_points, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
-    if not bands.moves_with_eta or len(rate_ends) > len(_LIMITS):
+    if not bands.has_eta_limits or len(rate_ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
     unmoved_rates = {
@@ -356,7 +356,7 @@ def add_moved_rates(
 
 def _list_ends(targets: Sequence[Target], bands: BandOptions) -> list[tuple[str, str]]:
     """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
-    has_eta_ends = bands.moves_with_eta and any(target.depends_on_eta for target in targets)
+    has_eta_ends = bands.has_eta_limits and any(target.depends_on_eta for target in targets)
     return [*_LIMITS, *_ETA_ENDS] if has_eta_ends else _LIMITS
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number
+from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
@@ -128,7 +129,7 @@ def _build_hopeful_term(n: float) -> Term:
     def term(segment: SegmentValues) -> Amount:
         # A share s = 1 / (P + 1) of one positive is n s / (1 - s + n s) of n.
         # A number of each row, since Polars may divide otherwise by one that all rows share.
-        whole_share = segment.column(Unseen.SHARE) + segment.recall * 0.0
+        whole_share = repeat_in_rows(segment.column(Unseen.SHARE), segment.recall)
         unseen_share = whole_share if n == 1 else n * whole_share / (1 - (1 - n) * whole_share)
         return segment.rise * precision_at(
             unseen_share + (1 - unseen_share) * segment.recall, segment.fpr, segment.odds

@@ -124,6 +124,11 @@ def has_class(table: ResolvedTable, total_name: str) -> pl.Expr:
     return pl.col(total_name).is_not_null()
 
 
+def lacks_size() -> pl.Expr:
+    """Return whether the size of a class is unknown, as that of published rates may be."""
+    return pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
+
+
 def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
     amount_exprs = class_amounts(table.columns)

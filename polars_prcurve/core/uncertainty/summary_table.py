@@ -48,7 +48,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
     repeat_rows,
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts
+from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic, influence
 from polars_prcurve.core.uncertainty.analytic import counts_unseen
@@ -230,11 +230,10 @@ def _build_values_with_errors(
 
 def _doubt_points(name: str, metric: CurveMetric) -> pl.Expr:
     """Return the doubt of a metric of published points, whose sizes may be unknown."""
-    has_no_size = pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
     doubt: pl.Expr = pl.col(f"{name}_{DOUBT}")
     if metric.recipe.influence is None:  # and points cannot be resampled
         doubt = pl.lit("few points")
-    return pl.when(has_no_size).then(pl.lit("no sizes")).otherwise(doubt).alias(f"{name}_{DOUBT}")
+    return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(doubt).alias(f"{name}_{DOUBT}")
 
 
 def plan_values(

@@ -26,7 +26,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, Scor
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import has_class
+from polars_prcurve.core.sweep.grouped_rows import has_class, lacks_size
 
 
 class SplitMetrics(NamedTuple):
@@ -106,8 +106,7 @@ def add_values_at_targets(
 def _doubt_all(table: ResolvedTable) -> pl.Expr:
     """Return the doubt of metrics at targets in a table where their intervals are not known."""
     if not isinstance(table, ScoreTable):  # and points cannot be resampled
-        has_no_size = pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
-        return pl.when(has_no_size).then(pl.lit("no sizes")).otherwise(pl.lit("few points"))
+        return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(pl.lit("few points"))
     has_both = has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)
     conditions = {"one class": ~has_both, "no formula: method='bootstrap'": pl.lit(True)}
     return find_first_doubt(conditions, pl.lit(False))
