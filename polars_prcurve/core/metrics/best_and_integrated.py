@@ -34,6 +34,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     Term,
     precision_at,
     require_both_classes,
+    require_one_precision,
     require_positives,
 )
 from polars_prcurve.core.metrics.metric_base import declare_factory
@@ -117,12 +118,16 @@ def find_none_as_zero(metric: CurveMetric) -> CurveMetric:
     Averages, replicates and curves over prevalences have gaps otherwise: a threshold above all scores
     meets such a target, and finds nothing.
     """
-    if metric.recipe.at_target is None or metric.recipe.at_target.metric != recall_of_rows:
+    at_target = metric.recipe.at_target
+    if at_target is None or at_target.metric != recall_of_rows:
         return metric
+    # A target that is undefined without negatives is neither met nor missed.
+    is_rate = TARGET_KINDS[at_target.word].metric.of_rates is not None
+    require_classes = require_both_classes if is_rate else require_one_precision
 
     def finish(total: Amount, facts: CurveFacts) -> Amount:
         recall = total.fill_null(0.0) if isinstance(total, pl.Expr) else np.nan_to_num(total)
-        return require_positives(recall, facts)
+        return require_classes(recall, facts)
 
     return metric.change_recipe(finish=finish)
 
