@@ -266,7 +266,9 @@ class PrevalenceDisplay:
             raise refuse_kind("test=", "a bound table, such as df.prc() of a DataFrame", test)
         self.test = test
         self._options: dict[str, Any] = {"eta": eta, "confidence": confidence}
-        self.summary = summary = test.summary(metrics="average_precision", **self._options)
+        self.summary = summary = test.summary(
+            metrics="average_precision", columns="all", **self._options
+        )
         precision_values = summary["value"].fill_null(math.nan)
         self.average_precision: float | list[float] = _unpack_one(precision_values.to_list())
         self.eta: float | list[float] = _unpack_one(summary["eta"].to_list())

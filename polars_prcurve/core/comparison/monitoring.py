@@ -31,6 +31,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
@@ -60,6 +61,7 @@ MONITOR_COLUMNS = (
     "needed",
     "alarm",
     "since",
+    DOUBT,
 )
 """The columns of `monitor`, after `by` and `time`."""
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
@@ -223,7 +225,8 @@ def build_monitor_table(
     )
     eta_columns = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
     metric_column, _, *other_columns = MONITOR_COLUMNS
-    return period_rows.select(
+    doubt = doubt_missing_ends(pl.lit(None, dtype=pl.String), ["overall_low", "overall_high"])
+    return period_rows.with_columns(doubt.alias(DOUBT)).select(
         *group_columns,
         time_column,
         pl.lit(watch.metric).alias(metric_column),

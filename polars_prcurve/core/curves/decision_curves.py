@@ -22,9 +22,11 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.core.curves.field_intervals import build_field_grid
+from polars_prcurve.core.curves.operating_points import list_few_cells
 from polars_prcurve.core.ground.argument_checks import read_list, read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -36,6 +38,7 @@ from polars_prcurve.core.metrics.point_formulas import build_net_benefit
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.core.sweep.sample_designs import choose_design
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import build_eta_sweep
 
@@ -50,7 +53,8 @@ _ENDS = ("net_benefit_low", "net_benefit_high")  # columns that intervals add
 def _list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
     columns = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
-    return (*columns, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
+    columns = (*columns, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
+    return (*columns, DOUBT) if bands else columns
 
 
 def build_decision_table(
@@ -95,6 +99,12 @@ def build_decision_table(
     if bands is not None:
         bands = fit_bands(bands, grid, table, [metric])
     points = add_metrics(points, [metric], table, bands, long=False)
+    if bands is not None:
+        design = choose_design(table, effective=True, at_thresholds=True)
+        has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)
+        conditions = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
+        points = points.with_columns(find_first_doubt(conditions, pl.lit(True)).alias(DOUBT))
+        points = points.with_columns(doubt_missing_ends(DOUBT, _ENDS).alias(DOUBT))
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     points = points.with_columns(treat_all.alias("treat_all"))
     eta_column, *other_columns = columns

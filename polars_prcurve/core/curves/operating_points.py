@@ -542,7 +542,7 @@ def _doubt_choices(
     is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
     return {
         reason: pl.when(is_given).then(is_few).otherwise(condition_of_reason[reason])
-        for reason, is_few in _list_few_cells(table, bands, design, []).items()
+        for reason, is_few in list_few_cells(table, bands, design, []).items()
     }
 
 
@@ -570,7 +570,7 @@ def _add_doubts(
     elif bands.has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
         condition_of_reason = _doubt_choices(bands, table, design, targets)
     else:
-        condition_of_reason = _list_few_cells(table, bands, design, targets if is_of_curve else [])
+        condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
     condition_of_reason |= _list_no_points(table)
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
@@ -596,7 +596,7 @@ def _doubt_missing_ends(
     return points.with_columns(doubt_missing_ends(DOUBT, ends).alias(DOUBT))
 
 
-def _list_few_cells(
+def list_few_cells(
     table: ResolvedTable, bands: BandOptions, design: Design, targets: Sequence[Target]
 ) -> dict[str, pl.Expr]:
     """Return where cells hold few examples, or enough of them in few clusters.

@@ -69,7 +69,7 @@ def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFram
     table: Any = request.table
     eta_field: Field = request.eta
     exact_field = replace(eta_field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
-    summary = table.summary(exact_field, metrics="roc_auc")
+    summary = table.summary(exact_field, metrics="roc_auc", columns="all")
     group_columns = summary.columns[: summary.columns.index("eta")]
     group_columns = [name for name in group_columns if name != request.model]
     eta_rows = summary.select(*group_columns, "eta").unique(maintain_order=True)

@@ -70,7 +70,9 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     table, eta = request.whole_table
     area_name = goal.merit_column if goal.is_of_curve else "average_precision"
     metrics = [area_name, "roc_auc", precision_at_recall(0.5)]
-    areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=request.confidence)
+    areas: pl.DataFrame = table.summary(
+        eta, metrics=metrics, confidence=request.confidence, columns="all"
+    )
     per = _choose_per(areas) if goal.per is None else goal.per
     if goal.is_of_curve:
         new_name_of_column = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}
@@ -98,7 +100,9 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         rows=case_rows,
         keys=keys,
         areas=areas,
-        sizes=areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc"),
+        sizes=areas
+        if plain_table is None
+        else plain_table.summary(0.5, metrics="roc_auc", columns="all"),
         curves=curve_points,
         points=_collect_rates(request, case_rows, curve_points, [*group_columns, *model_columns]),
         per=per,
@@ -119,7 +123,9 @@ def _replace_chance_tests(
     request: DecisionRequest, case_rows: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
     """Return the rows with tests against chance that err together, over all groups, as one may."""
-    chance_tests = request.whole_table[0].summary(0.5, metrics="roc_auc", confidence=request.test_level)
+    chance_tests = request.whole_table[0].summary(
+        0.5, metrics="roc_auc", confidence=request.test_level, columns="all"
+    )
     chance_tests = chance_tests.select(*keys, "above_chance").unique()
     return _join(case_rows.drop("above_chance"), chance_tests, keys).select(case_rows.columns)
 
@@ -157,11 +163,11 @@ def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
         "guarantee": goal.guarantee,
     }
     points: pl.DataFrame = request.table.operating_points(
-        request.eta, together=goal.is_joint, **arguments
+        request.eta, together=goal.is_joint, columns="all", **arguments
     )
     if not goal.is_joint or goal.guarantee is not None:  # the interval is of the promised threshold
         return points
-    points_of_targets = request.table.operating_points(request.eta, **arguments)
+    points_of_targets = request.table.operating_points(request.eta, columns="all", **arguments)
     return _add_binding_targets(points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps)))
 
 
@@ -184,7 +190,11 @@ def _collect_rates(
         maintain_order=True
     )
     rate_points: pl.DataFrame = request.table.operating_points(
-        request.eta, threshold=threshold_rows, metrics=_RATES, confidence=request.confidence
+        request.eta,
+        threshold=threshold_rows,
+        metrics=_RATES,
+        confidence=request.confidence,
+        columns="all",
     )
     return rate_points
 
@@ -279,7 +289,7 @@ def _rank_models(
     arguments |= target_arguments
     (table, eta), (low_column, high_column, _) = request.whole_table, UNCERTAIN_ETA_COLUMNS
     if low_column not in case_rows.columns or request.weighted_field is not None:
-        yield table.ranking(eta, **arguments)
+        yield table.ranking(eta, columns="all", **arguments)
         return
     eta_limits = case_rows.select(
         *group_columns, "eta", pl.col(low_column, high_column).fill_null(pl.col("eta"))
@@ -288,7 +298,7 @@ def _rank_models(
     least_eta = pl.max_horizontal(low_column, pl.col("eta") * 0.01)  # at 0 nothing differs
     for eta_end in (pl.col("eta"), least_eta, pl.col(high_column)):
         etas = eta_limits.select(*group_columns, eta_end.alias("eta"), estimate="eta")
-        yield table.ranking(etas, **arguments).with_columns(eta="estimate")
+        yield table.ranking(etas, columns="all", **arguments).with_columns(eta="estimate")
 
 
 def _add_leads_by_intervals(

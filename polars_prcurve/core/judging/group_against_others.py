@@ -54,7 +54,9 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
     eta, target_arguments = case_rows["eta"][0], goal.build_arguments()
     pooled_table = request.open_table(score_counts)(counts=_COUNTS)
     if target_arguments:
-        point = pooled_table.operating_points(eta, metrics=["precision"], **target_arguments)
+        point = pooled_table.operating_points(
+            eta, metrics=["precision"], columns="all", **target_arguments
+        )
         overall_value = point[goal.merit_column][0]
     else:
         overall_value = pooled_table.summary(eta, metrics=goal.merit_column)["value"][0]
@@ -103,7 +105,7 @@ def _find_gaps(
             side_of_row.alias(_SIDE)
         )
         stacked_table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
-        differences: pl.DataFrame = stacked_table.compare(**arguments, confidence=level)
+        differences: pl.DataFrame = stacked_table.compare(**arguments, confidence=level, columns="all")
         differences = differences.filter("significant")
         gap_of_cell |= dict(
             zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True)

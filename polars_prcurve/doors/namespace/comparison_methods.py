@@ -16,7 +16,7 @@ from polars_prcurve.core.binding.word_groups import (
 )
 from polars_prcurve.core.comparison.differences import build_compare_table
 from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
-from polars_prcurve.core.comparison.model_pairs import Adjust, Comparison
+from polars_prcurve.core.comparison.model_pairs import COMPARE_COLUMNS, Adjust, Comparison
 from polars_prcurve.core.comparison.ranking import build_ranking_table
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
@@ -34,6 +34,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta, check_eta
+from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         worst: bool = False,
         confidence: Confidence = 0.95,
         adjust: Adjust = None,
+        columns: ResultColumns = "short",
         **words: Unpack[OneTargetOfTable],
     ) -> F:
         """Differences between models, or between groups, with intervals and p-values.
@@ -173,7 +175,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
                 etas=question.eta.list_numbers("match="),
                 confidence=question.require_certainty().level,
             )
-            return self._finish(differences)
+            keys = [name for name in differences.collect_schema().names() if name not in COMPARE_COLUMNS]
+            return self._finish(choose_columns(differences, columns, "compare", keys))
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "models" if worst else adjust
         shared_examples = question.find_shared_examples(paired=paired)
@@ -182,6 +185,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         targets, certainty = read_one_target(table, **question.targets), question.require_certainty()
         comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
         query = build_compare_table(comparison, metrics, targets, worst=worst)
+        keys = list(table.group_columns)
+        query = choose_columns(query, columns, "compare", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
 
     def ranking(
@@ -191,6 +196,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metric: str | CurveMetric | PointMetric | None = None,
         confidence: Confidence = None,
         coarse: bool = False,
+        columns: ResultColumns = "short",
         **words: Unpack[OneTargetOfTable],
     ) -> F:
         """The order of models at every prevalence, and how sure the lead of the first is.
@@ -250,6 +256,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         if not table.counts_negatives:
             check_negatives([ranking_metric.metric])
         query = build_ranking_table(table, grid, ranking_metric, question.certainty, coarse=coarse)
+        keys = list(table.group_columns)
+        query = choose_columns(query, columns, "ranking", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
 
     def crossings(
@@ -357,6 +365,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         threshold: Any,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
+        columns: ResultColumns = "short",
         **words: Unpack[AlertWords],
     ) -> pl.DataFrame:
         """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
@@ -441,7 +450,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         )
         period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
-        return monitoring.build_monitor_table(period_cells, period_column, watch, reference_cells)
+        found = monitoring.build_monitor_table(period_cells, period_column, watch, reference_cells)
+        keys = [name for name in found.columns if name not in monitoring.MONITOR_COLUMNS]
+        return choose_columns(found.lazy(), columns, "monitor", keys).collect()
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""

@@ -39,6 +39,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta
+from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns, read_count_names
 from polars_prcurve.core.sweep.sweep_column_names import (
     UNLABELLED_COLUMNS,
 )
@@ -202,12 +203,13 @@ class CurveMethods(BoundTable[F], path="prc"):
         self,
         eta: Eta = None,
         *,
-        metrics: str | PointMetric | Sequence[str | PointMetric] = ("precision", "f1"),
+        metrics: str | PointMetric | Sequence[str | PointMetric] | None = None,
         guarantee: float | None = None,
         start: Any = None,
         together: bool = False,
         confidence: Confidence = None,
         long: bool = False,
+        columns: ResultColumns = "short",
         **words: Unpack[TargetsOfDesign],
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
@@ -315,7 +317,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> sure.select("threshold", "holds_from", "holds_to", "n_pos_needed").row(0)
         (138, 138, 172, 29.0)
         """
-        chosen_metrics = find_metrics(metrics, PointMetric)
+        default_metrics = ("recall", "precision") if columns == "short" else ("precision", "f1")
+        count_names, named_metrics = read_count_names(default_metrics if metrics is None else metrics)
+        chosen_metrics = find_metrics(named_metrics, PointMetric)
         promise_arguments: dict[str, Any] = {"guarantee": guarantee, "start": start}
         promise_arguments["together"] = read_flag("together=", together)
         question = self._ask(
@@ -340,6 +344,16 @@ class CurveMethods(BoundTable[F], path="prc"):
         query = build_points_table(
             table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism_rows
         )
+        alert_names = [] if per is None else ["alerts"]
+        value_names = [] if long else [metric.name for metric in chosen_metrics] + alert_names
+        query = choose_columns(
+            query,
+            columns,
+            "operating_points",
+            list(table.by),
+            carried_columns=grid.carried_columns,
+            shown_names=count_names + value_names,
+        )
         return self._finish(query, table, grid)
 
     def decision_curve(
@@ -349,6 +363,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         probabilities: Sequence[float] = PROBABILITIES,
         eta_train: float | None = None,
         confidence: Confidence = None,
+        columns: ResultColumns = "short",
         **words: Unpack[ExampleWords],
     ) -> F:
         """Net benefit at each risk at which a user would act, beside that of acting always.
@@ -400,7 +415,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             table = cast("ScoreTable", question.place_at_etas(table)[0])
         if bands is not None:
             table.require_example_counts()
-        return self._finish(build_decision_table(table, etas, probabilities, eta_train, bands))
+        query = build_decision_table(table, etas, probabilities, eta_train, bands)
+        return self._finish(choose_columns(query, columns, "decision_curve", list(table.by)))
 
     def summary(
         self,
@@ -410,6 +426,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         confidence: Confidence = None,
         smooth: Smooth = None,
         coarse: bool = False,
+        columns: ResultColumns = "short",
         **words: Unpack[DesignWords],
     ) -> F:
         """Average precision, or any metric of a whole curve, at every prevalence.
@@ -510,6 +527,9 @@ class CurveMethods(BoundTable[F], path="prc"):
             table.require_example_counts()
         query = build_summary_table(
             table, grid, chosen_metrics, certainty=certainty, smooth=smooth is not None, coarse=coarse
+        )
+        query = choose_columns(
+            query, columns, "summary", list(table.by), carried_columns=grid.carried_columns
         )
         return self._finish(query, table, grid)
 

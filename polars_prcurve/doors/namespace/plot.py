@@ -327,7 +327,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("ranking", words)
         etas = self._choose_etas(table_words) if eta is None else eta
         options = {"metric": metric, "confidence": confidence, "coarse": coarse}
-        ranked_rows = _collect(self._methods.ranking(etas, **options, **table_words))
+        ranked_rows = _collect(self._methods.ranking(etas, columns="all", **options, **table_words))
         pair_rows = None
         if confidence:
             pair_rows = self._compare_models(ranked_rows, etas, metric, confidence, table_words)
@@ -346,7 +346,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             named_metric = find_metric(metric)
             curve_metric = best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
         options: dict[str, Any] = {"confidence": confidence, "paired": is_paired, "adjust": "holm"}
-        return _collect(self._methods.compare(etas, metrics=curve_metric, **options, **table_words))
+        return _collect(
+            self._methods.compare(etas, metrics=curve_metric, columns="all", **options, **table_words)
+        )
 
     def live(
         self,
@@ -418,7 +420,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
                 "by": [model_column, *list_columns("by=", all_words.get("by"))],
                 "model": None,
             }
-        return _collect(self._methods.summary(etas, **options, **{**table_words, **group_words}))
+        return _collect(
+            self._methods.summary(etas, columns="all", **options, **{**table_words, **group_words})
+        )
 
     def _choose_etas(self, table_words: Any) -> list[float]:
         """Return prevalences from common ones down to where the negatives of the test end."""
@@ -474,7 +478,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
         options |= {"metrics": metrics, "confidence": confidence}
-        period_rows = self._methods.monitor(time, **options, **table_words)
+        period_rows = self._methods.monitor(time, columns="all", **options, **table_words)
         return draw(period_rows, confidence=confidence)
 
     def p3_curve(
@@ -492,7 +496,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
         options = {"metrics": ("precision",), "confidence": confidence}
-        target_points = _collect(self._methods.operating_points(etas, **options, **table_words))
+        target_points = _collect(
+            self._methods.operating_points(etas, columns="all", **options, **table_words)
+        )
         return draw(
             end_at_negatives(target_points) if eta is None else target_points, confidence=confidence
         )

@@ -1,0 +1,80 @@
+"""Which columns of a result `columns="short"` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+import polars as pl
+import polars.selectors as cs
+
+from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.metrics.segment_column_names import CELLS
+
+ResultColumns: TypeAlias = Literal["short", "all"]
+"""The argument columns=: those that fit a screen, or all."""
+_ENDS = ("", "_corrected", "_low", "_high")
+_LONG_COLUMNS = ("metric", "value", "corrected", "low", "high")  # of a table with a row for each value
+ALERT_NAMES = ("alerts", "true_alerts", "missed")
+COUNT_NAMES = (*CELLS, *ALERT_NAMES)
+"""What `metrics=` of operating points takes beside metrics: the counts of a row."""
+SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "summary": ("eta", "n_pos", "n_neg", "metric", "value", "low", "high", DOUBT),
+    "operating_points": (
+        *("eta", "criterion", "target", "threshold", "guarantee", "n_pos_needed", "n_neg_needed"),
+        *_LONG_COLUMNS,
+        DOUBT,
+    ),
+    "compare": (
+        *("eta", "metric", "model_a", "model_b", "difference", "low", "high"),
+        *("p_value", "p_adjusted", "significant", DOUBT),
+    ),
+    "ranking": (
+        *("eta", "model", "value", "rank", "behind", "behind_low", "behind_high"),
+        *("value_low", "value_high", "may_be_best", DOUBT),
+    ),
+    "decision_curve": (
+        *("eta", "threshold_probability", "threshold", "net_benefit", "treat_all"),
+        *("net_benefit_low", "net_benefit_high", DOUBT),
+    ),
+    "monitor": (
+        *("metric", "value", "overall", "overall_low", "overall_high"),
+        *("reference", "alarm", "since", DOUBT),
+    ),
+}
+"""The columns of a method that `columns="short"` shows, after those of groups and of an eta frame. Of
+operating points it also shows what `metrics=` names. Columns that some arguments alone add are in the
+list, too, such as `p_adjusted`."""
+
+
+def choose_columns(
+    query: pl.LazyFrame,
+    columns: ResultColumns,
+    method: str,
+    key_columns: Sequence[str],
+    *,
+    carried_columns: Sequence[str] = (),
+    shown_names: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return the result of a method with the columns that are asked for.
+
+    `key_columns` stand before those of the method, and `carried_columns` of an eta frame after eta;
+    `shown_names` are values, shown with what stands beside them.
+    """
+    if read_choice("columns=", columns, get_args(ResultColumns)) == "all":
+        return query
+    first_column, *other_columns = SHORT_COLUMNS[method]
+    *value_columns, last_column = other_columns
+    shown_columns = [f"{name}{end}" for name in shown_names for end in _ENDS]
+    ordered_columns = dict.fromkeys(
+        [*key_columns, first_column, *carried_columns, *value_columns, *shown_columns, last_column]
+    )
+    return query.select(cs.by_name(*ordered_columns, require_all=False))
+
+
+def read_count_names(metrics: object) -> tuple[list[str], list[object]]:
+    """Return the counts that `metrics=` of operating points names, and the metrics."""
+    listed_metrics = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+    count_names = [name for name in listed_metrics if isinstance(name, str) and name in COUNT_NAMES]
+    return count_names, [metric for metric in listed_metrics if metric not in count_names]

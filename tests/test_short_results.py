@@ -1,0 +1,97 @@
+"""`columns="short"`: results that fit a screen, whose columns depend on the arguments alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polars_prcurve import PrcError, eta_from_sample, metrics, prc
+from polars_prcurve.core.prevalence.result_columns import SHORT_COLUMNS
+
+RNG = np.random.default_rng(5)
+LABEL = RNG.random(600) < 0.3
+DF = pl.DataFrame({"label": LABEL, "a": RNG.normal(size=600) + LABEL, "b": RNG.normal(size=600) + LABEL})
+DF = DF.with_columns(risk=1 / (1 + (-pl.col("a")).exp()), week=pl.int_range(pl.len()) // 100)
+ONE, BOTH, RISK = {"score": "a"}, {"score": ["a", "b"]}, {"score": "risk"}
+POINTS = ("eta", "criterion", "target", "threshold")
+RATES = ("recall", "recall_low", "recall_high", "precision", "precision_low", "precision_high")
+CALLS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
+    ("summary", ONE, {}, ("eta", "n_pos", "n_neg", "metric", "value")),
+    ("summary", ONE, {"confidence": 0.95}, SHORT_COLUMNS["summary"]),
+    ("summary", ONE, {"coarse": True}, SHORT_COLUMNS["summary"][:-1]),
+    ("operating_points", ONE, {"recall": 0.5}, (*POINTS, "recall", "precision")),
+    ("operating_points", ONE, {"recall": 0.5, "confidence": 0.95}, (*POINTS, *RATES, "doubt")),
+    ("operating_points", ONE, {"recall": 0.5, "per": 100}, (*POINTS, "recall", "precision", "alerts")),
+    ("operating_points", ONE, {"recall": 0.5, "metrics": ["tp", "f1"]}, (*POINTS, "tp", "f1")),
+    (
+        "operating_points",
+        ONE,
+        {"recall": 0.5, "metrics": ("fpr", "missed"), "per": 9, "confidence": 0.95},
+        (*POINTS, "missed", "missed_low", "missed_high", "fpr", "fpr_low", "fpr_high")
+        + ("alerts", "alerts_low", "alerts_high", "doubt"),
+    ),
+    (
+        "operating_points",
+        ONE,
+        {"recall": 0.5, "guarantee": 0.95},
+        (*POINTS, "guarantee", "n_pos_needed", "n_neg_needed", "recall", "precision"),
+    ),
+    (
+        "operating_points",
+        ONE,
+        {"recall": 0.5, "long": True, "confidence": 0.95},
+        (*POINTS, "metric", "value", "low", "high", "doubt"),
+    ),
+    ("compare", BOTH, {}, tuple(name for name in SHORT_COLUMNS["compare"] if name != "p_adjusted")),
+    ("compare", BOTH, {"adjust": "holm"}, SHORT_COLUMNS["compare"]),
+    ("ranking", BOTH, {}, ("eta", "model", "value", "rank")),
+    (
+        "ranking",
+        BOTH,
+        {"confidence": 0.95},
+        ("eta", "model", "value", "rank", "behind", "behind_low", "behind_high", "may_be_best", "doubt"),
+    ),
+    ("decision_curve", RISK, {}, SHORT_COLUMNS["decision_curve"][:5]),
+    ("decision_curve", RISK, {"confidence": 0.95}, SHORT_COLUMNS["decision_curve"]),
+]
+
+
+@pytest.mark.parametrize(("method", "words", "options", "expected"), CALLS)
+def test_short_columns_are_those_of_the_list(
+    method: str, words: dict[str, Any], options: dict[str, Any], expected: tuple[str, ...]
+) -> None:
+    eager, lazy = (getattr(prc(frame, **words), method)(**options) for frame in (DF, DF.lazy()))
+    assert tuple(eager.columns) == expected
+    assert tuple(lazy.collect_schema().names()) == expected
+    every = getattr(prc(DF, **words), method)(**options, columns="all")
+    assert set(expected) <= set(every.columns)
+    empty = getattr(prc(DF.head(0), **words), method)(**options)
+    assert empty.columns == eager.columns
+    if not {"per", "guarantee"} & {*options}:
+        assert len([name for name in expected if name != "model"]) <= (11 if "doubt" in expected else 7)
+
+
+def test_short_results_keep_groups_and_what_an_eta_frame_carries() -> None:
+    frame = eta_from_sample(3, 200).with_columns(note=pl.lit("here"))
+    found = DF.with_columns(g=pl.lit(1)).prc(**ONE, by="g").summary(frame, confidence=0.95)
+    assert found.columns[:6] == ["g", "eta", "eta_low", "eta_high", "eta_confidence", "note"]
+    assert found.columns[6:] == [*SHORT_COLUMNS["summary"][1:]]
+
+
+def test_monitor_shows_what_decides() -> None:
+    found = DF.prc(**ONE).monitor("week", metrics="recall", reference=0.5, threshold=0.0)
+    assert found.columns == ["week", *SHORT_COLUMNS["monitor"]]
+    assert found["doubt"].null_count() == found.height
+
+
+def test_other_words_are_refused() -> None:
+    with pytest.raises(PrcError, match=r'columns= is "short" or "all"; got \'long\''):
+        DF.prc(**ONE).summary(columns="long")  # type: ignore[call-overload]
+
+
+def test_a_metric_keeps_its_name_among_counts() -> None:
+    found = DF.prc(**ONE).operating_points(recall=0.5, metrics=[metrics.f1, "tn"])
+    assert found.columns == [*POINTS, "tn", "f1"]
