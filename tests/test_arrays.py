@@ -127,11 +127,11 @@ def assert_equal_summaries(table: Table, asked: list[CurveMetric]) -> None:
     """Raise unless metrics of the points equal the summary of the table and that of the rates."""
     points = points_of(table)
     one_class = np.isnan(points.recall).any() or np.isnan(points.fpr).any()
-    summary = prc(table.frame).summary(ETAS, metrics=asked, **table.package)
+    summary = prc(table.frame).summary(ETAS, metrics=asked, columns="all", **table.package)
     rates = pl.DataFrame({"tpr": points.recall, "fpr": points.fpr})
     by_rates = None
     if not one_class and len(rates) > 0:
-        by_rates = rates.prc.summary(ETAS, metrics=asked, rates=("tpr", "fpr"))
+        by_rates = rates.prc.summary(ETAS, metrics=asked, rates=("tpr", "fpr"), columns="all")
     for metric in asked:
         found = metric(points.recall, points.fpr, ETAS)
         assert isinstance(found, np.ndarray)
@@ -226,7 +226,10 @@ def test_a_metric_of_your_own_is_a_function_of_arrays() -> None:
     best = metrics.best(metrics.point("cost", cost, direction="minimize"))
     frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": [1, 0, 1, 0]})
     points = roc_points(frame["label"], frame["score"])
-    assert best(points.recall, points.fpr, 0.2) == frame.prc.summary(0.2, metrics=best)["value"].item()
+    assert (
+        best(points.recall, points.fpr, 0.2)
+        == frame.prc.summary(0.2, metrics=best, columns="all")["value"].item()
+    )
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,12 @@ def test_binding_finds_mistakes_and_collects_nothing(frame: Any) -> None:
 
 def test_a_lazy_frame_stays_lazy_and_an_expression_is_not_bound() -> None:
     bound = LAZY.prc(by="day")(weight="w")
-    queries = [bound.counts(), bound.summary(0.1), bound.ranking(0.1, by=None), prc(bound).curve(0.1)]
+    queries = [
+        bound.counts(),
+        bound.summary(0.1, columns="all"),
+        bound.ranking(0.1, by=None, columns="all"),
+        prc(bound).curve(0.1),
+    ]
     assert all(isinstance(query, pl.LazyFrame) for query in queries)
     for wrong in (pl.col("score").prc, lambda **words: prc(pl.col("score"), **words)):
         with pytest.raises(PrcError, match="no table to bind"):
@@ -181,15 +186,15 @@ def test_a_lazy_frame_stays_lazy_and_an_expression_is_not_bound() -> None:
 def test_a_bound_table_is_a_snapshot_that_pickles_without_counts() -> None:
     df = DF.clone()
     bound = df.prc(by="day")
-    before = bound.summary(0.1)
+    before = bound.summary(0.1, columns="all")
     df.extend(DF)
     df[0, "score"] = 100
-    assert_same(bound.summary(0.1), before)
+    assert_same(bound.summary(0.1, columns="all"), before)
     assert_same(bound.counts(), DF.prc.counts(by="day"))
     for again in (pickle.loads(pickle.dumps(bound)), copy.copy(bound), copy.deepcopy(bound)):
         assert len(again._tables) == 0
         assert repr(again) == repr(bound)
-        assert_same(again.summary(0.1), before)
+        assert_same(again.summary(0.1, columns="all"), before)
 
 
 def test_a_table_bound_without_words_keeps_what_it_counted() -> None:
@@ -216,7 +221,7 @@ def test_what_is_kept_is_of_these_very_words(kind: str) -> None:
     bound = pl.DataFrame({"g": [1, 1], "score": [0.9, 0.1], "label": [1, 0]}).prc(by="g")
     for n in range(20):
         below = make[kind]({"g": [1, *range(2, 40)], "n_pos": [0] * 38 + [n], "n_neg": [n] + [0] * 38})
-        found = bound.summary(metrics="average_precision", below=below)
+        found = bound.summary(metrics="average_precision", below=below, columns="all")
         assert found["n_neg"][0] == n + 1
         assert found["n_pos"].sum() == n + 1
 
@@ -244,7 +249,7 @@ def test_a_group_may_not_have_the_name_of_a_column_that_a_stage_adds(name: str) 
     df = pl.DataFrame({name: ["x"] * 4, "label": [1, 0, 1, 0], "p": [4, 3, 2, 1], "q": [3, 4, 1, 2]})
     target = {"recall": 0.5, "metric": "precision"} if name == "tp" else {}
     with pytest.raises(PrcError, match=f"by= holds a column '{name}', and the result has"):
-        df.prc(by=name, score=["p", "q"]).ranking(0.1, **target)
+        df.prc(by=name, score=["p", "q"]).ranking(0.1, columns="all", **target)
 
 
 def test_intervals_are_values() -> None:

@@ -167,7 +167,9 @@ def test_areas_are_those_of_brute_force() -> None:
         for wide in (False, True)
     ]
     grid = [1e-6, 1e-3, 0.1, 0.5, 0.999]
-    found = model_table(models).prc.summary(grid, metrics=AREAS, smooth="binormal", **COUNTS)
+    found = model_table(models).prc.summary(
+        grid, metrics=AREAS, smooth="binormal", columns="all", **COUNTS
+    )
     fits = model_table(models).prc.binormal(**COUNTS).select(FIT).rows()
     for (number, eta), rows in found.group_by("g", "eta"):
         expected = brute_area(fits[number], eta)
@@ -190,7 +192,7 @@ def test_areas_are_those_of_brute_force() -> None:
 def test_areas_of_very_unequal_spreads(model: Model, eta: float, expected: float) -> None:
     """Of quadrature with 30 digits."""
     found = model_table([model]).prc.summary(
-        eta, metrics="average_precision", smooth="binormal", **COUNTS
+        eta, metrics="average_precision", smooth="binormal", columns="all", **COUNTS
     )
     assert math.isclose(found["value"].item(), expected, rel_tol=1e-14)
 
@@ -199,8 +201,10 @@ def test_areas_of_very_unequal_spreads(model: Model, eta: float, expected: float
 @given(tables(weights=MODERATE, scores=[pl.Float64(), pl.Int8(), pl.Boolean()]), etas)
 def test_summary(table: Table, eta: list[float | None]) -> None:
     asked = [*AREAS, *TRANSFORMS, "roc_auc", metrics.precision_at_recall(0.3)]
-    found = prc(table.frame).summary(eta, metrics=asked, smooth="binormal", **table.package)
-    plain = prc(table.frame).summary(eta, metrics=asked, **table.package)
+    found = prc(table.frame).summary(
+        eta, metrics=asked, smooth="binormal", columns="all", **table.package
+    )
+    plain = prc(table.frame).summary(eta, metrics=asked, columns="all", **table.package)
     assert_same(found.drop("value"), plain.drop("value"))
     assert found["value"].is_nan().sum() == 0
     fits = prc(table.frame).binormal(**table.package)
@@ -247,7 +251,7 @@ def test_means_over_prevalence_agree(prior: Any) -> None:
         metrics.integrated("average_precision", 0.001, 0.5, prior),
         metrics.integrated("pr_auc", 0.001, 0.5, prior),
     ]
-    found = model_table(models).prc.summary(metrics=asked, smooth="binormal", **COUNTS)
+    found = model_table(models).prc.summary(metrics=asked, smooth="binormal", columns="all", **COUNTS)
     for _, rows in found.group_by("g"):
         assert rows["value"].max() == pytest.approx(rows["value"].min(), abs=1e-12)
     if prior == "uniform":
@@ -259,7 +263,9 @@ def test_means_over_prevalence_agree(prior: Any) -> None:
 
 def test_at_prevalence_0_and_1() -> None:
     models = [(2.0, 1.0, 0.0, 1.0), (100.0, 1.0, 0.0, 1.0)]
-    found = model_table(models).prc.summary([0.0, 1.0], metrics=AREAS, smooth="binormal", **COUNTS)
+    found = model_table(models).prc.summary(
+        [0.0, 1.0], metrics=AREAS, smooth="binormal", columns="all", **COUNTS
+    )
     assert found["value"].to_list() == [0.0] * 5 + [1.0] * 5 + [0.0] * 5 + [1.0] * 5
 
 
@@ -270,7 +276,9 @@ def test_metrics_without_a_model_are_refused() -> None:
 
 def test_another_name_of_a_metric() -> None:
     asked = [metrics.average_precision.alias("ap"), metrics.roc_auc.alias("auc")]
-    found = model_table([(1.0, 1.0, 0.0, 1.0)]).prc.summary(metrics=asked, smooth="binormal", **COUNTS)
+    found = model_table([(1.0, 1.0, 0.0, 1.0)]).prc.summary(
+        metrics=asked, smooth="binormal", columns="all", **COUNTS
+    )
     assert found["metric"].to_list() == ["ap", "auc"]
 
 
@@ -326,7 +334,9 @@ def test_the_area_under_the_curve_is_the_area() -> None:
     df = model_table([(1.0, 2.0, 0.0, 1.0)])
     at = np.linspace(-12.0, 20.0, 20_001).tolist()
     curve = df.prc.curve(0.1, smooth="binormal", thresholds=at, **COUNTS)
-    area = df.prc.summary(0.1, metrics="average_precision", smooth="binormal", **COUNTS)["value"].item()
+    area = df.prc.summary(0.1, metrics="average_precision", smooth="binormal", columns="all", **COUNTS)[
+        "value"
+    ].item()
     assert trapezoid(curve["precision"], curve["recall"]) == pytest.approx(area, abs=1e-6)
 
 
@@ -338,7 +348,7 @@ def test_means_over_prevalences_of_classes_far_apart(apart: float, prior: str) -
     df = pl.DataFrame({"score": scores, "label": [0, 0, 0, 1, 1, 1]})
     low = 0.0 if prior == "uniform" else 1e-4
     asked = [metrics.integrated_average_precision(low, 0.5, prior), "average_precision"]
-    mean, at_half = df.prc.summary(0.5, metrics=asked, smooth="binormal")["value"]
+    mean, at_half = df.prc.summary(0.5, metrics=asked, smooth="binormal", columns="all")["value"]
     assert 0.5 < mean <= at_half <= 1
     if apart >= 30:
         assert mean == pytest.approx(1, abs=1e-3)

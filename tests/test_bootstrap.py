@@ -16,7 +16,9 @@ def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:
     """They need a DataFrame, and have no query in `test_plans`."""
     frame = two_scores()
     options = {"weight": "weight", **BOOTSTRAP}
-    assert frame.prc.summary(0.1, **options).equals(frame.reverse().prc.summary(0.1, **options))
+    assert frame.prc.summary(0.1, columns="all", **options).equals(
+        frame.reverse().prc.summary(0.1, columns="all", **options)
+    )
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-310])
@@ -25,10 +27,10 @@ def test_weights_of_any_size_tell_the_same(unit: float) -> None:
     options = {"weight": "weight", "metrics": "roc_auc", **BOOTSTRAP}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = frame.with_columns(weight=unit).prc.summary(0.5, **options)
+        found = frame.with_columns(weight=unit).prc.summary(0.5, columns="all", **options)
     assert (
         found["doubt"].is_null().to_list()
-        == frame.prc.summary(0.5, **options)["doubt"].is_null().to_list()
+        == frame.prc.summary(0.5, columns="all", **options)["doubt"].is_null().to_list()
         == [True]
     )
 
@@ -44,7 +46,9 @@ def test_intervals_hold_the_estimate() -> None:
         }
     )
     half = intervals(0.5, method="bootstrap", resamples=50, seed=1)
-    found = frame.prc.summary(0.1, by="group", metrics="average_precision", confidence=half)
+    found = frame.prc.summary(
+        0.1, by="group", metrics="average_precision", confidence=half, columns="all"
+    )
     assert found.filter(
         (pl.col("low") > pl.col("value")) | (pl.col("high") < pl.col("value"))
     ).is_empty()
@@ -59,6 +63,10 @@ def test_an_fpr_that_few_negatives_reach_is_not_reliable() -> None:
         found = df.prc.summary(
             metrics=metrics.recall_at_fpr(fpr),
             confidence=intervals(0.9, method="bootstrap", resamples=50, seed=1),
+            columns="all",
         )
         assert found["doubt"].is_null().to_list() == [reliable]
-        assert found["value"].item() == df.prc.operating_points(0.1, fpr=fpr)["recall"].item()
+        assert (
+            found["value"].item()
+            == df.prc.operating_points(0.1, fpr=fpr, columns="all")["recall"].item()
+        )

@@ -164,7 +164,7 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
                 "([rows, eta]) => rows.map(row => evaluate(row, eta))", [rows, eta]
             )
             points = WIDE.prc(score=model["name"]).operating_points(
-                eta, threshold=[row[0] for row in rows], confidence=0.95, per=data["per"]
+                eta, threshold=[row[0] for row in rows], confidence=0.95, per=data["per"], columns="all"
             )
             by_threshold = {
                 float(f"{row['threshold']:.9g}"): row for row in points.iter_rows(named=True)
@@ -203,7 +203,7 @@ def test_a_reader_picks_a_group_and_the_address_holds_it(
     page.select_option("#group", "1")
     said = page.inner_text("#say").replace("\u00a0", " ")
     model = page.locator("#models button[aria-pressed=true]").inner_text()
-    found = table.operating_points(0.01, recall=0.5).filter(site="<b>2", model=model)
+    found = table.operating_points(0.01, recall=0.5, columns="all").filter(site="<b>2", model=model)
     right = 100 * found["precision"].item()
     assert f"{right:.2g} of 100 alerts are right" in said
     assert "in <b>2 where 1 in 100 is positive" in said
@@ -252,7 +252,7 @@ def test_a_page_says_where_few_false_alerts_were_seen(browser: Any, tmp_path: Pa
     watched = watch(browser, table.decide(0.01, recall=0.5).page(tmp_path / "page.html"), width)
     page, seen = watched.page, set()
     rows = page.evaluate("data.groups[0].models[0].rows")
-    points = table.operating_points(0.01, threshold=[row[0] for row in rows])
+    points = table.operating_points(0.01, threshold=[row[0] for row in rows], columns="all")
     false = dict(points.select(pl.col("threshold").round(6), "fp").iter_rows())
     for number in range(0, len(rows), 4):
         page.evaluate(f"state.row = {number}; draw()")
@@ -312,7 +312,9 @@ def test_words_of_a_table_are_whole(browser: Any, tmp_path: Path, width: int) ->
 
 
 def test_parts_of_ones_own_on_paper(browser: Any, tmp_path: Path) -> None:
-    points = DF.prc.operating_points(0.01, by="model", recall=[0.5, 0.8], per=1_000_000, confidence=0.95)
+    points = DF.prc.operating_points(
+        0.01, by="model", recall=[0.5, 0.8], per=1_000_000, confidence=0.95, columns="all"
+    )
     parts = [Table(points, "All columns"), Table(points[["model", "recall", "alerts"]]), chart_of_two()]
     path = DF.prc.report(tmp_path / "own.html", parts=parts)
     page = browser.new_page(viewport={"width": 1000, "height": 800})

@@ -45,19 +45,41 @@ QUERIES: dict[str, Callable[..., Any]] = {
         0.1, by="g", confidence=intervals(0.9, method="rectangle"), long=True, **k
     ),
     "points": lambda p, **k: p.operating_points(
-        ETAS, by="g", threshold=[0.5, 1.7], recall=0.8, fpr=0.1, precision=0.3, maximize="f1", **k
+        ETAS,
+        by="g",
+        threshold=[0.5, 1.7],
+        recall=0.8,
+        fpr=0.1,
+        precision=0.3,
+        maximize="f1",
+        columns="all",
+        **k,
     ),
     "sure points": lambda p, **k: p.operating_points(
-        ETAS, by="g", threshold=[0.5, 1.7], confidence=intervals(0.9, rate="clopper_pearson"), **k
+        ETAS,
+        by="g",
+        threshold=[0.5, 1.7],
+        confidence=intervals(0.9, rate="clopper_pearson"),
+        columns="all",
+        **k,
     ),
     "points sure at once": lambda p, **k: p.operating_points(
-        0.1, by="g", recall=0.8, alerts=5, per=100, confidence=intervals(0.9, simultaneous=True), **k
+        0.1,
+        by="g",
+        recall=0.8,
+        alerts=5,
+        per=100,
+        confidence=intervals(0.9, simultaneous=True),
+        columns="all",
+        **k,
     ),
-    "summary": lambda p, **k: p.summary(ETAS, by="g", metrics=ALL_CURVE_METRICS, **k),
+    "summary": lambda p, **k: p.summary(ETAS, by="g", metrics=ALL_CURVE_METRICS, columns="all", **k),
     "sure summary": lambda p, **k: p.summary(
-        ETAS, by="g", metrics=["average_precision", "roc_auc"], confidence=0.95, **k
+        ETAS, by="g", metrics=["average_precision", "roc_auc"], confidence=0.95, columns="all", **k
     ),
-    "ranking": lambda p, **k: p.ranking(ETAS[1:], model="g", metric="average_precision", **k),
+    "ranking": lambda p, **k: p.ranking(
+        ETAS[1:], model="g", metric="average_precision", columns="all", **k
+    ),
     "crossings": lambda p, **k: p.crossings(model="g", metric="pr_auc", **k),
     "leaders": lambda p, **k: p.crossings(model="g", metric="pr_auc", **k, leaders=True),
     "dominance": lambda p, **k: p.crossings(model="g", **k, of="roc", leaders=True),
@@ -69,7 +91,7 @@ QUERIES: dict[str, Callable[..., Any]] = {
 
 AT_TARGETS: dict[str, Callable[..., Any]] = {
     name: lambda p, at=confidence, **k: p.operating_points(
-        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=at, **k
+        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=at, columns="all", **k
     )
     for name, confidence in (
         ("points at targets", 0.9),
@@ -96,8 +118,8 @@ def test_cells_of_any_table(table: Table, eta: float | None) -> None:
     found = prc(sweep).curve(eta, by=table.by or None, **asked, **OWN)
     assert_frame_equal(found, expected, check_exact=True)
     one = {"metrics": ["average_precision", "pr_auc", "roc_auc", "auprg"]}
-    expected = prc(table.frame).summary(eta, **one, **table.package)
-    found = prc(sweep).summary(eta, by=table.by or None, **one, **OWN)
+    expected = prc(table.frame).summary(eta, columns="all", **one, **table.package)
+    found = prc(sweep).summary(eta, by=table.by or None, columns="all", **one, **OWN)
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-14)
 
 
@@ -167,8 +189,12 @@ def test_a_paper_of_unknown_sizes_has_values_and_no_intervals(name: str, missing
         "curve": lambda p, **k: p.curve(0.01, by="paper", metrics=["precision", "fpr", "npv"], **k),
         "beta": lambda p, **k: p.curve(0.01, by="paper", **k | {"confidence": BETA}),
         "simultaneous": lambda p, **k: p.curve(0.01, by="paper", **k | {"confidence": AT_ONCE_90}),
-        "points": lambda p, **k: p.operating_points(0.01, by="paper", recall=0.8, per=100, **k),
-        "summary": lambda p, **k: p.summary(0.01, by="paper", metrics=ALL_CURVE_METRICS, **k),
+        "points": lambda p, **k: p.operating_points(
+            0.01, by="paper", recall=0.8, per=100, columns="all", **k
+        ),
+        "summary": lambda p, **k: p.summary(
+            0.01, by="paper", metrics=ALL_CURVE_METRICS, columns="all", **k
+        ),
         "resolution": lambda p, **k: p.sample_size(by="paper", recall=0.8, **k, solve_for="eta"),
     }
     how: dict[str, Any] = {"confidence": 0.9, "missing": missing, **PUBLISHED}
@@ -194,7 +220,7 @@ def test_no_paper_leaves_a_ranking_because_its_sizes_are_unknown() -> None:
     for missing in ("raise", "drop"):
         how: dict[str, Any] = {"model": "paper", "missing": missing}
         for call in (
-            lambda p, **k: p.ranking(0.001, **k),
+            lambda p, **k: p.ranking(0.001, columns="all", **k),
             lambda p, **k: p.crossings(**k, leaders=True),
             lambda p, **k: p.crossings(metric="precision", recall=0.5, **k, leaders=True),
             lambda p, **k: p.crossings(**k),
@@ -218,10 +244,12 @@ def test_one_class_of_unknown_size() -> None:
         == (2,) * 5
     )
     perfect = pl.DataFrame({"tpr": [1.0], "fpr": [0.0], "ill": [50], "well": [None]})
-    summary = perfect.prc.summary(0.01, metrics=["roc_auc"], confidence=0.9, **PUBLISHED)
+    summary = perfect.prc.summary(0.01, metrics=["roc_auc"], confidence=0.9, columns="all", **PUBLISHED)
     assert summary.select("value", "low", "high").row(0) == (1.0, None, None)
     no_positives = PAPERS.with_columns(pl.col("ill").fill_null(0))
-    _, found = split_unknown(no_positives.prc.summary(0.1, by="paper", **PUBLISHED), "paper")
+    _, found = split_unknown(
+        no_positives.prc.summary(0.1, by="paper", columns="all", **PUBLISHED), "paper"
+    )
     assert found["value"].to_list() == [None, None]
     assert found["n_pos"].to_list() == [0, 0]
 
@@ -233,9 +261,9 @@ def test_papers_of_unknown_sizes_have_no_prevalence_of_their_own() -> None:
     words = r"sizes= are null in 1 group\(s\), which have no prevalence of their own"
     for call in (
         lambda p: p.curve(by="paper", **PUBLISHED),
-        lambda p: p.summary([0.1, None], by="paper", **PUBLISHED),
-        lambda p: p.operating_points(by="paper", recall=0.5, **PUBLISHED),
-        lambda p: p.summary(etas.with_columns(eta=None), by="paper", **PUBLISHED),
+        lambda p: p.summary([0.1, None], by="paper", columns="all", **PUBLISHED),
+        lambda p: p.operating_points(by="paper", recall=0.5, columns="all", **PUBLISHED),
+        lambda p: p.summary(etas.with_columns(eta=None), by="paper", columns="all", **PUBLISHED),
     ):
         with pytest.raises(PrcError, match=words):
             call(PAPERS.prc)
@@ -272,12 +300,12 @@ def test_tables_of_two_by_two_are_compared_as_their_counts_are(asked: dict[str, 
     counts = pl.concat(
         TWO_BY_TWO.select(m, score=pl.lit(score), n_pos=pos, n_neg=neg) for m, score, pos, neg in rows
     )
-    expected = counts.prc.compare(threshold=1, counts=("n_pos", "n_neg"), **how)
-    assert_frame_equal(TWO_BY_TWO.prc.compare(cells=CELLS, **how), expected)
+    expected = counts.prc.compare(threshold=1, counts=("n_pos", "n_neg"), columns="all", **how)
+    assert_frame_equal(TWO_BY_TWO.prc.compare(cells=CELLS, columns="all", **how), expected)
     n_pos, n_neg = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
     rates = TWO_BY_TWO.select("m", n_pos, n_neg, tpr=pl.col("tp") / n_pos, fpr=pl.col("fp") / n_neg)
     rates = rates.rename({"tp": "P", "fp": "N"})
-    found = rates.prc.compare(rates=("tpr", "fpr"), sizes=("P", "N"), **how)
+    found = rates.prc.compare(rates=("tpr", "fpr"), sizes=("P", "N"), columns="all", **how)
     assert_frame_equal(found, expected)
     both = pl.concat([TWO_BY_TWO.with_columns(t=1), TWO_BY_TWO.with_columns(t=0, tp="fn", fn="tp")])
     listed = both.filter((pl.col("t") == 1) | (pl.col("m") == "reader"))
@@ -285,7 +313,9 @@ def test_tables_of_two_by_two_are_compared_as_their_counts_are(asked: dict[str, 
         pl.when(t=1).then(c).otherwise(pl.lit(total)).alias(c)
         for c, total in (("tp", 100), ("fn", 0), ("fp", 1000), ("tn", 0))
     )
-    assert_frame_equal(listed.prc.compare(threshold=1, cells=CELLS, score="t", **how), expected)
+    assert_frame_equal(
+        listed.prc.compare(threshold=1, cells=CELLS, score="t", columns="all", **how), expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -301,7 +331,7 @@ def test_points_that_are_not_compared(asked: dict[str, Any], words: str) -> None
     table = TWO_BY_TWO.with_columns(tpr=0.5, fpr=0.1)
     how: dict[str, Any] = {"eta": 0.1, "model": "m", "paired": False, "cells": CELLS}
     with pytest.raises(PrcError, match=words):
-        table.prc.compare(**how | asked)
+        table.prc.compare(columns="all", **how | asked)
 
 
 def test_a_model_of_several_points_is_compared_at_none() -> None:
@@ -309,9 +339,9 @@ def test_a_model_of_several_points_is_compared_at_none() -> None:
     how: dict[str, Any] = {"eta": 0.1, "model": "m", "paired": False, "cells": CELLS}
     words = "points are compared one by one, and 1 model"
     with pytest.raises(PrcError, match=words):
-        several.prc.compare(**how)
+        several.prc.compare(columns="all", **how)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
-        several.lazy().prc.compare(**how).collect()
+        several.lazy().prc.compare(columns="all", **how).collect()
 
 
 def test_points_at_the_ends_stay_rows() -> None:
@@ -327,9 +357,9 @@ def test_a_class_without_examples_is_null() -> None:
     table = pl.DataFrame({"g": ["p", "n"], "tp": [2, 0], "fp": [0, 1], "fn": [1, 0], "tn": [0, 2]})
     found = table.prc.sweep(by="g", cells=CELLS)
     assert found.select("g", "recall", "fpr").rows() == [("n", None, 1 / 3), ("p", 2 / 3, None)]
-    summary = table.prc.summary(0.1, by="g", cells=CELLS, confidence=0.9)
+    summary = table.prc.summary(0.1, by="g", cells=CELLS, confidence=0.9, columns="all")
     assert summary["value"].to_list() == [None, None]
-    assert table.head(0).prc.summary(0.1, by="g", cells=CELLS).height == 0
+    assert table.head(0).prc.summary(0.1, by="g", cells=CELLS, columns="all").height == 0
 
 
 def test_a_model_without_a_class_has_no_curve() -> None:
@@ -343,7 +373,7 @@ def test_a_model_without_a_class_has_no_curve() -> None:
 
 
 def test_only_listed_thresholds_are_known() -> None:
-    found = CUMULATIVE.prc.operating_points(0.1, by="g", threshold=[0.5, 0.55, 99], **OWN)
+    found = CUMULATIVE.prc.operating_points(0.1, by="g", threshold=[0.5, 0.55, 99], columns="all", **OWN)
     known = found.filter(pl.col("threshold").is_not_null())
     assert known["target"].unique().to_list() == [0.5]
     unknown = found.filter(pl.col("threshold").is_null())
@@ -357,10 +387,12 @@ def test_whole_floats_are_counts() -> None:
 
 
 def test_the_default_metric_is_that_of_points() -> None:
-    found = CUMULATIVE.prc.summary(0.1, by="g", **OWN)
+    found = CUMULATIVE.prc.summary(0.1, by="g", columns="all", **OWN)
     assert found["metric"].unique().sort().to_list() == ["pr_auc", "roc_auc"]
-    ranked = CUMULATIVE.prc.ranking(0.1, model="g", **OWN)
-    assert_frame_equal(ranked, CUMULATIVE.prc.ranking(0.1, model="g", metric="pr_auc", **OWN))
+    ranked = CUMULATIVE.prc.ranking(0.1, model="g", columns="all", **OWN)
+    assert_frame_equal(
+        ranked, CUMULATIVE.prc.ranking(0.1, model="g", metric="pr_auc", columns="all", **OWN)
+    )
 
 
 # What is refused ------------------------------------------------------------------------------
@@ -386,25 +418,27 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "size below 0": (lambda p: p.sweep(rates=RATES, sizes=(1, -2)), "whole number, at least 0; got -2"),
     "score": (lambda p: p.sweep(cells=CELLS, score="treshold"), "did you mean 'threshold'"),
     "no score": (
-        lambda p: p.operating_points(0.1, cells=CELLS, threshold=0.5),
+        lambda p: p.operating_points(0.1, cells=CELLS, threshold=0.5, columns="all"),
         "the table of cells= names no thresholds: pass score=",
     ),
     "thresholds": (lambda p: p.sweep(**OWN, thresholds=[0.5]), "cells= has no thresholds to look up"),
     "frame": (
-        lambda p: p.operating_points(0.1, **OWN, threshold=pl.DataFrame({"threshold": [0.5]})),
+        lambda p: p.operating_points(
+            0.1, columns="all", **OWN, threshold=pl.DataFrame({"threshold": [0.5]})
+        ),
         "pass threshold= as numbers",
     ),
     "bootstrap": (
-        lambda p: p.summary(0.1, **OWN, confidence=BOOTSTRAP),
+        lambda p: p.summary(0.1, columns="all", **OWN, confidence=BOOTSTRAP),
         'method="bootstrap" draws examples',
     ),
     "optimism": (
-        lambda p: p.operating_points(0.1, **OWN, maximize="f1", confidence=BOOTSTRAP),
+        lambda p: p.operating_points(0.1, columns="all", **OWN, maximize="f1", confidence=BOOTSTRAP),
         'method="bootstrap" draws examples',
     ),
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),
     "sure ranking": (
-        lambda p: p.ranking(0.1, model="g", **OWN, confidence=0.9),
+        lambda p: p.ranking(0.1, model="g", columns="all", **OWN, confidence=0.9),
         "cells= holds points, and confidence= compares models .*pass coarse=True in its place",
     ),
     "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "or pass sizes="),
@@ -456,7 +490,7 @@ def test_what_fails_at_the_call(case: str) -> None:
 @pytest.mark.parametrize("case", LATE)
 def test_what_fails_when_the_query_runs(case: str) -> None:
     table, how, words = LATE[case]
-    for call in (lambda p: p.curve(0.1, **how), lambda p: p.summary(0.1, **how)):
+    for call in (lambda p: p.curve(0.1, **how), lambda p: p.summary(0.1, columns="all", **how)):
         with pytest.raises(PrcError, match=words):
             call(prc(table))
         with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
@@ -473,9 +507,9 @@ def test_intervals_of_areas_are_those_of_scores_in_classes() -> None:
         "metrics": ["average_precision", "roc_auc", "pr_auc"],
         "confidence": 0.95,
     }
-    expected = coarse.prc.summary(ETAS, score="step", **asked)
+    expected = coarse.prc.summary(ETAS, score="step", columns="all", **asked)
     assert expected["standard_error"].is_not_null().any()
-    found = few.prc.summary(ETAS, **asked, **OWN)
+    found = few.prc.summary(ETAS, columns="all", **asked, **OWN)
     assert_frame_equal(found.drop("doubt"), expected.drop("doubt"), rel_tol=1e-11, abs_tol=1e-13)
     # What lies between the points may be anything, and scores in classes are what they are.
     assert (found["doubt"].is_null() <= expected["doubt"].is_null()).all()
@@ -498,5 +532,5 @@ def test_the_table_of_scikit_learn() -> None:
 def test_points_that_a_tool_leaves_out_cost_area_alone() -> None:
     few = DF.prc.sweep(thresholds=5)
     asked = ["average_precision", "roc_auc", metrics.pr_auc_hull]
-    found = few.prc.summary(0.01, metrics=asked, **OWN)["value"]
-    assert (found <= DF.prc.summary(0.01, metrics=asked)["value"] + 1e-12).all()
+    found = few.prc.summary(0.01, metrics=asked, columns="all", **OWN)["value"]
+    assert (found <= DF.prc.summary(0.01, metrics=asked, columns="all")["value"] + 1e-12).all()

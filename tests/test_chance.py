@@ -116,7 +116,7 @@ def test_either_test_decides_with_half_of_the_error() -> None:
     rows = pl.concat(df.with_columns(set=pl.lit(number)) for number, df in enumerate(sets))
     seen: set[bool] = set()
     for level in (0.8, 0.95, 0.999):
-        found = rows.prc.summary(by="set", confidence=level)["above_chance"].to_list()
+        found = rows.prc.summary(by="set", confidence=level, columns="all")["above_chance"].to_list()
         expected = (deviates >= stats.norm.isf((1 - level) / 2)).tolist()
         assert found == [above for above in expected for _ in range(2)]
         seen.update(expected)
@@ -136,10 +136,12 @@ def test_coins_are_seldom_above_chance(step: float | None) -> None:
             "score": score if step is None else np.round(score / step),
         }
     )
-    found = df.prc.summary(metrics="roc_auc", by="set", confidence=0.95)["above_chance"]
+    found = df.prc.summary(metrics="roc_auc", by="set", confidence=0.95, columns="all")["above_chance"]
     assert 0.02 <= found.mean() <= 0.065
     useful = df.with_columns(pl.col("score") + (1.5 if step is None else 3.0) * pl.col("label"))
-    found = useful.prc.summary(metrics="roc_auc", by="set", confidence=0.95)["above_chance"]
+    found = useful.prc.summary(metrics="roc_auc", by="set", confidence=0.95, columns="all")[
+        "above_chance"
+    ]
     assert found.mean() > 0.9
 
 
@@ -155,24 +157,33 @@ def test_a_model_that_is_good_at_the_top_alone_is_found() -> None:
             "score": rng.normal(size=sets * n) + 4 * easy,
         }
     )
-    found = df.prc.summary(metrics="roc_auc", by="set", confidence=0.95)["above_chance"]
+    found = df.prc.summary(metrics="roc_auc", by="set", confidence=0.95, columns="all")["above_chance"]
     assert found.mean() >= 0.85
 
 
 def test_it_is_one_answer_for_a_group() -> None:
     df = pl.concat([draw(300, 0.2, gain, 0.3, 3).with_columns(g=pl.lit(gain)) for gain in (0.0, 1.0)])
-    areas = df.prc.summary([None, 0.01], by="g", confidence=0.95)
+    areas = df.prc.summary([None, 0.01], by="g", confidence=0.95, columns="all")
     points = df.prc.operating_points(
-        [None, 0.01], by="g", recall=0.5, precision=0.3, maximize="f1", threshold=3.0, confidence=0.95
+        [None, 0.01],
+        by="g",
+        recall=0.5,
+        precision=0.3,
+        maximize="f1",
+        threshold=3.0,
+        confidence=0.95,
+        columns="all",
     )
     for found in (areas, points):
         told = found.group_by("g").agg(pl.col("above_chance").unique())
         assert dict(told.rows()) == {0.0: [False], 1.0: [True]}
         place = found.columns.index("above_chance")
         assert found.columns[place + 1 :] == ["doubt"]
-    counted = df.prc.counts(by="g").prc.summary(by="g", counts=("n_pos", "n_neg"), confidence=0.95)
+    counted = df.prc.counts(by="g").prc.summary(
+        by="g", counts=("n_pos", "n_neg"), confidence=0.95, columns="all"
+    )
     resampled = intervals(0.95, method="bootstrap", resamples=20, seed=1)
-    for found in (counted, df.prc.summary(by="g", confidence=resampled)):
+    for found in (counted, df.prc.summary(by="g", confidence=resampled, columns="all")):
         told = found.group_by("g").agg(pl.col("above_chance").unique())
         assert dict(told.rows()) == {0.0: [False], 1.0: [True]}
 
@@ -184,12 +195,12 @@ def test_rows_that_do_not_count_alike_have_the_test_of_the_area() -> None:
             w=pl.Series(rng.choice([1.0, 9.0], 400)), p=pl.Series(rng.integers(0, 150, 400))
         )
         for how in ({"weight": "w"}, {"cluster": "p"}):
-            found = df.prc.summary(metrics="roc_auc", confidence=0.95, **how)  # type: ignore[arg-type]
+            found = df.prc.summary(metrics="roc_auc", confidence=0.95, columns="all", **how)  # type: ignore[arg-type]
             row = found.row(0, named=True)
             deviation = (row["value"] - 0.5) / row["standard_error"]
             limit = stats.norm.isf(0.05) if "weight" in how else stats.t.isf(0.05, 100)
             assert row["above_chance"] == (deviation > limit) == (gain > 0)
-            points = df.prc.operating_points(recall=0.5, confidence=0.95, **how)
+            points = df.prc.operating_points(recall=0.5, confidence=0.95, columns="all", **how)
             assert points["above_chance"].to_list() == [None]
 
 
@@ -205,8 +216,10 @@ def test_rows_that_do_not_count_alike_have_the_test_of_the_area() -> None:
 )
 def test_ends(labels: list[bool], scores: list[float], expected: bool | None) -> None:
     df = pl.DataFrame({"score": scores, "label": labels})
-    assert df.prc.summary(0.1, confidence=0.95)["above_chance"].to_list() == [expected] * 2
-    points = df.prc.operating_points(0.1, recall=1.0, confidence=0.95)
+    assert (
+        df.prc.summary(0.1, confidence=0.95, columns="all")["above_chance"].to_list() == [expected] * 2
+    )
+    points = df.prc.operating_points(0.1, recall=1.0, confidence=0.95, columns="all")
     assert points["above_chance"].to_list() == [expected]
 
 
@@ -214,10 +227,14 @@ def test_a_table_of_one_point_tells_it_too() -> None:
     cells: Any = {"cells": ("tp", "fp", "fn", "tn"), "confidence": 0.95}
     for fp, expected in ((20, True), (220, False)):
         df = pl.DataFrame({"tp": [25], "fp": [fp], "fn": [25], "tn": [480 - fp]})
-        assert df.prc.summary(0.1, metrics="roc_auc", **cells)["above_chance"].to_list() == [expected]
-        assert df.prc.operating_points(0.1, recall=0.5, **cells)["above_chance"].to_list() == [expected]
+        assert df.prc.summary(0.1, metrics="roc_auc", columns="all", **cells)[
+            "above_chance"
+        ].to_list() == [expected]
+        assert df.prc.operating_points(0.1, recall=0.5, columns="all", **cells)[
+            "above_chance"
+        ].to_list() == [expected]
     rates = pl.DataFrame({"tpr": [0.5], "fpr": [0.04]})
     found = rates.prc.summary(
-        0.1, metrics="roc_auc", rates=("tpr", "fpr"), sizes=(50, 480), confidence=0.9
+        0.1, metrics="roc_auc", rates=("tpr", "fpr"), sizes=(50, 480), confidence=0.9, columns="all"
     )
     assert found["above_chance"].to_list() == [True]

@@ -157,7 +157,9 @@ def test_fdr_mirrors_precision():
 def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     frame = draw_groups("ab", neg=2_000).with_columns(model=pl.format("model {}", "model"))
     table = frame.prc.curve(1 / 50_000, by="model", metrics=("fdr",), confidence=0.95)
-    at_half = frame.prc.operating_points(1 / 50_000, recall=0.5, by="model", metrics=("fdr",))
+    at_half = frame.prc.operating_points(
+        1 / 50_000, recall=0.5, by="model", metrics=("fdr",), columns="all"
+    )
     chart = charts.pr_curve(table, y="fdr", points=at_half)
     scale, axis = (layer(chart, "line")["encoding"]["y"][name] for name in ("scale", "axis"))
     assert (scale["type"], scale["domain"]) == ("log", [1, pytest.approx(1 / 50_000)]), "1 at the foot"
@@ -201,7 +203,7 @@ def test_unlike_prevalences_have_an_axis_each_and_one_form_of_a_number(y):
 
 def test_icons_of_groups_come_from_the_greatest_value_down():
     frame = draw_groups(list("abcdefgh"), neg=400)
-    points = frame.prc.operating_points(0.05, recall=0.5, by="model")
+    points = frame.prc.operating_points(0.05, recall=0.5, by="model", columns="all")
     best = points.sort("precision", descending=True, maintain_order=True)["model"].to_list()
     assert re.findall(r"\b(\w): \d", charts.alerts(points).to_dict()["description"]) == best
 
@@ -374,8 +376,10 @@ def test_the_pointer_reads_what_the_curve_says():
     chart = charts.pr_curve(table, confidence=0.95)
     read = records(chart, "read")
     assert len(read) == 101
-    at_half = frame.prc.operating_points(0.01, recall=0.5, by="model")
-    exact = frame.prc.operating_points(0.01, threshold=at_half, by="model", confidence=0.95)
+    at_half = frame.prc.operating_points(0.01, recall=0.5, by="model", columns="all")
+    exact = frame.prc.operating_points(
+        0.01, threshold=at_half, by="model", confidence=0.95, columns="all"
+    )
     [half] = [row for row in read if row["recall"] == 0.5]
     for slot, row in enumerate(exact.iter_rows(named=True)):
         said = [say_share(row[name]) for name in ("precision", "precision_low", "precision_high")]
@@ -493,7 +497,7 @@ def test_groups_of_any_dtype(values):
     )
     for chart in (
         charts.roc_curve(frame.prc.sweep(by="g")),
-        charts.metric_by_eta(frame.prc.summary(GRID, metrics="roc_auc", by="g")),
+        charts.metric_by_eta(frame.prc.summary(GRID, metrics="roc_auc", by="g", columns="all")),
     ):
         assert len(labels(chart, "color")) == len(values)
 
@@ -804,7 +808,9 @@ def trading() -> pl.DataFrame:
 
 
 def test_metric_by_eta_draws_the_values_of_the_table_on_a_log_axis():
-    table = draw_groups("ab").prc.summary(GRID, metrics="average_precision", by="model", confidence=0.95)
+    table = draw_groups("ab").prc.summary(
+        GRID, metrics="average_precision", by="model", confidence=0.95, columns="all"
+    )
     chart = charts.metric_by_eta(table, confidence=0.95)
     drawn = [
         (row["color"][0], row["eta"], row["value"], row["low"], row["high"]) for row in records(chart)
@@ -824,13 +830,13 @@ def test_metric_by_eta_draws_the_values_of_the_table_on_a_log_axis():
 
 def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
     frame = draw_groups("ab", neg=180)
-    table = frame.prc.summary(GRID, metrics="roc_auc", by="model")
+    table = frame.prc.summary(GRID, metrics="roc_auc", by="model", columns="all")
     chart = charts.metric_by_eta(table)
     own = {row["eta"] for row in records(chart, "reference")}
     assert sorted(own) == [0.1, pytest.approx(21 / 201, rel=1e-5)]
     assert "own share of positives, 1 in 10 to 1 in 9.6" in subtitle(chart)
     assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "reference")
-    points_ = frame.prc.operating_points(GRID, recall=0.5, by="model")
+    points_ = frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all")
     assert {row["eta"] for row in records(charts.p3_curve(points_), "reference")} == own
 
 
@@ -838,8 +844,8 @@ def test_wide_and_long_operating_points_are_one_chart():
     frame, asked = draw_groups("ab"), {"recall": [0.5, 0.9], "maximize": "f1", "by": "model"}
     for options in ({}, {"confidence": 0.95}):
         metrics_ = {"metrics": ("precision", "f1"), **asked, **options}
-        wide = frame.prc.operating_points(GRID, **metrics_)
-        long = frame.prc.operating_points(GRID, **metrics_, long=True)
+        wide = frame.prc.operating_points(GRID, columns="all", **metrics_)
+        long = frame.prc.operating_points(GRID, columns="all", **metrics_, long=True)
         chart = charts.metric_by_eta(wide)
         assert chart.to_dict() == charts.metric_by_eta(long).to_dict()
         assert channels(chart)[1] == "target · metric"
@@ -859,7 +865,9 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
         chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
         assert re.fullmatch(f"Half of the alerts are right down to {end}", heading(chart))
         assert '"legend": {' not in json.dumps(chart.to_dict()), "names are written in several rows"
-    panels = charts.p3_curve(frame.prc.operating_points(GRID, recall=0.5, by="model"), facet="model")
+    panels = charts.p3_curve(
+        frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all"), facet="model"
+    )
     assert re.fullmatch(
         r"Half of the alerts are right down to 1 in .* \([ab]\) or 1 in .* \([ab]\)", heading(panels)
     )
@@ -867,7 +875,7 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
 
 def test_p3_curve_follows_from_one_recall_and_fpr():
     frame = draw_scores(pos=100, neg=900)
-    table = frame.prc.operating_points(eta_grid(), recall=0.6, confidence=0.95)
+    table = frame.prc.operating_points(eta_grid(), recall=0.6, confidence=0.95, columns="all")
     chart = charts.p3_curve(table, confidence=0.95)
     recall, fpr = table["recall"][0], table["fpr"][0]
     for row in records(chart):
@@ -886,7 +894,9 @@ def test_crossings_are_circles_with_words(groups):
     frame = pl.concat([frame, frame.with_columns(site=pl.lit("y"))])
     frame = frame if groups else frame.filter(site="x").drop("site")
     found = frame.prc.crossings(by=groups)
-    table = frame.prc.summary(eta_grid(), metrics="average_precision", by=["model", *groups])
+    table = frame.prc.summary(
+        eta_grid(), metrics="average_precision", by=["model", *groups], columns="all"
+    )
     chart = charts.metric_by_eta(table, crossings=found)
     circles = records(chart, "ring")
     assert len(circles) == found.height == (2 if groups else 1)
@@ -910,7 +920,7 @@ def test_crossings_are_circles_with_words(groups):
 
 
 def test_an_undefined_value_is_a_gap_and_zero_has_no_place():
-    table = draw_scores().prc.summary([0, *GRID], metrics="average_precision")
+    table = draw_scores().prc.summary([0, *GRID], metrics="average_precision", columns="all")
     spoilt = table.with_columns(value=pl.when(pl.col("eta") != 0.01).then("value"))
     chart = charts.metric_by_eta(spoilt)
     assert [("value" in row, row["eta"]) for row in records(chart)] == [
@@ -920,21 +930,21 @@ def test_an_undefined_value_is_a_gap_and_zero_has_no_place():
         (True, 0.5),
     ]
     assert "Not drawn: prevalence 0" in subtitle(chart)
-    one_each = draw_groups(range(20)).prc.summary(metrics="roc_auc", by="model")
+    one_each = draw_groups(range(20)).prc.summary(metrics="roc_auc", by="model", columns="all")
     assert records(charts.metric_by_eta(one_each), "dot"), "a line has one point"
-    missed = draw_scores().prc.operating_points(GRID, precision=[0.5, 1.0])
+    missed = draw_scores().prc.operating_points(GRID, precision=[0.5, 1.0], columns="all")
     assert charts.metric_by_eta(missed).to_json()
 
 
 def test_metrics_beyond_1_have_axes_of_their_own():
     table = draw_groups("ab").prc.operating_points(
-        GRID, fpr=0.2, by="model", metrics=("precision", "lift")
+        GRID, fpr=0.2, by="model", metrics=("precision", "lift"), columns="all"
     )
     chart = charts.metric_by_eta(table)
     assert chart.to_dict()["vconcat"][0]["resolve"] == {"scale": {"y": "independent"}}
     assert layer(chart, "line")["encoding"]["y"]["scale"] == {"zero": False}
     assert channels(chart) == ("model", "metric")
-    ten = draw_groups("abcdefghij").prc.operating_points(GRID, fpr=[0.1, 0.2], by="model")
+    ten = draw_groups("abcdefghij").prc.operating_points(GRID, fpr=[0.1, 0.2], by="model", columns="all")
     assert channels(charts.p3_curve(ten)) == ("target", "model")
 
 
@@ -943,7 +953,7 @@ def test_metrics_beyond_1_have_axes_of_their_own():
 
 def test_ranking_draws_the_ranks_best_on_top():
     frame = trading()
-    table = frame.prc.ranking([0.001, 0.03, 0.04, 0.5], confidence=0.95, id="row")
+    table = frame.prc.ranking([0.001, 0.03, 0.04, 0.5], confidence=0.95, id="row", columns="all")
     chart = charts.ranking(table, confidence=0.95)
     drawn = [(row["color"], row["eta"], row["rank"]) for row in records(chart)]
     assert drawn == table.sort("model", "eta").select("model", "eta", "rank").rows()
@@ -968,28 +978,34 @@ def test_ranking_draws_the_ranks_best_on_top():
 def test_equal_models_share_a_rank_and_undefined_ones_have_none():
     frame = pl.concat([draw_scores(model="a"), draw_scores(model="b"), draw_scores(seed=1, model=None)])
     frame = pl.concat([frame, pl.DataFrame({"score": [1.0], "label": [1], "model": "pos"})])
-    chart = charts.ranking(frame.prc.ranking(GRID))
+    chart = charts.ranking(frame.prc.ranking(GRID, columns="all"))
     at = {row["color"]: row["rank"] for row in records(chart) if row["eta"] == 0.1}
     assert at["a"] == at["b"]
     assert list(at) == ["null", "a", "b"]
     assert "Not drawn, undefined: pos" in subtitle(chart)
-    for table in (frame.clear().prc.ranking(GRID), frame.prc.ranking([0.1]), frame.prc.ranking([0, 1])):
+    for table in (
+        frame.clear().prc.ranking(GRID, columns="all"),
+        frame.prc.ranking([0.1], columns="all"),
+        frame.prc.ranking([0, 1], columns="all"),
+    ):
         check_data(charts.ranking(table))
 
 
 def test_of_many_models_the_highest_are_coloured():
     frame = pl.concat(draw_scores(seed=i, pos=9, neg=30, model=i, site=i % 2) for i in range(200))
-    chart = charts.ranking(frame.prc.ranking(GRID))
+    chart = charts.ranking(frame.prc.ranking(GRID, columns="all"))
     check_data(chart)
     color = layer(chart, "line")["encoding"]["color"]
     assert color["scale"]["range"].count(OTHERS) == 192
     first = {row["color"] for row in records(chart) if row["rank"] == 1}
     assert first <= {row["color"] for row in records(chart) if "grey" not in row}
     assert "Coloured: the 8 that come highest; grey: the other 192" in subtitle(chart)
-    by_site = charts.ranking(frame.prc.ranking(GRID, by="site"))
+    by_site = charts.ranking(frame.prc.ranking(GRID, by="site", columns="all"))
     assert channels(by_site) == ("model", "site")
     assert labels(by_site, "facet") == ["site 0", "site 1"]
-    assert channels(charts.ranking(frame.filter(model=0).prc.ranking(GRID), facet="model")) == (
+    assert channels(
+        charts.ranking(frame.filter(model=0).prc.ranking(GRID, columns="all"), facet="model")
+    ) == (
         None,
         "model",
     )
@@ -998,7 +1014,7 @@ def test_of_many_models_the_highest_are_coloured():
 @pytest.mark.parametrize("column", sorted(set(HOSTILE) - {"", "*", "^regex$"}))
 def test_ranking_of_hostile_names(column):
     frame = draw_groups(HOSTILE[3:5], neg=5).with_columns(pl.lit(column).alias(column))
-    chart = charts.ranking(frame.prc.ranking([0.1, 0.5], by=column))
+    chart = charts.ranking(frame.prc.ranking([0.1, 0.5], by=column, columns="all"))
     check_fields(chart)
     page = chart.to_html()
     assert "<script>alert" not in page
@@ -1081,7 +1097,9 @@ def test_the_area_under_the_drawn_prg_curve_is_auprg():
     frame = draw_scores(pos=80, neg=120)
     drawn = gains(charts.prg_curve(frame.prc.curve(0.2)))
     area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(drawn))
-    assert area == pytest.approx(frame.prc.summary(0.2, metrics="auprg_clipped")["value"][0], abs=1e-4)
+    assert area == pytest.approx(
+        frame.prc.summary(0.2, metrics="auprg_clipped", columns="all")["value"][0], abs=1e-4
+    )
 
 
 def test_gains_where_positives_are_rare_have_logarithmic_axes():
@@ -1128,7 +1146,9 @@ def test_few_points_of_gains_bend_on_logarithmic_axes():
 
 def test_titles_of_gains_tell_the_area():
     frame = draw_groups("ab", neg=900)
-    areas = frame.prc.summary(0.1, by="model", metrics="auprg_clipped").sort("value", descending=True)
+    areas = frame.prc.summary(0.1, by="model", metrics="auprg_clipped", columns="all").sort(
+        "value", descending=True
+    )
     said = " or ".join(f"{say_share(row['value'])} ({row['model']})" for row in areas.to_dicts())
     chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
     assert heading(chart) == plain(f"Precision gain averages {said}")
@@ -1265,7 +1285,7 @@ def test_control_characters_are_shown_as_symbols(name):
     draws = {
         "live": lambda frame, by: charts.live(frame.prc.sweep(by=by)),
         "normal_quantiles": lambda frame, by: charts.normal_quantiles(frame.prc.sweep(by=by)),
-        "ranking": lambda frame, by: charts.ranking(frame.prc.ranking(GRID, model=by)),
+        "ranking": lambda frame, by: charts.ranking(frame.prc.ranking(GRID, model=by, columns="all")),
         **DRAW,
     }
     title = "".join(CONTROLS)
@@ -1326,7 +1346,7 @@ def test_charts_of_200_groups(draw):
 # Refusals -------------------------------------------------------------------------------------
 
 TABLE = draw_groups("ab").prc.curve(eta=0.1, by="model", thresholds=3)
-SUMMARY = draw_groups("ab").prc.summary(0.1, by="model")
+SUMMARY = draw_groups("ab").prc.summary(0.1, by="model", columns="all")
 RATES = pl.DataFrame({"tpr": [0.5], "fpr": [0.1]}).prc.curve(eta=0.1, rates=("tpr", "fpr"))
 TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value": [0.5]})
 
@@ -1492,7 +1512,7 @@ def test_live_computes_the_precision_of_the_curve():
     frame, eta = draw_scores(digits=1), 0.003
     rows = records(charts.live(frame.prc.sweep()), "exact")
     found = [(row["recall"], eta / (eta + row["odds"] * (1 - eta))) for row in rows]
-    points_ = frame.prc.operating_points(eta, recall=[row["at"] for row in rows])
+    points_ = frame.prc.operating_points(eta, recall=[row["at"] for row in rows], columns="all")
     assert found == [
         (pytest.approx(recall, rel=1e-5), pytest.approx(precision, rel=1e-5))
         for recall, precision in points_.select("recall", "precision").rows()
@@ -1589,7 +1609,9 @@ def test_live_of_odd_tables_draws():
 
 def test_points_are_marked_with_what_they_hold_for():
     frame = draw_groups("ab", neg=1_000)
-    asked = frame.prc.operating_points([0.1, 0.01], by="model", recall=0.5, precision=0.9999)
+    asked = frame.prc.operating_points(
+        [0.1, 0.01], by="model", recall=0.5, precision=0.9999, columns="all"
+    )
     last = asked["threshold"].max()
     asked = asked.with_columns(guarantee=0.95, holds_from="threshold", holds_to=pl.lit(last))
     found = asked.filter(pl.col("threshold").is_not_null())
@@ -1623,7 +1645,7 @@ def test_points_are_marked_with_what_they_hold_for():
 
 def test_one_point_is_the_finding():
     frame = draw_scores()
-    point = frame.prc.operating_points(0.1, recall=0.5)
+    point = frame.prc.operating_points(0.1, recall=0.5, columns="all")
     chart = plot(frame).roc_curve(points=point)
     found = (say_share(point[name].item()) for name in ("precision", "recall"))
     right, recall = map(plain, found)
@@ -1633,7 +1655,7 @@ def test_one_point_is_the_finding():
 
 def test_one_point_of_each_model_stands_on_its_roc_curve():
     frame = draw_groups("ab")
-    asked = frame.prc.operating_points(0.1, recall=0.5, by="model")
+    asked = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")
     chart = plot(frame).roc_curve(points=asked, by="model")
     drawn = {row["color"]: (row["x"], row["recall"]) for row in records(chart, "mark")}
     for model, *rates in asked.select("model", "fpr", "recall").rows():
@@ -1643,12 +1665,12 @@ def test_one_point_of_each_model_stands_on_its_roc_curve():
 def test_points_of_other_curves_are_refused_or_told():
     frame = draw_groups("ab")
     table = frame.prc.curve(0.1, by="model")
-    alone = frame.filter(model="a").prc.operating_points(0.1, recall=0.5)
+    alone = frame.filter(model="a").prc.operating_points(0.1, recall=0.5, columns="all")
     with pytest.raises(PrcError, match="needs the column 'model', which tells curves apart"):
         charts.pr_curve(table, points=alone)
     with pytest.raises(PrcError, match="points= of pr_curve takes the DataFrame that operating_points"):
         charts.pr_curve(table, points=3)
-    elsewhere = frame.prc.operating_points(0.2, recall=0.5, by="model")
+    elsewhere = frame.prc.operating_points(0.2, recall=0.5, by="model", columns="all")
     assert "2 points not drawn: no such curve" in subtitle(charts.pr_curve(table, points=elsewhere))
 
 
@@ -1709,7 +1731,9 @@ def test_a_few_positives_are_no_finding():
 @pytest.mark.usefixtures("with_schema")
 def test_difference_draws_the_interval_and_says_where_it_is_settled():
     frame = trading()
-    table = frame.prc.compare(model="model", id="row", eta=eta_grid(), metrics="average_precision")
+    table = frame.prc.compare(
+        model="model", id="row", eta=eta_grid(), metrics="average_precision", columns="all"
+    )
     chart = charts.difference(table, confidence=0.95)
     drawn = [(row["eta"], row["difference"], row["low"], row["high"]) for row in records(chart)]
     expected = table.sort("eta").select("eta", "difference", "low", "high").rows()
@@ -1721,13 +1745,17 @@ def test_difference_draws_the_interval_and_says_where_it_is_settled():
     assert {side for side, *_ in sides} == {0, 1, 2}, "a colour where it is above 0, below, and grey"
     assert "late minus sure: average precision, in points" in subtitle(chart)
     assert plot(frame).difference(eta_grid(), id="row").to_dict() == chart.to_dict()
-    two = frame.prc.compare(model="model", id="row", eta=GRID, metrics=["average_precision", "roc_auc"])
+    two = frame.prc.compare(
+        model="model", id="row", eta=GRID, metrics=["average_precision", "roc_auc"], columns="all"
+    )
     panels = charts.difference(two)
     assert labels(panels, "facet") == ["Average precision", "ROC AUC"]
     for one in (panels, charts.difference(table.clear()), charts.difference(table, title=False)):
         check_data(one)
     by_site = pl.concat(frame.with_columns(site=pl.lit(site)) for site in "xy")
-    groups = charts.difference(by_site.prc.compare(model="model", id="row", by="site", eta=GRID))
+    groups = charts.difference(
+        by_site.prc.compare(model="model", id="row", by="site", eta=GRID, columns="all")
+    )
     assert labels(groups, "facet")[0] == "x · Average precision"
 
 
@@ -1749,7 +1777,7 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     frame = make_six(n)
     names_ = [name for name in frame.columns if name != "label"]
     chart = plot(frame).difference(score=names_)
-    pairs = frame.prc.compare(score=names_, metrics="average_precision", adjust="holm")
+    pairs = frame.prc.compare(score=names_, metrics="average_precision", adjust="holm", columns="all")
     assert chart.to_dict() == charts.difference(pairs, confidence=0.95).to_dict()
     n_settled = pairs["significant"].sum()
     assert 0 < n_settled < len(pairs)
@@ -1776,7 +1804,7 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs are settled")
     assert "corrected for all pairs (Holm)" in subtitle(chart)
     assert "where 1 in 5 is positive" in subtitle(chart), "of many pairs one prevalence"
-    alone = frame.prc.compare(score=names_, metrics="average_precision")
+    alone = frame.prc.compare(score=names_, metrics="average_precision", columns="all")
     assert "Settled: each pair alone" in subtitle(charts.difference(alone))
     check_data(chart)
     assert png(chart).startswith(PNG)
@@ -1836,7 +1864,7 @@ def test_gain_curve_is_recall_by_the_share_of_cases_alerted():
 def test_decision_curve_draws_net_benefit_beside_that_of_treating_all_and_none():
     frame = make_posteriors(draw_groups("ab", neg=240, digits=3))
     risks = [k / 50 for k in range(1, 40)]
-    table = frame.prc.decision_curve(probabilities=risks, confidence=0.95, by="model")
+    table = frame.prc.decision_curve(probabilities=risks, confidence=0.95, by="model", columns="all")
     chart = charts.decision_curve(table.sample(fraction=1, shuffle=True, seed=1), confidence=0.95)
     low, _ = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
     names = ("net_benefit", "net_benefit_low", "net_benefit_high")
@@ -1869,7 +1897,7 @@ def test_decision_curve_draws_net_benefit_beside_that_of_treating_all_and_none()
 
 def test_decision_curve_says_where_acting_is_surely_better():
     one = make_posteriors(draw_scores(pos=400, neg=1_600, digits=3))
-    table = one.prc.decision_curve(confidence=0.95)
+    table = one.prc.decision_curve(confidence=0.95, columns="all")
     sure = table.filter(pl.col("net_benefit_low") > pl.max_horizontal(0, "treat_all"))
     low, high = (sure["threshold_probability"][k] for k in (0, -1))
     assert sure.height == round(100 * (high - low)) + 1
@@ -1911,7 +1939,7 @@ def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name(
 def test_threshold_curve_counts_alerts_as_its_points_do():
     one = draw_scores(pos=40, neg=400, digits=2)
     both = pl.concat([one.with_columns(m=0), one.with_columns(m=1, score=pl.col("score") + 0.01)])
-    points = both.prc.operating_points(0.001, by="m", alerts=500_000, per=2_000_000)
+    points = both.prc.operating_points(0.001, by="m", alerts=500_000, per=2_000_000, columns="all")
     chart = plot(both).threshold_curve(0.001, by="m", points=points)
     said = json.dumps(read_spec(chart), ensure_ascii=False)
     assert "Alerts per 2 000 000" in said.replace("\xa0", " ")
@@ -1962,7 +1990,7 @@ def test_decision_curve_at_rare_positives_has_panels_of_their_own_scale_and_a_lo
         if "net_benefit" in row:
             lowest[row["facet"]] = min(row["net_benefit"], lowest.get(row["facet"], 0))
     assert lowest["1\xa0in\xa010\xa0000"] > -0.41 * 1.05 * 1e-4
-    twice = one.prc.decision_curve().with_columns(group=1)
+    twice = one.prc.decision_curve(columns="all").with_columns(group=1)
     both = pl.concat([twice, twice.with_columns(net_benefit=0.5 * pl.col("net_benefit"))])
     with pytest.raises(PrcError, match="several values at one risk"):
         charts.decision_curve(both.drop("group"))
@@ -2114,7 +2142,9 @@ def test_doubt_is_dotted_and_groups_never_are():
     for model, recall in few.filter(pl.col("recall") > 0).rows():
         doubted = [r["recall"] for r in records(chart) if r["color"] == model and "doubt" in r]
         assert max(doubted) == pytest.approx(recall, rel=1e-5)
-    table = draw_groups("ab").prc.summary(GRID, metrics="average_precision", by="model", confidence=0.95)
+    table = draw_groups("ab").prc.summary(
+        GRID, metrics="average_precision", by="model", confidence=0.95, columns="all"
+    )
     spoilt = table.with_columns(doubt=pl.when(pl.col("eta") <= 0.01).then(pl.lit("few positives")))
     drawn = records(charts.metric_by_eta(spoilt))
     assert {row["eta"] for row in drawn if "doubt" in row} == {0.001, 0.01, 0.1}
@@ -2123,7 +2153,9 @@ def test_doubt_is_dotted_and_groups_never_are():
 def test_names_stand_at_lines_up_to_six_and_apart():
     for n in (2, 6):
         frame = draw_groups([f"model {k}" for k in range(n)], neg=2_000, digits=6)
-        chart = charts.metric_by_eta(frame.prc.summary(GRID, metrics="average_precision", by="model"))
+        chart = charts.metric_by_eta(
+            frame.prc.summary(GRID, metrics="average_precision", by="model", columns="all")
+        )
         assert names(chart) == [f"model {k}" for k in range(n)]
         heights = sorted(row["value"] for row in records(chart, "name"))
         assert min(np.diff(heights)) * 324 > 12.5 * 0.9
@@ -2165,7 +2197,7 @@ def test_names_stay_off_lines_that_are_shorter_than_a_name():
 
 
 def test_labels_of_points_are_off_the_drop_at_the_end_of_a_line():
-    points_ = make_extremes().prc.operating_points([0.3, 0.05], recall=0.9, by="model")
+    points_ = make_extremes().prc.operating_points([0.3, 0.05], recall=0.9, by="model", columns="all")
     chart = make_extremes().prc.plot.pr_curve([0.3, 0.05], by="model", points=points_)
     found = [one for one in inner(chart)["layer"] if one["mark"].get("fontWeight") == "bold"]
     found = [one["mark"] for one in found if "dx" in one["mark"] and one["mark"].get("color") in COLORS]
@@ -2190,7 +2222,9 @@ def test_live_says_shares_without_exponents():
     assert plain(say_eta(0.08)) == "1 in 13", "one prevalence has one spelling"
     few = charts.live(draw_scores(pos=30, neg=900).prc.sweep(), eta=2e-5)
     svg = vl_convert.vegalite_to_svg(few.to_dict())
-    precision = draw_scores(pos=30, neg=900).prc.operating_points(2e-5, recall=0.5)["precision"][0]
+    precision = draw_scores(pos=30, neg=900).prc.operating_points(2e-5, recall=0.5, columns="all")[
+        "precision"
+    ][0]
     assert say_share(precision) in re.findall(r">([^<>]+)</text>", svg)
 
 
@@ -2204,7 +2238,7 @@ def test_panels_of_groups_come_by_their_value():
     frame = draw_groups("abcdefghij", neg=300)
     chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
     order = chart.to_dict()["vconcat"][0]["facet"]["sort"]
-    values = frame.prc.summary(0.1, by="model", metrics="average_precision")
+    values = frame.prc.summary(0.1, by="model", metrics="average_precision", columns="all")
     best = values.sort("value", descending=True)
     assert order == best["model"].to_list()
     said = {row["facet"]: row["text"] for row in all_records(chart) if row.get("text", "")[:2] == "0."}
@@ -2317,7 +2351,12 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
         }
     )
     points_at = counts.prc.operating_points(
-        [0.5, 0.1, 0.01], recall=0.5, by="model", counts=("n_pos", "n_neg"), confidence=0.95
+        [0.5, 0.1, 0.01],
+        recall=0.5,
+        by="model",
+        counts=("n_pos", "n_neg"),
+        confidence=0.95,
+        columns="all",
     )
     chart = charts.p3_curve(points_at)
     unsure = set(points_at.filter(pl.col("doubt").is_not_null())["model"])
@@ -2345,14 +2384,17 @@ def test_a_ribbon_says_what_samples_make_of_half_recall():
 
 def test_titles_of_several_lines_tell_what_each_has():
     three = draw_groups("abc", neg=4_000).with_columns(model=pl.format("model {}", "model"))
-    found = three.prc.operating_points(0.05, recall=0.5, by="model")  # in order of name
+    found = three.prc.operating_points(0.05, recall=0.5, by="model", columns="all")  # in order of name
     start = "To find half of the positives,"
     said = [f"{say_share(row['precision'])} ({row['model']})" for row in found.to_dicts()]
     assert heading(plot(three).pr_curve(0.05, by="model")) == plain(
         f"{start} {said[0]}, {said[1]} or {said[2]} of the alerts are right"
     )
     panels = plot(three).pr_curve([0.5, 0.2, 0.05], by="model")
-    ends = [three.prc.operating_points(eta, recall=0.5, by="model")["precision"] for eta in (0.5, 0.05)]
+    ends = [
+        three.prc.operating_points(eta, recall=0.5, by="model", columns="all")["precision"]
+        for eta in (0.5, 0.05)
+    ]
     (a, b), (c, d) = ([say_share(v) for v in (end.min(), end.max())] for end in ends)
     where = f"{a} to {b} of the alerts are right where 1 in 2 is positive, {c} to {d} where 1 in 20 is"
     assert heading(panels) == plain(f"{start} {where}")
@@ -2369,7 +2411,9 @@ def test_titles_of_several_lines_tell_what_each_has():
 def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     parts = [draw_scores(seed=k, pos=3 if k == 0 else 40, model=f"m{k}") for k in range(10)]
     frame = pl.concat(parts)
-    areas = frame.prc.summary(0.5, metrics="roc_auc", by="model").filter(pl.col("model") != "m0")
+    areas = frame.prc.summary(0.5, metrics="roc_auc", by="model", columns="all").filter(
+        pl.col("model") != "m0"
+    )
     low, high = (areas.sort("value").row(k, named=True) for k in (0, -1))
     span = f"from {low['value']:.2g} to {high['value']:.2g}"
     said = f"Where 20 positives or more were tested, the area runs {span}"
@@ -2412,7 +2456,7 @@ def test_published_points_are_dots():
 def test_limits_of_published_points_are_shaded_and_called_so():
     how = {"by": "paper", "rates": ("tpr", "fpr")}
     chart = plot(PAPERS).metric_by_eta([0.001, 0.1], coarse=True, **how)
-    limits = PAPERS.prc.summary([0.001, 0.1], metrics="pr_auc", coarse=True, **how)
+    limits = PAPERS.prc.summary([0.001, 0.1], metrics="pr_auc", coarse=True, columns="all", **how)
     drawn = sorted({row["low"] for row in records(chart) if "low" in row})
     assert drawn == pytest.approx(limits["low"].sort().to_list(), rel=1e-6)
     assert "Shaded: the limits of each value" in subtitle(chart)
@@ -2441,14 +2485,14 @@ def test_thresholds_say_what_half_recall_takes():
 
 
 def test_a_ranking_that_settles_nothing_says_so():
-    ranks = trading().prc.ranking([0.001, 0.5], model="model")
+    ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
     ranks = ranks.with_columns(behind=0.0, may_be_best=True)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
     assert heading(charts.ranking(ranks)) == f"{' and '.join(names_)} are not told apart"
 
 
 def test_a_ranking_claims_an_order_only_where_it_is_settled():
-    ranks = trading().prc.ranking([0.001, 0.5], model="model")
+    ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
     assert heading(charts.ranking(ranks)) == "Ranking by prevalence", "nothing is tested"
     is_first = pl.col("rank") == 1
     sure = ranks.with_columns(behind=0.0, may_be_best=is_first)
@@ -2465,9 +2509,9 @@ def test_zones_hold_the_places_that_are_not_settled():
     frame = make_six()
     names_ = [name for name in frame.columns if name != "label"]
     chart = plot(frame).ranking([0.01, 0.1, 0.5], score=names_, confidence=0.95)
-    ranks = frame.prc.ranking([0.01, 0.1, 0.5], score=names_, confidence=0.95)
+    ranks = frame.prc.ranking([0.01, 0.1, 0.5], score=names_, confidence=0.95, columns="all")
     asked = {"score": names_, "metrics": "average_precision", "adjust": "holm"}
-    pairs = frame.prc.compare([0.01, 0.1, 0.5], **asked)
+    pairs = frame.prc.compare([0.01, 0.1, 0.5], columns="all", **asked)
     assert chart.to_dict() == charts.ranking(ranks, pairs=pairs, confidence=0.95).to_dict()
     settled = {
         (eta, frozenset((a, b))): known
@@ -2494,7 +2538,7 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
     options = {"model": "m", "cells": ("tp", "fp", "fn", "tn")}
     plain_chart = plot(paper).ranking([0.1, 0.5], **options)
     assert "Not tested: whether another test set would give this order" in subtitle(plain_chart)
-    limits = paper.prc.ranking([0.1, 0.5], coarse=True, **options)
+    limits = paper.prc.ranking([0.1, 0.5], coarse=True, columns="all", **options)
     chart = plot(paper).ranking([0.1, 0.5], coarse=True, **options)
     assert chart.to_dict() == charts.ranking(limits).to_dict()
     dotted = {row["color"] for row in records(chart) if "doubt" in row}
@@ -2504,7 +2548,7 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
 
 def test_a_parameter_of_a_metric_follows_its_name():
     table = trading().prc.summary(
-        [0.1, 0.5], by="model", metrics=("average_precision", "precision_at_recall(0.5)")
+        [0.1, 0.5], by="model", metrics=("average_precision", "precision_at_recall(0.5)"), columns="all"
     )
     words = {row.get("text") for row in all_records(charts.metric_by_eta(table))}
     assert {"Average precision", "Precision at recall 0.5"} <= words
@@ -2559,7 +2603,7 @@ def test_thresholds_in_panels_have_names_in_one_and_no_legend():
 
 def test_the_line_of_treating_all_stays_inside_the_chart():
     frame = make_posteriors(draw_scores(pos=5, neg=400))
-    chart = charts.decision_curve(frame.prc.decision_curve())
+    chart = charts.decision_curve(frame.prc.decision_curve(columns="all"))
     low, high = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
     heights = [row["net_benefit"] for row in records(chart, "reference")]
     assert len(heights) > 2
@@ -2569,13 +2613,13 @@ def test_the_line_of_treating_all_stays_inside_the_chart():
 def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     parts = [draw_scores(seed=k, pos=200, neg=4_000, model=name) for k, name in enumerate("ab")]
     frame = pl.concat(parts)
-    found = frame.prc.operating_points(0.1, recall=0.5, by="model")["precision"]
+    found = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")["precision"]
     chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
     (first, second), (better, worse) = ("ab", found) if found[0] >= found[1] else ("ba", found[::-1])
     said = f"{say_share(better)} ({first}) or {say_share(worse)} ({second})"
     assert heading(chart) == plain(f"To find half of the positives, {said} of the alerts are right")
     assert "where 1 in 10 is positive" in subtitle(chart).replace("\xa0", " ")
-    other = frame.prc.operating_points(0.1, recall=0.4, by="model")
+    other = frame.prc.operating_points(0.1, recall=0.4, by="model", columns="all")
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
     values = say_shares([*other["precision"]])
     each = " or ".join(
@@ -2583,7 +2627,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
         for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
     )
     assert heading(marked) == f"To find 40 % of the positives, {each} of the alerts are right"
-    mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model")])
+    mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")])
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
     assert heading(marked).startswith("Precision and recall"), "of several targets none is told"
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
@@ -2626,7 +2670,7 @@ def test_panels_of_ribbons_come_by_their_value():
     frame = draw_groups("abcdefghij", neg=300)
     chart = charts.ribbon(frame.prc.subsample_negatives(0.5, n_repeats=3, seed=1, by="model"))
     order = chart.to_dict()["vconcat"][0]["facet"]["sort"]
-    areas = frame.prc.summary(0.5, by="model", metrics="average_precision").sort(
+    areas = frame.prc.summary(0.5, by="model", metrics="average_precision", columns="all").sort(
         "value", descending=True
     )
     assert order == areas["model"].to_list()
@@ -2634,7 +2678,7 @@ def test_panels_of_ribbons_come_by_their_value():
 
 def test_grey_points_have_no_numbers():
     frame = draw_groups("abcdefghijkl", neg=300)
-    points_ = frame.prc.operating_points(0.1, recall=0.5, by="model")
+    points_ = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")
     chart = charts.threshold_curve(frame.prc.curve(0.1, by="model"), points=points_)
     shown = {row["color"] for row in records(chart) if not row.get("grey")}
     found = points_.filter(pl.col("model").is_in(list(shown)))
@@ -2651,7 +2695,9 @@ def test_names_stand_off_the_rule_of_what_a_point_holds_for():
     sizes = {"score": [3, 2, 3, 2], "p": [10, 90, 10, 90], "n": [10, 112, 40, 360]}
     frame = pl.DataFrame({"model": ["a long name"] * 2 + ["b"] * 2, **sizes})
     table = frame.prc.curve(by="model", counts=("p", "n"))
-    points_ = frame.head(2).prc.operating_points(recall=0.1, by="model", counts=("p", "n"))
+    points_ = frame.head(2).prc.operating_points(
+        recall=0.1, by="model", counts=("p", "n"), columns="all"
+    )
     held = points_.with_columns(holds_from="threshold", holds_to=pl.lit(2), guarantee=0.95)
     chart = charts.pr_curve(table, points=held, title=False)
     heights = [row["precision"] for row in records(chart, "name")]
@@ -2757,7 +2803,7 @@ def test_monitor_draws_each_period_all_so_far_and_the_alarm():
     )
     counts = {"counts": ("n_pos", "n_neg")}
     year = prc(pl.DataFrame({"score": [1], "n_pos": [1_600], "n_neg": [400]}), **counts)
-    table = weeks.prc.monitor("week", reference=year, threshold=1, **counts)
+    table = weeks.prc.monitor("week", reference=year, threshold=1, columns="all", **counts)
     chart = charts.monitor(table, confidence=0.95)
     assert (
         weeks.prc(**counts).plot.monitor("week", reference=year, threshold=1).to_dict()
@@ -2789,7 +2835,9 @@ def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
             [calm, calm.with_columns(score=pl.lit(0, dtype=pl.Int32))], how="vertical_relaxed"
         )
         eta = {"eta": 0.1} if metric == "precision" else {}
-        table = with_both.prc.monitor("day", reference=0.5, threshold=1, metrics=metric, **eta, **counts)
+        table = with_both.prc.monitor(
+            "day", reference=0.5, threshold=1, metrics=metric, columns="all", **eta, **counts
+        )
         chart = charts.monitor(table)
         if not table["alarm"].any():
             assert heading(chart).endswith(f"is not shown to have {said}")
@@ -2797,7 +2845,7 @@ def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
     sites = [calm.with_columns(site=pl.lit(name)) for name in ("", "a:b\n<b>", "x" * 300)]
     worse = calm.with_columns(site=pl.lit("worse"), n_pos=20, n_neg=80)
     many = pl.concat([*sites, worse], how="vertical_relaxed")
-    table = many.prc.monitor("day", reference=0.8, threshold=1, by="site", **counts)
+    table = many.prc.monitor("day", reference=0.8, threshold=1, by="site", columns="all", **counts)
     assert heading(charts.monitor(table)) == "Precision has fallen in worse (from day 2026-01-01 on)"
     png(charts.monitor(table))
     for one in (

@@ -56,7 +56,7 @@ REFUSED = [("weights", "guarantee"), ("clusters", "guarantee"), ("estimate", "gu
 
 def ask(design: str, targets: dict[str, Any], **more: Any) -> pl.DataFrame:
     asked = {"confidence": 0.9, "metrics": NAMES, **DESIGNS[design], **targets, **more}
-    return DF.prc.operating_points(**asked)
+    return DF.prc.operating_points(columns="all", **asked)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -87,9 +87,9 @@ def test_a_threshold_from_elsewhere_is_surer_than_one_that_was_found(design: str
 def test_lazy_and_streaming_give_the_same(design: str) -> None:
     targets = {"fpr": 0.05, "precision": 0.5, "maximize": "f1", "recall": 0.5}
     asked = {"confidence": 0.9, "metrics": NAMES, **DESIGNS[design], **targets}
-    lazy = DF.lazy().prc.operating_points(**asked)
+    lazy = DF.lazy().prc.operating_points(columns="all", **asked)
     for engine in ("in-memory", "streaming"):
-        assert_same(lazy.collect(engine=engine), DF.prc.operating_points(**asked))
+        assert_same(lazy.collect(engine=engine), DF.prc.operating_points(columns="all", **asked))
 
 
 def wilson(hits: float, trials: float, level: float = 0.95) -> tuple[float, float]:
@@ -107,7 +107,9 @@ def count_table(tp: int, fp: int, n_pos: int, n_neg: int) -> pl.DataFrame:
 def test_the_worse_ends_of_a_worked_point() -> None:
     table = count_table(30, 20, 50, 1_000)
     asked: Any = {"counts": ("p", "n"), "confidence": 0.95, "metrics": ["precision", "fdr"]}
-    row = table.prc.operating_points(None, precision=0.5, per=1_050, **asked).row(0, named=True)
+    row = table.prc.operating_points(None, precision=0.5, per=1_050, columns="all", **asked).row(
+        0, named=True
+    )
     assert (row["tp"], row["fp"]) == (30, 20)
     assert row["recall_low"] == pytest.approx(wilson(29, 50)[0])
     assert row["recall_high"] == pytest.approx(wilson(30, 50)[1])
@@ -123,10 +125,14 @@ def test_the_worse_ends_of_a_worked_point() -> None:
     assert row["alerts_low"] == pytest.approx(1_050 * wilson(48, 1_050)[0])
     assert row["alerts_high"] == pytest.approx(1_050 * wilson(50, 1_050)[1])
     # The threshold of a recall moves by that recall, and by no false alert.
-    at_recall = table.prc.operating_points(0.1, recall=0.6, per=1_000, **asked).row(0, named=True)
+    at_recall = table.prc.operating_points(0.1, recall=0.6, per=1_000, columns="all", **asked).row(
+        0, named=True
+    )
     assert at_recall["recall_low"] == pytest.approx(wilson(29.4, 50)[0])
     assert at_recall["fpr_high"] == pytest.approx(wilson(20, 1_000)[1])
-    best = table.prc.operating_points(None, maximize="precision", **asked).row(0, named=True)
+    best = table.prc.operating_points(None, maximize="precision", columns="all", **asked).row(
+        0, named=True
+    )
     n_by_choice = 30 ** (1 / 3)
     assert best["precision_low"] == pytest.approx(wilson(30 - n_by_choice, 50)[0])
     assert best["precision_high"] == row["precision_high"]
@@ -134,11 +140,13 @@ def test_the_worse_ends_of_a_worked_point() -> None:
 
 def test_counts_are_not_moved_beyond_none_and_all() -> None:
     few = count_table(1, 0, 20, 300)
-    row = few.prc.operating_points(None, precision=0.9, counts=("p", "n"), confidence=0.95)
+    row = few.prc.operating_points(
+        None, precision=0.9, counts=("p", "n"), confidence=0.95, columns="all"
+    )
     assert row["precision_low"].item() == pytest.approx(0, abs=1e-12)
     assert row["recall_low"].item() == pytest.approx(0, abs=1e-12)
     every = pl.DataFrame({"score": [1], "p": [20], "n": [300]})
-    row = every.prc.operating_points(0.1, fpr=1.0, counts=("p", "n"), confidence=0.95)
+    row = every.prc.operating_points(0.1, fpr=1.0, counts=("p", "n"), confidence=0.95, columns="all")
     assert row["fpr_high"].item() == row["recall_high"].item() == 1
 
 
@@ -158,8 +166,8 @@ def test_the_truth_at_the_best_threshold_is_held_where_plain_intervals_miss_it()
     score = rng.normal(size=n * sets) + 2 * label
     test = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score}).prc(by="set")
     asked: Any = {"eta": 0.1, "metrics": ["recall", "f1"], "confidence": 0.95}
-    found = test.operating_points(maximize="f1", **asked)
-    given = test.operating_points(threshold=found, **asked)
+    found = test.operating_points(maximize="f1", columns="all", **asked)
+    given = test.operating_points(threshold=found, columns="all", **asked)
     cuts, normal = found["threshold"], NormalDist()
     recall, fpr = ([1 - normal.cdf(cut - shift) for cut in cuts] for shift in (2, 0))
     for name, most in (("recall", 0.92), ("f1", 0.93)):

@@ -106,11 +106,13 @@ ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     ),
     "summary": (
         "--by model --eta 0.01",
-        lambda df: prc(df).summary(0.01, by="model"),
+        lambda df: prc(df).summary(0.01, by="model", columns="all"),
     ),
     "operating-points": (
         "--model model --eta 0.01 --recall 0.5 0.9 --alerts 5/1000",
-        lambda df: prc(df).operating_points(0.01, model="model", recall=[0.5, 0.9], alerts=5, per=1000),
+        lambda df: prc(df).operating_points(
+            0.01, model="model", recall=[0.5, 0.9], alerts=5, per=1000, columns="all"
+        ),
     ),
 }
 
@@ -161,11 +163,11 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --below 12/340 --eta 0.1", lambda p: p.curve(0.1, below=(12, 340))),
     (
         "operating-points --below 12/unknown --recall 0.1",
-        lambda p: p.operating_points(recall=0.1, below=(12, None)),
+        lambda p: p.operating_points(recall=0.1, below=(12, None), columns="all"),
     ),
     (
         "summary --by model --below below.csv --missing below",
-        lambda p: p.summary(by="model", below=NEVER_SCORED, missing="below"),
+        lambda p: p.summary(by="model", below=NEVER_SCORED, missing="below", columns="all"),
     ),
     ("curve --eta 0.01, 0.5", lambda p: p.curve([0.01, 0.5])),
     ("curve --eta 0.01 --eta 0.5,own", lambda p: p.curve([0.01, 0.5, None])),
@@ -175,14 +177,20 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     (
         "operating-points --recall 0.5 --confidence 0.9 --cluster patient",
-        lambda p: p.operating_points(recall=0.5, confidence=0.9, cluster="patient"),
+        lambda p: p.operating_points(recall=0.5, confidence=0.9, cluster="patient", columns="all"),
     ),
-    ("summary --by model --confidence 0.9", lambda p: p.summary(by="model", confidence=0.9)),
+    (
+        "summary --by model --confidence 0.9",
+        lambda p: p.summary(by="model", confidence=0.9, columns="all"),
+    ),
     (
         "summary --confidence 90%,method=bootstrap,resamples=10,seed=0 --cluster patient",
-        lambda p: p.summary(confidence=DRAWN, cluster="patient"),
+        lambda p: p.summary(confidence=DRAWN, cluster="patient", columns="all"),
     ),
-    ("summary --metrics pr_auc_hull --by model", lambda p: p.summary(metrics="pr_auc_hull", by="model")),
+    (
+        "summary --metrics pr_auc_hull --by model",
+        lambda p: p.summary(metrics="pr_auc_hull", by="model", columns="all"),
+    ),
     (
         "operating-points --threshold .65 --recall .5 --fpr .1,.2 --precision .6 --maximize "
         "'f_beta(2)' --per 50",
@@ -193,21 +201,29 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             precision=0.6,
             maximize=[metrics.f_beta(2)],
             per=50,
+            columns="all",
         ),
     ),
     (
         "operating-points --alerts 5/100,1/100 --per 7 --confidence 0.9 --metrics npv",
-        lambda p: p.operating_points(alerts=[0.35, 0.07], per=7, confidence=0.9, metrics="npv"),
+        lambda p: p.operating_points(
+            alerts=[0.35, 0.07], per=7, confidence=0.9, metrics="npv", columns="all"
+        ),
     ),
     (
         "operating-points --npv .6 --fdr .5 --lift 1.1 --eta 0.3 --start 0.5 --guarantee 0.6",
-        lambda p: p.operating_points(0.3, npv=0.6, fdr=0.5, lift=1.1, start=0.5, guarantee=0.6),
+        lambda p: p.operating_points(
+            0.3, npv=0.6, fdr=0.5, lift=1.1, start=0.5, guarantee=0.6, columns="all"
+        ),
     ),
     (
         "operating-points --alerts 50/100 --guarantee 0.6",
-        lambda p: p.operating_points(alerts=50, per=100, guarantee=0.6),
+        lambda p: p.operating_points(alerts=50, per=100, guarantee=0.6, columns="all"),
     ),
-    ("operating-points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
+    (
+        "operating-points --alerts 5/100,1/100",
+        lambda p: p.operating_points(alerts=[5, 1], per=100, columns="all"),
+    ),
     (
         "operating-points --predicted-positive-rate .5 --eta .1 --confidence "
         ".9,rate=jeffreys,method=rectangle",
@@ -215,48 +231,64 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             0.1,
             predicted_positive_rate=0.5,
             confidence=intervals(0.9, rate="jeffreys", method="rectangle"),
+            columns="all",
         ),
     ),
     (
         "operating-points --maximize f1 --confidence .9,method=bootstrap,resamples=10,seed=0 --long",
-        lambda p: p.operating_points(maximize="f1", confidence=DRAWN, long=True),
+        lambda p: p.operating_points(maximize="f1", confidence=DRAWN, long=True, columns="all"),
     ),
-    ("summary --eta 0.1 own --coarse", lambda p: p.summary([0.1, None], coarse=True)),
+    ("summary --eta 0.1 own --coarse", lambda p: p.summary([0.1, None], coarse=True, columns="all")),
     ("curve --smooth binormal --long", lambda p: p.curve(smooth="binormal", long=True)),
     (
         "decision-curve --eta 0.1 --eta-train 0.5 --probabilities 0.1,0.2 --confidence 0.9 --by model",
         lambda p: p.decision_curve(
-            0.1, eta_train=0.5, probabilities=[0.1, 0.2], confidence=0.9, by="model"
+            0.1, eta_train=0.5, probabilities=[0.1, 0.2], confidence=0.9, by="model", columns="all"
         ),
     ),
     (
         "compare --no-paired --model patient --eta 0.1 --metrics roc_auc --confidence 0.9 --adjust holm",
         lambda p: p.compare(
-            eta=0.1, model="patient", paired=False, metrics="roc_auc", confidence=0.9, adjust="holm"
+            eta=0.1,
+            model="patient",
+            paired=False,
+            metrics="roc_auc",
+            confidence=0.9,
+            adjust="holm",
+            columns="all",
         ),
     ),
     (
         "compare --no-paired --model patient --eta 0.1 --metrics f1 --recall 0.5 --worst",
         lambda p: p.compare(
-            eta=0.1, model="patient", paired=False, metrics="f1", recall=0.5, worst=True
+            eta=0.1, model="patient", paired=False, metrics="f1", recall=0.5, worst=True, columns="all"
         ),
     ),
     (
         "compare --no-paired --model patient --counts label patient --eta 0.1 --alerts 30/100",
         lambda p: p.compare(
-            eta=0.1, model="patient", paired=False, counts=("label", "patient"), alerts=30, per=100
+            eta=0.1,
+            model="patient",
+            paired=False,
+            counts=("label", "patient"),
+            alerts=30,
+            per=100,
+            columns="all",
         ),
     ),
     (
         "compare --score score,weight --confidence method=bootstrap,resamples=10,seed=0 "
         "--cluster patient",
         lambda p: p.compare(
-            score=["score", "weight"], confidence=replace(DRAWN, level=0.95), cluster="patient"
+            score=["score", "weight"],
+            confidence=replace(DRAWN, level=0.95),
+            cluster="patient",
+            columns="all",
         ),
     ),
     (
         "compare --score score,weight --cluster patient",
-        lambda p: p.compare(score=["score", "weight"], cluster="patient"),
+        lambda p: p.compare(score=["score", "weight"], cluster="patient", columns="all"),
     ),
     (
         "compare --score score,weight --eta 10% --metrics 'net_benefit(0.1)',recall --threshold 0.6",
@@ -265,24 +297,25 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             score=["score", "weight"],
             metrics=[metrics.net_benefit(0.1), "recall"],
             threshold=0.6,
+            columns="all",
         ),
     ),
     (
         "ranking --model patient --eta 0.1 --coarse",
-        lambda p: p.ranking(0.1, model="patient", coarse=True),
+        lambda p: p.ranking(0.1, model="patient", coarse=True, columns="all"),
     ),
-    ("ranking --model patient --eta 0.1", lambda p: p.ranking(0.1, model="patient")),
+    ("ranking --model patient --eta 0.1", lambda p: p.ranking(0.1, model="patient", columns="all")),
     (
         "ranking --eta 0.1 --metric precision --alerts 30/100 --per 50",
-        lambda p: p.ranking(0.1, metric="precision", alerts=15, per=50),
+        lambda p: p.ranking(0.1, metric="precision", alerts=15, per=50, columns="all"),
     ),
     (
         "ranking --eta 0.1 --metric roc_auc --confidence 0.9",
-        lambda p: p.ranking(0.1, metric="roc_auc", confidence=0.9),
+        lambda p: p.ranking(0.1, metric="roc_auc", confidence=0.9, columns="all"),
     ),
     (
         "ranking --eta 0.1 --metric precision --recall 0.5 --confidence 0.9",
-        lambda p: p.ranking(0.1, metric="precision", recall=0.5, confidence=0.9),
+        lambda p: p.ranking(0.1, metric="precision", recall=0.5, confidence=0.9, columns="all"),
     ),
     (
         "crossings --metric 'best(f1)' --eta-range 1/1000 0.9",
@@ -318,13 +351,21 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     (
         "compare --score score --eta 0.1 --other reader.csv --match recall --metrics fpr precision",
         lambda p: p.compare(
-            0.1, other=prc(READER, cells=CELLS), match="recall", metrics=["fpr", "precision"]
+            0.1,
+            other=prc(READER, cells=CELLS),
+            match="recall",
+            metrics=["fpr", "precision"],
+            columns="all",
         ),
     ),
     (
         "compare --eta 0.1 --other readers.csv cells=a,b,c,d --match fpr --metrics recall",
         lambda p: p.compare(
-            0.1, other=prc(READERS, cells=["a", "b", "c", "d"]), match="fpr", metrics="recall"
+            0.1,
+            other=prc(READERS, cells=["a", "b", "c", "d"]),
+            match="fpr",
+            metrics="recall",
+            columns="all",
         ),
     ),
     (
@@ -341,15 +382,19 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     (
         "monitor --time patient --reference 60% --threshold 0.5 --by model --confidence 0.9",
-        lambda p: p.monitor("patient", reference=0.6, threshold=0.5, by="model", confidence=0.9),
+        lambda p: p.monitor(
+            "patient", reference=0.6, threshold=0.5, by="model", confidence=0.9, columns="all"
+        ),
     ),
     (
         "monitor --time patient --reference scores.parquet --threshold 0.5 --metrics recall",
-        lambda p: p.monitor("patient", reference=prc(DF), threshold=0.5, metrics="recall"),
+        lambda p: p.monitor(
+            "patient", reference=prc(DF), threshold=0.5, metrics="recall", columns="all"
+        ),
     ),
     (
         "monitor --time patient --reference scores.csv label=label --threshold 0.5 --eta 10%",
-        lambda p: p.monitor("patient", reference=prc(DF), threshold=0.5, eta=0.1),
+        lambda p: p.monitor("patient", reference=prc(DF), threshold=0.5, eta=0.1, columns="all"),
     ),
     (
         "crossings --leaders --metric pr_auc --eta-range 0.01 0.9",
@@ -400,7 +445,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("counts --unlabelled --model model", lambda p: p.counts(by="model", label=None)),
     (
         "operating-points --score patient --threshold 2.5",
-        lambda p: p.operating_points(score="patient", threshold=2.5),
+        lambda p: p.operating_points(score="patient", threshold=2.5, columns="all"),
     ),
 ]
 
@@ -469,14 +514,14 @@ def test_a_field_of_several_parts_and_targets_together(
     written = table(f"curve scores.csv {how} --confidence 0.9")
     assert_frame_equal(written, prc(DF).curve(where, confidence=0.9), rel_tol=1e-12)
     written = table(f"summary scores.csv {how} --confidence 0.9")
-    assert_frame_equal(written, prc(DF).summary(where, confidence=0.9), rel_tol=1e-12)
+    assert_frame_equal(written, prc(DF).summary(where, confidence=0.9, columns="all"), rel_tol=1e-12)
     targets = {"recall": 0.4, "precision": 0.05, "together": True}
     written = table("operating-points scores.csv --eta 10% --recall 40% --precision 5% --together")
-    assert_frame_equal(written, prc(DF).operating_points(0.1, **targets), rel_tol=1e-12)
+    assert_frame_equal(written, prc(DF).operating_points(0.1, columns="all", **targets), rel_tol=1e-12)
     table(f"operating-points scores.csv {how} --precision 0.9 --guarantee 99%")
     assert capsys.readouterr().err.endswith("; promise less, or take a larger test set\n")
     written = table(f"operating-points scores.csv {how} --precision 0.05 --guarantee 0.6")
-    sure = prc(DF).operating_points(where, precision=0.05, guarantee=0.6)
+    sure = prc(DF).operating_points(where, precision=0.05, guarantee=0.6, columns="all")
     assert_frame_equal(written, sure, rel_tol=1e-12)
     found = parts.select("model", "share", k=1, n=10)
     found.write_csv("found.csv")
@@ -489,7 +534,7 @@ def test_counts_of_weights_with_their_squares(here: Path, capsys: pytest.Capture
     """What the command `counts` writes of weights has intervals; two columns of it have none."""
     table_files.build_writer("weights.csv")(prc(DF).counts(by="model", weight="weight").lazy())
     four = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
-    expected = prc(DF).summary(0.1, by="model", weight="weight", confidence=0.9)
+    expected = prc(DF).summary(0.1, by="model", weight="weight", confidence=0.9, columns="all")
     for words in (" ".join(four), ",".join(four)):
         found = table(f"summary weights.csv --by model --eta .1 --confidence .9 --counts {words}")
         assert_frame_equal(found, expected, rel_tol=1e-9)
@@ -500,9 +545,9 @@ def test_counts_of_weights_with_their_squares(here: Path, capsys: pytest.Capture
 def test_published_rates(here: Path) -> None:
     roc = pl.DataFrame({"t": [0.5, 1.0], "f": [0.1, 1.0]})
     roc.write_csv("roc.csv")
-    expected = prc(roc).summary(0.01, rates=("t", "f"))
+    expected = prc(roc).summary(0.01, rates=("t", "f"), columns="all")
     assert_frame_equal(table("summary roc.csv --rates t f --eta 0.01"), expected, check_exact=True)
-    expected = prc(roc).summary(0.01, rates=("t", "f"), sizes=(40, 900), confidence=0.9)
+    expected = prc(roc).summary(0.01, rates=("t", "f"), sizes=(40, 900), confidence=0.9, columns="all")
     with_commas = "summary roc.csv --rates t,f --eta 0.01"
     assert_frame_equal(table(with_commas), table("summary roc.csv --rates t f --eta 0.01"))
     found = table("summary roc.csv --eta 0.01 --confidence 0.9 --sizes 40,900 --rates t,f")
@@ -530,7 +575,7 @@ def test_a_file_of_prevalences(here: Path) -> None:
     small.write_parquet("small.parquet")
     etas = pl.DataFrame({"patient": [1, 2, 3, 4, 5], "eta": [0.1, 0.2, 0.3, 0.4, 0.5]})
     etas.write_csv("etas.csv")
-    expected = prc(small).summary(etas.cast({"patient": pl.UInt8}), by="patient")
+    expected = prc(small).summary(etas.cast({"patient": pl.UInt8}), by="patient", columns="all")
     written = table("summary small.parquet --by patient --eta etas.csv")
     assert_frame_equal(written, expected, check_exact=True)
 
@@ -544,13 +589,15 @@ def test_a_file_of_samples(here: Path) -> None:
     for options, level in (("", 0.95), ("--confidence 0.8", 0.8)):
         etas = polars_prcurve.eta_from_sample(sample, confidence=level)
         how: dict[str, Any] = {"by": "model", "confidence": level if options else None}
-        expected = prc(DF).summary(etas, **how)
+        expected = prc(DF).summary(etas, columns="all", **how)
         found = table(f"summary scores.csv --model model --eta sample.csv {options}")
         assert_frame_equal(found, expected, rel_tol=1e-12)
         expected.select("model", "eta", "eta_low", "eta_high", "eta_confidence").unique().write_parquet(
             "etas.parquet"
         )
-        expected = prc(DF).operating_points(pl.read_parquet("etas.parquet"), recall=0.5, **how)
+        expected = prc(DF).operating_points(
+            pl.read_parquet("etas.parquet"), recall=0.5, columns="all", **how
+        )
         found = table(
             f"operating-points scores.csv --model model --eta etas.parquet --recall 0.5 {options}"
         )
@@ -589,7 +636,7 @@ def test_thresholds_of_one_file_are_applied_to_another(
     old.write_parquet("old.parquet")
     new.write_parquet("new.parquet")
     groups, etas = ["site", "model"], [0.01, 0.3]
-    chosen = prc(old).operating_points(etas, by=groups, recall=0.5, maximize="f1")
+    chosen = prc(old).operating_points(etas, by=groups, recall=0.5, maximize="f1", columns="all")
     assert chosen["threshold"].dtype == dtype
     how = "--by site model --eta 0.01 0.3"
     file = f"chosen{extension}"
@@ -597,7 +644,9 @@ def test_thresholds_of_one_file_are_applied_to_another(
         main(shlex.split(f"operating-points old.parquet {how} --recall 0.5 --maximize f1 -o {file}"))
         == 0
     )
-    expected = prc(new).operating_points(etas, by=groups, threshold=chosen, confidence=0.9)
+    expected = prc(new).operating_points(
+        etas, by=groups, threshold=chosen, confidence=0.9, columns="all"
+    )
     assert expected.height == 16
     found = table(f"operating-points new.parquet {how} --threshold {file} --confidence 0.9")
     assert_frame_equal(found, expected, check_exact=True)
@@ -614,7 +663,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
         df.write_parquet(f"{name}.parquet")
     how = "--model model --eta 0.1 --recall 0.5"
     chosen = table(f"operating-points old.parquet {how}", "chosen.csv").drop("eta")
-    ranks = prc(new).ranking(0.1, metric="precision", threshold=chosen, confidence=0.9)
+    ranks = prc(new).ranking(0.1, metric="precision", threshold=chosen, confidence=0.9, columns="all")
     asked = "--eta 0.1 --threshold chosen.csv"
     found = table(f"ranking new.parquet {asked} --metric precision --confidence 0.9")
     assert_frame_equal(found, ranks, check_exact=True)
@@ -624,7 +673,9 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     sizes = prc(new).sample_size(by="model", threshold=chosen)
     found = table("sample-size new.parquet --by model --threshold chosen.csv")
     assert_frame_equal(found, sizes, check_exact=True)
-    sure = prc(new).operating_points(0.5, by="model", precision=0.5, guarantee=0.8, start=chosen)
+    sure = prc(new).operating_points(
+        0.5, by="model", precision=0.5, guarantee=0.8, start=chosen, columns="all"
+    )
     at = "--model model --eta 0.5 --precision 0.5 --guarantee 0.8 --start all.csv"
     chosen.write_csv("all.csv")
     assert_frame_equal(table(f"operating-points new.parquet {at}"), sure, check_exact=True)
@@ -632,10 +683,12 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     wide.write_parquet("wide.parquet")
     pl.DataFrame({"model": ["b", "a", "c"], "threshold": [20.0, 40.0, 1.0]}).write_csv("two.csv")
     apart = {"model": ["a", "b"], "threshold": [40.0, 20.0]}
-    pairs = prc(wide).compare(0.1, score=["a", "b"], metrics="recall", threshold=pl.DataFrame(apart))
+    pairs = prc(wide).compare(
+        0.1, score=["a", "b"], metrics="recall", threshold=pl.DataFrame(apart), columns="all"
+    )
     command = "compare wide.parquet --score a,b --eta 0.1 --metrics recall --threshold"
     assert_frame_equal(table(f"{command} two.csv"), pairs, rel_tol=1e-12)
-    one = prc(wide).compare(0.1, score=["a", "b"], metrics="recall", threshold=25.5)
+    one = prc(wide).compare(0.1, score=["a", "b"], metrics="recall", threshold=25.5, columns="all")
     assert_frame_equal(table(f"{command} 25.5"), one, rel_tol=1e-12)
     os.remove("out.parquet")
     capsys.readouterr()
@@ -737,30 +790,36 @@ LONG = prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"], row="row")
 
 FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --eta 0.1", lambda p: p.curve(0.1, by="model")),
-    ("summary --eta 0.1 --by site", lambda p: p.summary(0.1, by=["site", "model"])),
-    ("operating-points --threshold 31.5", lambda p: p.operating_points(threshold=31.5, by="model")),
-    ("ranking --eta 0.1", lambda p: p.ranking(0.1)),
+    ("summary --eta 0.1 --by site", lambda p: p.summary(0.1, by=["site", "model"], columns="all")),
+    (
+        "operating-points --threshold 31.5",
+        lambda p: p.operating_points(threshold=31.5, by="model", columns="all"),
+    ),
+    ("ranking --eta 0.1", lambda p: p.ranking(0.1, columns="all")),
     ("crossings --leaders", lambda p: p.crossings(leaders=True)),
     (
         "sample-size --solve-for eta --recall 0.5",
         lambda p: p.sample_size(recall=0.5, by="model", solve_for="eta"),
     ),
     # Models of one table scored the same examples.
-    ("ranking --eta .1 --confidence .9", lambda p: p.ranking(0.1, confidence=0.9, id="row")),
+    (
+        "ranking --eta .1 --confidence .9",
+        lambda p: p.ranking(0.1, confidence=0.9, id="row", columns="all"),
+    ),
     (
         "ranking --eta .1 --confidence .9 --metric precision --fpr .2",
-        lambda p: p.ranking(0.1, confidence=0.9, metric="precision", fpr=0.2, id="row"),
+        lambda p: p.ranking(0.1, confidence=0.9, metric="precision", fpr=0.2, id="row", columns="all"),
     ),
     ("crossings --eta-range 0.001 0.999", lambda p: p.crossings(eta_range=(0.001, 0.999))),
     (
         "compare --metrics precision --recall 0.5",
-        lambda p: p.compare(model="model", id="row", metrics="precision", recall=0.5),
+        lambda p: p.compare(model="model", id="row", metrics="precision", recall=0.5, columns="all"),
     ),
     ("sample-size --recall 0.5", lambda p: p.sample_size(recall=0.5, by="model")),
     ("counts --unlabelled", lambda p: p.counts(by="model", label=None)),
     (
         "compare --eta 0.1 --by site",
-        lambda _: prc(WIDE).compare(0.1, score=["a", "b"], by="site"),
+        lambda _: prc(WIDE).compare(0.1, score=["a", "b"], by="site", columns="all"),
     ),
 ]
 
@@ -835,7 +894,7 @@ def test_metrics_take_themselves_apart(here: Path) -> None:
         "summary scores.csv --metrics 'best(f_beta(2)),roc_auc' 'precision_at_recall(0.8)' --eta .1"
     )
     asked = [metrics.best(metrics.f_beta(2)), "roc_auc", metrics.precision_at_recall(0.8)]
-    assert_frame_equal(written, prc(DF).summary(0.1, metrics=asked), check_exact=True)
+    assert_frame_equal(written, prc(DF).summary(0.1, metrics=asked, columns="all"), check_exact=True)
     assert METRIC_WORDS.split(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
 
 
@@ -881,7 +940,7 @@ def test_values_have_the_dtype_of_their_column(here: Path, capsys: pytest.Captur
     typed.write_parquet("typed.parquet")
     at = pl.Series([0.7], dtype=pl.Float32).item()
     points = table("operating-points typed.parquet --pos-label yes --threshold 0.7")
-    expected = prc(typed).operating_points(threshold=at, pos_label="yes")
+    expected = prc(typed).operating_points(threshold=at, pos_label="yes", columns="all")
     assert_frame_equal(points, expected, check_exact=True)
     no = table("curve typed.parquet --label true --pos-label False")
     assert_frame_equal(no, prc(typed).curve(label="true", pos_label=False), check_exact=True)
@@ -914,7 +973,9 @@ def test_patterns_name_many_files(here: Path) -> None:
 
 def test_standard_input(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DF.write_csv().encode())))
-    assert_frame_equal(table("summary - --by model"), prc(DF).summary(by="model"), check_exact=True)
+    assert_frame_equal(
+        table("summary - --by model"), prc(DF).summary(by="model", columns="all"), check_exact=True
+    )
 
 
 REFUSED = {
@@ -1161,7 +1222,9 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     values = (
         prc(few.drop("model", "score"))
         .unpivot_scores(["a", "b"])
-        .prc.summary(0.001, by="model", confidence=0.9, metrics=["average_precision", "roc_auc"])
+        .prc.summary(
+            0.001, by="model", confidence=0.9, metrics=["average_precision", "roc_auc"], columns="all"
+        )
     )
     lines = shown.splitlines()
     assert lines[0] == "1 in 1 000 positive (eta 0.001); tested on 8 positives, 8 negatives"
@@ -1491,7 +1554,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
 def test_the_module_runs(here: Path) -> None:
     done = run("prcurve summary scores.csv --eta 0.01 < /dev/null")
     assert (done.returncode, done.stderr) == (0, "")
-    assert_frame_equal(pl.read_csv(io.StringIO(done.stdout)), prc(DF).summary(0.01))
+    assert_frame_equal(pl.read_csv(io.StringIO(done.stdout)), prc(DF).summary(0.01, columns="all"))
     done = run("cat scores.csv | prcurve summary - --eta 2")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("polars-prcurve: error: --eta must lie in [0, 1]")
@@ -1758,7 +1821,7 @@ def test_many_prevalences_are_checked_in_linear_time(
     assert main(["summary", "scores.csv", "--eta", words]) == 2
     assert f"holds {etas[-1]} more than once" in capsys.readouterr().err
     with pytest.raises(polars_prcurve.PrcError, match="more than once"):
-        prc(DF).summary([*etas, etas[-1]])
+        prc(DF).summary([*etas, etas[-1]], columns="all")
     names = [f"f{n}" for n in range(100_000)]
     assert find_repeats([*names, names[-1]]) == ["f99999"]  # which metrics= and eta= refuse
 

@@ -80,7 +80,7 @@ def test_errors_by_definition(
     if df["label"].n_unique() < 2:
         return
     asked: Any = {"metrics": NAMES, "confidence": 0.9, "cluster": "patient"}
-    found = df.prc.summary(eta, weight="w" if weighted else None, **asked)
+    found = df.prc.summary(eta, weight="w" if weighted else None, columns="all", **asked)
     rows = [(score, y, Fraction(w if weighted else 1)) for score, y, w, _ in drawn]
     for row in found.to_dicts():
         expected = expected_error(row["metric"], rows, [c for *_, c in drawn], Fraction(eta))
@@ -130,7 +130,9 @@ def test_names_of_clusters_do_not_matter() -> None:
     named = df.with_columns(pl.format("patient {}", "patient").alias("patient"))
     for ask in [
         *ASK_BANDS,
-        lambda p: p.summary([0.01, None], metrics=NAMES, by="g", confidence=0.95, cluster="patient"),
+        lambda p: p.summary(
+            [0.01, None], metrics=NAMES, by="g", confidence=0.95, cluster="patient", columns="all"
+        ),
     ]:
         assert_same(ask(named.prc), ask(df.prc))
 
@@ -148,7 +150,13 @@ ASK_BANDS: Any = [
     lambda p: p.curve([0.01, None], by="g", confidence=0.9, cluster="patient"),
     lambda p: p.curve(0.1, thresholds=[-0.55, 0.5, 99.0], by="g", confidence=0.9, cluster="patient"),
     lambda p: p.operating_points(
-        0.1, recall=[0.4, 1.0], threshold=[0.5, 99.0], by="g", confidence=0.9, cluster="patient"
+        0.1,
+        recall=[0.4, 1.0],
+        threshold=[0.5, 99.0],
+        by="g",
+        confidence=0.9,
+        cluster="patient",
+        columns="all",
     ),
 ]
 
@@ -161,11 +169,11 @@ def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
     of_points = ["criterion", "target", "doubt"]
     for other in (
         df.prc.curve(0.1, by="g", thresholds=at[::7], **asked),
-        df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop(of_points),
+        df.prc.operating_points(0.1, by="g", threshold=at, columns="all", **asked).drop(of_points),
     ):
         both = other.join(curve, on=key, how="semi"), curve.join(other, on=key, how="semi")
         assert_same(*(table.sort(key).select(curve.columns) for table in both))
-    above = df.prc.operating_points(0.1, threshold=99, **asked).row(0, named=True)
+    above = df.prc.operating_points(0.1, threshold=99, columns="all", **asked).row(0, named=True)
     unreached = df.prc.curve(0.1, thresholds=[99.0], **asked).row(0, named=True)
     assert above["fpr_high"] == unreached["fpr_high"] > 0
     wide = df.with_columns(pl.col("score").cast(pl.Decimal(20, 1)))
@@ -203,9 +211,9 @@ def test_what_both_classes_share_cancels_out() -> None:
     label = np.tile([True, False, False, False], 400)
     df = pl.DataFrame({"patient": np.repeat(np.arange(400), 4), "label": label, "score": own + label})
     asked: Any = {"threshold": 0.5, "confidence": 0.95, "metrics": ["recall", "fpr", "precision"]}
-    shared = df.prc.operating_points(0.1, cluster="patient", **asked).row(0, named=True)
+    shared = df.prc.operating_points(0.1, cluster="patient", columns="all", **asked).row(0, named=True)
     split = df.with_columns(pl.format("{} {}", "patient", "label").alias("patient"))
-    apart = split.prc.operating_points(0.1, cluster="patient", **asked).row(0, named=True)
+    apart = split.prc.operating_points(0.1, cluster="patient", columns="all", **asked).row(0, named=True)
     for name in ("recall_low", "recall_high", "fpr_low", "fpr_high"):
         assert shared[name] == pytest.approx(apart[name])
     widths = [row["precision_high"] - row["precision_low"] for row in (shared, apart)]
@@ -253,7 +261,7 @@ def test_paired_differences_by_definition(
         return
     asked: Any = {"metrics": "roc_auc", "confidence": 0.9, "cluster": "patient"}
     asked |= {"score": ["a", "b"], "weight": "w" if weighted else None}
-    found = df.prc.compare(eta, **asked).row(0, named=True)
+    found = df.prc.compare(eta, columns="all", **asked).row(0, named=True)
     expected = expected_difference("roc_auc", drawn, weighted, Fraction(eta))
     if expected is None:
         assert found["standard_error"] is None
@@ -280,7 +288,7 @@ def test_average_precision_allows_for_an_unseen_cluster(
     """By sums over clusters of influences on the plain and on the cautious curve."""
     df = pl.DataFrame(drawn, schema=["score", "label", "patient"], orient="row")
     asked: Any = {"metrics": "average_precision", "cluster": "patient", "confidence": confidence}
-    row = df.prc.summary(eta, **asked).row(0, named=True)
+    row = df.prc.summary(eta, columns="all", **asked).row(0, named=True)
     if row["low"] is None or row["standard_error"] is None:
         return
     group = oracle.Group({}, [(s, Fraction(int(y)), Fraction(int(not y))) for s, y, _ in drawn])
@@ -352,8 +360,8 @@ def two_models(n: int = 80, seed: int = 3) -> pl.DataFrame:
 def test_each_row_a_cluster_is_hardly_a_change_to_differences() -> None:
     df = two_models(600).with_row_index("row")
     asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g"}
-    plain = df.prc.compare(score=["a", "b"], **asked)
-    clustered = df.prc.compare(score=["a", "b"], cluster="row", **asked)
+    plain = df.prc.compare(score=["a", "b"], columns="all", **asked)
+    clustered = df.prc.compare(score=["a", "b"], cluster="row", columns="all", **asked)
     for name in ("difference", "standard_error"):
         assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.01)
     for name in ("low", "high", "p_value"):
@@ -367,13 +375,13 @@ def test_the_doors_of_differences_agree() -> None:
     df = two_models(80).with_row_index("row")
     long = df.unpivot(["a", "b"], index=["row", "g", "patient", "label"], variable_name="model")
     asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g", "cluster": "patient"}
-    wide = df.prc.compare(score=["a", "b"], **asked)
+    wide = df.prc.compare(score=["a", "b"], columns="all", **asked)
     of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
-    assert_same(long.prc.compare(**of_long), wide)
+    assert_same(long.prc.compare(columns="all", **of_long), wide)
     ranked = long.prc.ranking(
         0.3, model="model", metric="roc_auc", id="row", score="value", confidence=0.95,
         by="g", cluster="patient",
-    )  # fmt: skip
+    columns="all")  # fmt: skip
     of_auc = wide.filter(metric="roc_auc", eta=0.3)
     followers = ranked.filter(rank=2)
     ends = {
@@ -389,28 +397,34 @@ def test_the_doors_of_differences_agree() -> None:
     assert ends == expected
     torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
     with pytest.raises(PrcError, match="have another label, weight, stratum or cluster in another"):
-        torn.prc.compare(**of_long)
+        torn.prc.compare(columns="all", **of_long)
 
 
 def test_differences_of_models_with_patients_of_their_own() -> None:
     df = patients(200)
     asked: Any = {"metrics": NAMES, "cluster": "patient"}
-    found = df.prc.compare(eta=0.1, model="g", paired=False, **asked)
-    errors = df.prc.summary(0.1, by="g", confidence=0.95, **asked)
+    found = df.prc.compare(eta=0.1, model="g", paired=False, columns="all", **asked)
+    errors = df.prc.summary(0.1, by="g", confidence=0.95, columns="all", **asked)
     for row in found.to_dicts():
         both = errors.filter(metric=row["metric"])["standard_error"]
         assert row["standard_error"] >= math.hypot(*both) * (1 - 1e-9)
         if row["metric"] == "roc_auc":
             assert row["standard_error"] == pytest.approx(math.hypot(*both))
     points = df.prc.operating_points(
-        0.1, by="g", threshold=0.5, metrics="precision", confidence=0.95, cluster="patient"
+        0.1,
+        by="g",
+        threshold=0.5,
+        metrics="precision",
+        confidence=0.95,
+        cluster="patient",
+        columns="all",
     )
     target: Any = {"eta": 0.1, "model": "g", "paired": False, "threshold": 0.5}
-    row = df.prc.compare(cluster="patient", **target).row(0, named=True)
+    row = df.prc.compare(cluster="patient", columns="all", **target).row(0, named=True)
     (a, a_low, _), (b, _, b_high) = points.select("precision", "precision_low", "precision_high").rows()
     assert row["low"] == pytest.approx(a - b - math.hypot(a - a_low, b_high - b))
     with pytest.raises(PrcError, match="cluster= has no interval of point metrics with weights"):
-        df.prc.compare(cluster="patient", weight="w", **target)
+        df.prc.compare(cluster="patient", weight="w", columns="all", **target)
 
 
 def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
@@ -423,11 +437,13 @@ def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
         {"patient": np.repeat(np.arange(n), rows), "label": label, "a": own[0], "b": own[1]}
     )
     both = df.prc(score=["a", "b"])
-    plain, clustered = (both.compare(0.2, cluster=cluster) for cluster in (None, "patient"))
+    plain, clustered = (
+        both.compare(0.2, cluster=cluster, columns="all") for cluster in (None, "patient")
+    )
     for plain_error, error in zip(plain["standard_error"], clustered["standard_error"], strict=True):
         assert error > 3 * plain_error
     drawn = intervals(0.95, method="bootstrap", resamples=300, seed=1)
-    boot = both.compare(0.2, cluster="patient", confidence=drawn)
+    boot = both.compare(0.2, cluster="patient", confidence=drawn, columns="all")
     found = clustered["standard_error"].to_list()
     assert found == pytest.approx(boot["standard_error"].to_list(), rel=0.2)
 
@@ -440,8 +456,8 @@ def test_metrics_without_an_error_stand_beside_those_with_one() -> None:
     for paired in (True, False):
         asked: dict[str, Any] = {"model": "m", "score": "s", "paired": paired, "cluster": "patient"}
         asked |= {"id": "row"} if paired else {}
-        found = long.prc.compare(0.2, metrics=names, **asked)
-        assert_same(found.head(2), long.prc.compare(0.2, metrics=NAMES, **asked))
+        found = long.prc.compare(0.2, metrics=names, columns="all", **asked)
+        assert_same(found.head(2), long.prc.compare(0.2, metrics=NAMES, columns="all", **asked))
         assert found["standard_error"].is_null().to_list() == [False, False, True]
 
 
@@ -449,7 +465,10 @@ def test_every_row_a_cluster_is_hardly_a_change() -> None:
     df = patients(400).with_row_index("row")
     names: Any = [*NAMES, metrics.precision_at_recall(0.5)]
     asked: Any = {"metrics": names, "confidence": 0.95}
-    plain, clustered = df.prc.summary(0.1, **asked), df.prc.summary(0.1, cluster="row", **asked)
+    plain, clustered = (
+        df.prc.summary(0.1, columns="all", **asked),
+        df.prc.summary(0.1, cluster="row", columns="all", **asked),
+    )
     for name in ("value", "standard_error", "low", "high"):
         expected = plain[name].fill_null(0.0).to_list()
         assert clustered[name].fill_null(0.0).to_list() == pytest.approx(expected, rel=0.01)
@@ -461,25 +480,27 @@ def test_every_row_a_cluster_is_hardly_a_change() -> None:
 def test_the_bootstrap_of_clusters_has_the_same_error() -> None:
     df = patients(300)
     asked: Any = {"metrics": NAMES, "cluster": "patient"}
-    one = df.prc.summary(0.1, confidence=0.95, **asked)
+    one = df.prc.summary(0.1, confidence=0.95, columns="all", **asked)
     drawn = intervals(0.95, method="bootstrap", resamples=400, seed=1)
-    other = df.prc.summary(0.1, confidence=drawn, **asked)
+    other = df.prc.summary(0.1, confidence=drawn, columns="all", **asked)
     assert one["standard_error"].to_list() == pytest.approx(other["standard_error"].to_list(), rel=0.15)
 
 
 def test_where_nothing_is_known_of_clusters() -> None:
     df = patients()
     one = df.with_columns(patient=pl.lit("only"))
-    found = one.prc.summary(0.1, metrics=NAMES, confidence=0.95, cluster="patient")
+    found = one.prc.summary(0.1, metrics=NAMES, confidence=0.95, cluster="patient", columns="all")
     for name in ("standard_error", "low", "high"):
         assert found[name].null_count() == 2
     weighted = df.with_columns(w=pl.col("patient") % 2 + 1)
     for table, name, weight in ((df, "pr_auc", None), (weighted, metrics.precision_at_recall(0.5), "w")):
-        found = table.prc.summary(0.1, metrics=name, confidence=0.95, cluster="patient", weight=weight)
+        found = table.prc.summary(
+            0.1, metrics=name, confidence=0.95, cluster="patient", weight=weight, columns="all"
+        )
         assert found["low"].null_count() == found["doubt"].count() == 1
     estimated = eta_from_sample(5, 500)
-    found = df.prc.summary(estimated, metrics=NAMES, confidence=0.95, cluster="patient")
-    exact = df.prc.summary(0.01, metrics=NAMES, confidence=0.95, cluster="patient")
+    found = df.prc.summary(estimated, metrics=NAMES, confidence=0.95, cluster="patient", columns="all")
+    exact = df.prc.summary(0.01, metrics=NAMES, confidence=0.95, cluster="patient", columns="all")
     width = [(table["high"] - table["low"]).to_list() for table in (found, exact)]
     assert width[0][0] > width[1][0]
     assert width[0][1] == pytest.approx(width[1][1])
@@ -488,11 +509,11 @@ def test_where_nothing_is_known_of_clusters() -> None:
 def test_what_goes_with_clusters() -> None:
     df = patients()
     with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
-        df.prc.summary(0.1, cluster="patient")
+        df.prc.summary(0.1, cluster="patient", columns="all")
     with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
-        prc(df).ranking(0.1, model="g", cluster="patient")
+        prc(df).ranking(0.1, model="g", cluster="patient", columns="all")
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
-        df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
+        df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95, columns="all")
     refused: list[tuple[dict[str, Any], str]] = [
         ({"confidence": None}, "cluster= is for intervals; pass confidence="),
         ({"weight": "w"}, "cluster= has no interval of point metrics with weights; leave out weight="),
@@ -517,13 +538,13 @@ def test_what_goes_with_clusters() -> None:
             df.prc.curve(**given_all)
         if "smooth" not in options:
             with pytest.raises(PrcError, match=sentence):
-                df.prc.operating_points(recall=0.5, **given_all)
+                df.prc.operating_points(recall=0.5, columns="all", **given_all)
     of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
     with pytest.raises(PrcError, match="guarantee= takes clusters or weights, and not both"):
-        df.prc.operating_points(precision=0.5, guarantee=0.9, weight="w", **of_points)
+        df.prc.operating_points(precision=0.5, guarantee=0.9, weight="w", columns="all", **of_points)
     of_points["confidence"] = intervals(0.9, method="bootstrap")
     with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
-        df.prc.operating_points(maximize="f1", **of_points)
+        df.prc.operating_points(maximize="f1", columns="all", **of_points)
 
 
 def test_quantiles_of_students_distribution() -> None:

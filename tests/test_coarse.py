@@ -60,7 +60,7 @@ def test_limits_against_all_orders(name: str) -> None:
     rows = [(len(bins) - i, *each) for i, each in enumerate(bins)]
     counts = pl.DataFrame(rows, schema=["score", "n_pos", "n_neg"], orient="row")
     etas = [1e-9, 0.01, 0.3, 0.95]
-    found = counts.prc.summary(etas, metrics=BOUNDED, coarse=True, **COUNTS)
+    found = counts.prc.summary(etas, metrics=BOUNDED, coarse=True, columns="all", **COUNTS)
     orders = list(reorder(bins))
     n_pos = sum(pos for pos, _ in bins)
     for metric in BOUNDED:
@@ -84,8 +84,8 @@ def test_limits_against_all_orders(name: str) -> None:
 def test_the_worst_ranking_is_that_of_one_bin() -> None:
     counts = pl.DataFrame({"score": [0], "n_pos": [4_000], "n_neg": [90_000]})
     asked = ["average_precision", "worst_average_precision", "pr_auc", "worst_pr_auc"]
-    worst = counts.prc.summary([0.001, 0.3], metrics=asked, **COUNTS)
-    found = counts.prc.summary([0.001, 0.3], metrics=asked[::2], coarse=True, **COUNTS)
+    worst = counts.prc.summary([0.001, 0.3], metrics=asked, columns="all", **COUNTS)
+    found = counts.prc.summary([0.001, 0.3], metrics=asked[::2], coarse=True, columns="all", **COUNTS)
     for name in asked[::2]:
         least = worst.filter(metric=f"worst_{name}")["value"].to_numpy()
         limits = found.filter(metric=name)
@@ -118,8 +118,8 @@ def test_finer_scores_lie_between(table: Table, eta: list[float | None], width: 
     rank = pl.col("score").cast(pl.Float64).rank("dense").cast(pl.Int64)
     frame = table.frame.with_columns(bin=rank // width)
     options = table.package | {"metrics": BOUNDED}
-    fine = prc(frame).summary(eta, score=rank, **options)
-    assert_between(fine, prc(frame).summary(eta, score="bin", coarse=True, **options))
+    fine = prc(frame).summary(eta, score=rank, columns="all", **options)
+    assert_between(fine, prc(frame).summary(eta, score="bin", coarse=True, columns="all", **options))
 
 
 @examples(60)
@@ -127,9 +127,11 @@ def test_finer_scores_lie_between(table: Table, eta: list[float | None], width: 
 def test_what_lies_between_published_points(table: Table, eta: list[float], n: int) -> None:
     options = {"by": table.by, "pos_label": table.pos_label}
     points = prc(table.frame).sweep(thresholds=n, **options).drop_nulls(["recall", "fpr"])
-    fine = prc(table.frame).summary(eta, metrics=BOUNDED, **options)
+    fine = prc(table.frame).summary(eta, metrics=BOUNDED, columns="all", **options)
     both = fine.filter((pl.col("n_pos") > 0) & (pl.col("n_neg") > 0))
-    found = prc(points).summary(eta, by=table.by, rates=("recall", "fpr"), metrics=BOUNDED, coarse=True)
+    found = prc(points).summary(
+        eta, by=table.by, rates=("recall", "fpr"), metrics=BOUNDED, coarse=True, columns="all"
+    )
     assert_between(both, found)
 
 
@@ -137,16 +139,16 @@ def test_finer_bins_have_closer_limits() -> None:
     rng = np.random.default_rng(3)
     label = rng.random(20_000) < 0.1
     df = pl.DataFrame({"score": rng.normal(size=20_000) + 2 * label, "label": label})
-    truth = df.prc.summary(0.001, metrics=BOUNDED)
+    truth = df.prc.summary(0.001, metrics=BOUNDED, columns="all")
     last = None
     for width in (1.0, 0.25, 0.0625):
         coarse = df.prc.counts(score=(pl.col("score") / width).floor())
-        found = coarse.prc.summary(0.001, metrics=BOUNDED, coarse=True, **COUNTS)
+        found = coarse.prc.summary(0.001, metrics=BOUNDED, coarse=True, columns="all", **COUNTS)
         assert_between(truth, found)
         gap = found["high"] - found["low"]
         assert last is None or (gap < last).all()
         last = gap
-    exact = df.prc.summary(0.001, metrics=BOUNDED, coarse=True)
+    exact = df.prc.summary(0.001, metrics=BOUNDED, coarse=True, columns="all")
     apart = ~exact["metric"].str.contains("average_precision")  # whose low is a little less
     same = exact.filter(apart)
     np.testing.assert_allclose(same["low"], same["value"], rtol=1e-12)
@@ -160,8 +162,8 @@ def test_counts_of_an_engine_have_limits() -> None:
     label = rng.random(3_000) < 0.1
     df = pl.DataFrame({"score": rng.normal(size=3_000) + 2 * label, "label": label})
     table = duckdb.sql("select floor(score * 4) as score, label from df")
-    found = engines.counts(table).pl().prc.summary(0.01, coarse=True, **COUNTS)
-    assert_between(df.prc.summary(0.01), found)
+    found = engines.counts(table).pl().prc.summary(0.01, coarse=True, columns="all", **COUNTS)
+    assert_between(df.prc.summary(0.01, columns="all"), found)
 
 
 # What has limits ------------------------------------------------------------------------------
@@ -188,19 +190,19 @@ def test_other_metrics_raise(metric: CurveMetric) -> None:
     with pytest.raises(
         PrcError, match=r"coarse=True knows the limits of average_precision.*; got"
     ) as said:
-        DF.prc.summary(0.1, metrics=["roc_auc", metric], coarse=True)
+        DF.prc.summary(0.1, metrics=["roc_auc", metric], coarse=True, columns="all")
     assert all(known.name.partition("(")[0] in str(said.value) for known in BOUNDED), said.value
 
 
 @pytest.mark.parametrize("more", [{"confidence": 0.9}, {"smooth": "binormal"}], ids=str)
 def test_what_coarse_excludes(more: dict[str, Any]) -> None:
     with pytest.raises(PrcError, match=f"orders of equal scores; leave out {next(iter(more))}="):
-        DF.prc.summary(0.1, coarse=True, **more)
-    assert "high" not in DF.prc.summary(0.1, coarse=False).columns
+        DF.prc.summary(0.1, coarse=True, columns="all", **more)
+    assert "high" not in DF.prc.summary(0.1, coarse=False, columns="all").columns
 
 
 def test_a_metric_that_was_renamed_has_limits() -> None:
-    found = DF.prc.summary(0.1, metrics=metrics.roc_auc.alias("area"), coarse=True)
+    found = DF.prc.summary(0.1, metrics=metrics.roc_auc.alias("area"), coarse=True, columns="all")
     assert found.select("metric", "low", "high").row(0) == ("area", 0.25, 0.75)
 
 
@@ -218,8 +220,8 @@ def test_a_ranking_tells_who_may_be_best_within_the_limits(metric: str) -> None:
     """Model C is below the least values of the others, at any prevalence."""
     how: dict[str, Any] = {"rates": ("tpr", "fpr")}
     etas = [0.01, 0.5]
-    found = PAPERS.prc.ranking(etas, metric=metric, coarse=True, **how)
-    limits = PAPERS.prc.summary(etas, by="model", metrics=metric, coarse=True, **how)
+    found = PAPERS.prc.ranking(etas, metric=metric, coarse=True, columns="all", **how)
+    limits = PAPERS.prc.summary(etas, by="model", metrics=metric, coarse=True, columns="all", **how)
     in_order = found.sort("model", "eta").select("eta", "value", low="value_low", high="value_high")
     assert_frame_equal(in_order, limits.select("eta", "value", "low", "high"))
     for eta in etas:
@@ -228,19 +230,19 @@ def test_a_ranking_tells_who_may_be_best_within_the_limits(metric: str) -> None:
         assert here["may_be_best"].to_list() == [high >= reached for high in here["value_high"]]
     assert set(found.filter(model="A")["may_be_best"]) == {True}
     assert set(found.filter(model="C")["may_be_best"]) == {False}
-    plain = PAPERS.prc.ranking(etas, metric=metric, **how)
+    plain = PAPERS.prc.ranking(etas, metric=metric, columns="all", **how)
     assert_frame_equal(found.select(plain.columns), plain)
 
 
 def test_what_a_ranking_with_limits_excludes() -> None:
     how: dict[str, Any] = {"coarse": True, "rates": ("tpr", "fpr")}
     with pytest.raises(PrcError, match="leave out confidence="):
-        PAPERS.prc.ranking(0.1, confidence=0.9, **how)
+        PAPERS.prc.ranking(0.1, confidence=0.9, columns="all", **how)
     with pytest.raises(PrcError, match="a point metric at a target has none; leave it out"):
-        PAPERS.prc.ranking(0.1, metric="f1", fpr=0.5, **how)
+        PAPERS.prc.ranking(0.1, metric="f1", fpr=0.5, columns="all", **how)
     with pytest.raises(
         PrcError, match=r"leave out fpr=, and ask for metrics.recall_at_fpr\(0.5\) with it"
     ):
-        PAPERS.prc.ranking(0.1, metric="recall", fpr=0.5, **how)
+        PAPERS.prc.ranking(0.1, metric="recall", fpr=0.5, columns="all", **how)
     with pytest.raises(PrcError, match="coarse=True knows the limits of"):
-        PAPERS.prc.ranking(0.1, metric="f1", **how)
+        PAPERS.prc.ranking(0.1, metric="f1", columns="all", **how)

@@ -123,8 +123,11 @@ def test_each_prevalence_has_its_own_rule() -> None:
     framed = df.prc.curve(pl.DataFrame({"eta": [None, 0.01]}), **asked)
     assert_frame_equal(framed, both, check_exact=True)
     asked |= {"recall": 0.7, "precision": 0.5, "threshold": 1.0, "alerts": 20, "per": 100}
-    both = df.prc.operating_points([None, 0.01], **asked)
-    parts = [df.prc.operating_points(0.01, **asked), df.prc.operating_points(**asked)]
+    both = df.prc.operating_points([None, 0.01], columns="all", **asked)
+    parts = [
+        df.prc.operating_points(0.01, columns="all", **asked),
+        df.prc.operating_points(columns="all", **asked),
+    ]
     assert_frame_equal(both, pl.concat(parts), rel_tol=1e-12)
 
 
@@ -163,7 +166,7 @@ def test_shares_of_weights_and_clusters_count_as_fewer(unit: str | None) -> None
     options: dict[str, Any] = {"weight": "w"} if unit is None else {"cluster": unit}
     asked: dict[str, Any] = {"metrics": list(SHARES), "confidence": 0.95, **options}
     for threshold in (0.5, 1.5):
-        row = df.prc.operating_points(threshold=threshold, **asked).to_dicts()[0]
+        row = df.prc.operating_points(threshold=threshold, columns="all", **asked).to_dicts()[0]
         cells, products = sum_products(df, threshold, unit)
         for name, (hits, misses, value) in SHARES.items():
             of = [int(cell in hits) for cell in ("tp", "fp", "fn", "tn")]
@@ -199,7 +202,7 @@ def test_other_metrics_follow_from_a_chain_of_three_shares(weighted: bool, thres
     df = draw(500, 9) if weighted else draw(500, 9).with_columns(w=1.0)
     options: dict[str, Any] = {"weight": "w"} if weighted else {}
     asked: dict[str, Any] = {"metrics": list(OTHERS), "confidence": 0.95, "threshold": threshold}
-    row = df.prc.operating_points(**asked, **options).row(0, named=True)
+    row = df.prc.operating_points(columns="all", **asked, **options).row(0, named=True)
     cells, products = sum_products(df, threshold, None)
     at, slopes, limits = [], [], []
     for hits, trials in CHAIN:
@@ -238,12 +241,12 @@ def test_heavy_rows_below_take_back_what_the_prevalence_does() -> None:
         w=pl.when(pl.col("score") >= 1).then(1).otherwise(50)
     )
     asked: dict[str, Any] = {"threshold": 1.5, "confidence": 0.95, "metrics": ["precision", "mcc"]}
-    every = df.prc.operating_points(**asked)
-    found = sampled.prc.operating_points(weight="w", **asked)
+    every = df.prc.operating_points(columns="all", **asked)
+    found = sampled.prc.operating_points(weight="w", columns="all", **asked)
     ends = ["precision", "precision_low", "precision_high"]
     assert_frame_equal(found.select(ends), every.select(ends), rel_tol=1e-12)
     eta = (sampled["label"] * sampled["w"]).sum() / sampled["w"].sum()
-    said = sampled.prc.operating_points(eta, weight="w", **asked)
+    said = sampled.prc.operating_points(eta, weight="w", columns="all", **asked)
     assert (
         said["precision_high"] - said["precision_low"] > 1.5 * (every[ends[2]] - every[ends[1]])
     ).all()
@@ -257,7 +260,10 @@ def test_rates_at_a_threshold_have_no_error_of_the_prevalence_that_found_it() ->
     df = draw(2_000, 11)
     eta = df["label"].mean()
     asked: dict[str, Any] = {"precision": 0.5, "metrics": "f1", "confidence": 0.95}
-    counted, said = df.prc.operating_points(**asked), df.prc.operating_points(eta, **asked)
+    counted, said = (
+        df.prc.operating_points(columns="all", **asked),
+        df.prc.operating_points(eta, columns="all", **asked),
+    )
     ends = ["threshold", *(f"{rate}{end}" for rate in ("recall", "fpr") for end in ("_low", "_high"))]
     assert_frame_equal(counted.select(ends), said.select(ends), check_exact=True)
     assert counted["f1_high"].item() != said["f1_high"].item()
@@ -268,7 +274,7 @@ def test_a_weighted_sum_has_the_difference_of_its_rows() -> None:
     df = draw(800, 12)
     benefit = metrics.net_benefit(0.2)
     asked: dict[str, Any] = {"score": ["score", "other"], "threshold": 1.0, "metrics": benefit}
-    found = df.prc.compare(confidence=0.95, **asked).row(0, named=True)
+    found = df.prc.compare(confidence=0.95, columns="all", **asked).row(0, named=True)
     flags = [df[name].to_numpy() >= 1 for name in ("score", "other")]
     gain = np.where(df["label"].to_numpy(), 1.0, -0.25)
     terms = gain * (flags[0].astype(float) - flags[1])
@@ -280,8 +286,8 @@ def test_equal_models_differ_by_nothing_whatever_the_prevalence_is() -> None:
     df = draw(800, 13).with_columns(other="score")
     for target in ({"threshold": 1.0}, {"recall": 0.6}):
         asked: dict[str, Any] = {"score": ["score", "other"], "metrics": ["precision", "mcc"], **target}
-        counted = df.prc.compare(**asked)
-        said = df.prc.compare(df["label"].mean(), **asked)
+        counted = df.prc.compare(columns="all", **asked)
+        said = df.prc.compare(df["label"].mean(), columns="all", **asked)
         wide, narrow = ((of["high"] - of["low"]).to_numpy() for of in (counted, said))
         assert (wide < 1.05 * narrow).all()
         assert not counted["significant"].any()
@@ -297,7 +303,7 @@ def test_a_rectangle_needs_a_prevalence_that_is_known(how: dict[str, Any]) -> No
     with pytest.raises(PrcError, match=words):
         df.prc.curve(confidence=level)
     with pytest.raises(PrcError, match=words):
-        df.prc.operating_points([0.1, None], recall=0.5, confidence=level)
+        df.prc.operating_points([0.1, None], recall=0.5, confidence=level, columns="all")
     with pytest.raises(PrcError, match=words):
         df.prc.curve(pl.DataFrame({"eta": [None, 0.1]}), confidence=level)
     with pytest.raises(PrcError, match=words):

@@ -285,7 +285,7 @@ def test_gaps_of_logits() -> None:
 def test_compare(table: Table, eta: list[float], confidence: float, data: st.DataObject) -> None:
     models = several_models(table, data)
     asked: dict[str, Any] = {"metrics": NAMES, "confidence": confidence, **arguments(table)}
-    found = prc(table.frame).compare(eta, score=models, **asked)
+    found = prc(table.frame).compare(eta, score=models, columns="all", **asked)
     assert found.columns == [*table.by, *COLUMNS]
     expected = expected_rows(table, models, eta, confidence)
     assert found.height == len(expected)
@@ -310,10 +310,10 @@ def test_a_long_table_is_as_good_as_a_wide_one(
 ) -> None:
     models = several_models(table, data)
     options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
-    found = prc(table.frame).compare(score=models, **options)
+    found = prc(table.frame).compare(score=models, columns="all", **options)
     long = prc(table.frame).unpivot_scores(models, name="model", score="score", row="id")
     long = long.with_columns(pl.col("model").cast(pl.Enum(models)))
-    of_long = prc(long).compare(model="model", id="id", **options)
+    of_long = prc(long).compare(model="model", id="id", columns="all", **options)
     assert_same(of_long.with_columns(pl.col("model_a", "model_b").cast(pl.String)), found)
 
 
@@ -324,15 +324,15 @@ def test_swapping_models_turns_the_sign(table: Table, eta: list[float], data: st
     a, b, _ = several_models(table, data)
     frame = table.frame.with_columns(pl.col(a).alias("again"))
     options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
-    found = prc(frame).compare(score=[a, b], **options)
+    found = prc(frame).compare(score=[a, b], columns="all", **options)
     turned = (
         prc(frame)
-        .compare(score=[b, a], **options)
+        .compare(score=[b, a], columns="all", **options)
         .with_columns(model_a="model_b", model_b="model_a", low=-pl.col("high"), high=-pl.col("low"))
     )
     turned = turned.with_columns(difference=-pl.col("difference"))
     assert_same(turned.select(found.columns), found)
-    same = prc(frame).compare(score=[a, "again"], **options)
+    same = prc(frame).compare(score=[a, "again"], columns="all", **options)
     assert set(same["difference"].drop_nulls()) <= {0.0}
     assert same.select(pl.col("standard_error", "low", "high").drop_nulls().abs().max()).row(0) in (
         (0.0, 0.0, 0.0),
@@ -356,7 +356,7 @@ def pairs(n: int, groups: int = 1, *, gain: float = 0.0, seed: int = 0) -> pl.Da
 def test_prevalences_per_group() -> None:
     df = pairs(300, 3).with_columns(g=pl.when(pl.col("g") == 2).then(None).otherwise("g"))
     frame = pl.DataFrame({"g": [1, None, 0], "eta": [0.2, 0.01, 0.1], "note": ["c", "a", "b"]})
-    found = df.prc.compare(frame, score=["a", "b"], by="g")
+    found = df.prc.compare(frame, score=["a", "b"], by="g", columns="all")
     assert found.columns == ["g", "eta", "note", *COLUMNS[1:]]
     assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
     for key, eta in ((None, 0.01), (0, 0.1), (1, 0.2)):
@@ -370,7 +370,7 @@ def test_a_positive_of_next_to_no_weight_changes_nothing(cluster: str | None) ->
     light = pl.DataFrame({"label": [True, True], "a": [0.5, 0.7], "b": [0.1, 1.2], "w": [1e-21, 1e-22]})
     how: dict[str, Any] = {"eta": 0.05, "weight": "w", "cluster": cluster}
     alone, beside = (
-        rows.with_row_index("row").prc.compare(score=["a", "b"], **how)
+        rows.with_row_index("row").prc.compare(score=["a", "b"], columns="all", **how)
         for rows in (df, pl.concat([df, light]))
     )
     known = ["eta", "metric", "difference", "standard_error"]
@@ -385,8 +385,8 @@ def test_own_prevalence_only_if_all_share_it() -> None:
     alike = pl.concat([pairs(100).with_columns(g=i) for i in (0, 1)])
     own = alike["label"].mean()
     options: dict[str, Any] = {"by": "g"}
-    counted = alike.prc.compare(score=["a", "b"], **options)
-    said = alike.prc.compare(own, score=["a", "b"], by="g")
+    counted = alike.prc.compare(score=["a", "b"], columns="all", **options)
+    said = alike.prc.compare(own, score=["a", "b"], by="g", columns="all")
     assert_same(counted.select(COLUMNS[:5]), said.select(COLUMNS[:5]))
     assert_same(counted.filter(metric="roc_auc"), said.filter(metric="roc_auc"))
     # The own prevalence has an error, which both models share.
@@ -394,14 +394,14 @@ def test_own_prevalence_only_if_all_share_it() -> None:
     assert (counted["standard_error"] > said["standard_error"]).any()
     # Groups may differ in it; models of a group may not.
     unlike = alike.filter((pl.col("g") == 0) | pl.col("label") | (pl.col("a") > 0))
-    found = unlike.prc.compare(score=["a", "b"], **options)
-    parts = [unlike.filter(g=i).prc.compare(score=["a", "b"]) for i in (0, 1)]
+    found = unlike.prc.compare(score=["a", "b"], columns="all", **options)
+    parts = [unlike.filter(g=i).prc.compare(score=["a", "b"], columns="all") for i in (0, 1)]
     assert found["eta"].n_unique() == 2
     assert_same(found.drop("g"), pl.concat(parts))
     long = unlike.prc.unpivot_scores(["a", "b"]).filter((pl.col("model") == "a") | (pl.col("score") > 0))
     words = r"eta=None compares models at their own prevalence, and those differ, from 0\.\d+ to 0\.\d+"
     assert_raises(long, words, model="model", paired=False, **options)
-    assert long.prc.compare(0.1, model="model", paired=False, **options).height == 4
+    assert long.prc.compare(0.1, model="model", paired=False, columns="all", **options).height == 4
 
 
 MONTHS = (
@@ -424,23 +424,26 @@ MONTHS = (
 def test_what_does_not_depend_on_prevalence_needs_none(asked: dict[str, Any]) -> None:
     """Months have different own prevalences: the differences are those at any, and eta is null."""
     how: dict[str, Any] = {"model": "month", "paired": False, **asked}
-    found, at_eta = (MONTHS.prc.compare(eta=eta, **how) for eta in (None, 0.1))
+    found, at_eta = (MONTHS.prc.compare(eta=eta, columns="all", **how) for eta in (None, 0.1))
     assert found["eta"].null_count() == found.height == at_eta.height > 0
     assert_frame_equal(found.drop("eta"), at_eta.drop("eta"))
     of_two = MONTHS.unpivot(["a", "b"], index=["label", "month"], variable_name="m", value_name="s")
     paired = {"model": "m", "paired": False, "score": "s", "by": "month", **asked}
     own = MONTHS.group_by("month").agg(pl.col("label").mean()).sort("month")["label"]
-    assert of_two.prc.compare(**paired)["eta"].unique().sort().to_list() == own.sort().to_list()
+    assert (
+        of_two.prc.compare(columns="all", **paired)["eta"].unique().sort().to_list()
+        == own.sort().to_list()
+    )
 
 
 def test_models_are_compared_at_one_prevalence() -> None:
     eta = pl.DataFrame({"month": [0, 1, 2], "eta": [0.1, 0.2, 0.3]})
     words = "models are compared at one prevalence; leave the column 'month', which names them, out of"
     with pytest.raises(PrcError, match=words):
-        MONTHS.prc.compare(eta=eta, model="month", paired=False)
+        MONTHS.prc.compare(eta=eta, model="month", paired=False, columns="all")
     words = "'recall' has a value at each threshold; pass the one to take, by threshold= or a target"
     with pytest.raises(PrcError, match=words):
-        MONTHS.prc.compare(score=["a", "b"], metrics="recall")
+        MONTHS.prc.compare(score=["a", "b"], metrics="recall", columns="all")
     words = "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
     assert_raises(MONTHS, words, model="month", paired=False)
 
@@ -448,8 +451,8 @@ def test_models_are_compared_at_one_prevalence() -> None:
 def assert_raises(df: pl.DataFrame, words: str, **options: Any) -> None:
     """The same sentence from both doors."""
     with pytest.raises(PrcError, match=words) as eager:
-        df.prc.compare(**options)
-    query = df.lazy().prc.compare(**options)
+        df.prc.compare(columns="all", **options)
+    query = df.lazy().prc.compare(columns="all", **options)
     for engine in ("streaming", "in-memory"):
         with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(str(eager.value))):
             query.collect(engine=engine)
@@ -461,9 +464,9 @@ def test_rows_that_lack_a_score_leave_as_a_whole() -> None:
         b=pl.when(pl.int_range(pl.len()) == 70).then(math.nan).otherwise("b"),
         b2="b",
     )
-    found = df.prc.compare(0.1, score=["a", "b"], missing="drop")
+    found = df.prc.compare(0.1, score=["a", "b"], missing="drop", columns="all")
     whole = df.filter(~pl.int_range(pl.len()).is_in([7, 70]))
-    assert_same(found, whole.prc.compare(0.1, score=["a", "b"]))
+    assert_same(found, whole.prc.compare(0.1, score=["a", "b"], columns="all"))
     assert_raises(df, "score column 'a' is null in 1 row", score=["a", "b"], eta=0.1)
     assert_raises(df, "score column 'b' is NaN in 1 row", score=["b", "b2"], eta=0.1)
 
@@ -474,7 +477,7 @@ MATCHED: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, "weight": "
 
 
 def test_rows_that_match() -> None:
-    assert LONG.prc.compare(**MATCHED).height == 2
+    assert LONG.prc.compare(columns="all", **MATCHED).height == 2
 
 
 @pytest.mark.parametrize(
@@ -507,7 +510,7 @@ def test_rows_that_do_not_match(change: Any, words: str, method: Any) -> None:
         assert_raises(change(LONG), words, **options)
     else:
         with pytest.raises(PrcError, match=words):
-            change(LONG).prc.compare(**options, **BOOTSTRAP)
+            change(LONG).prc.compare(columns="all", **options, **BOOTSTRAP)
 
 
 def test_groups_in_which_nothing_is_known() -> None:
@@ -519,7 +522,7 @@ def test_groups_in_which_nothing_is_known() -> None:
             "b": [1, 2, 2, 1, 1, 2, 3],
         }
     )
-    found = df.prc.compare(0.1, score=["a", "b"], by="g")
+    found = df.prc.compare(0.1, score=["a", "b"], by="g", columns="all")
     kinds = ["difference", *ERRORS]
     assert found.filter(pl.col("g") != "one pos").select(kinds).null_count().row(0) == (4,) * 5
     # One example does not tell how much examples differ.
@@ -547,8 +550,10 @@ def test_one_example_tells_no_error(method: Any, positives: int, turned: bool) -
     asked = ["average_precision", "roc_auc"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compared = df.prc.compare(0.1, score=["score", "b"], metrics=asked, confidence=confidence)
-        summary = df.prc.summary(0.1, metrics=asked, confidence=confidence)
+        compared = df.prc.compare(
+            0.1, score=["score", "b"], metrics=asked, confidence=confidence, columns="all"
+        )
+        summary = df.prc.summary(0.1, metrics=asked, confidence=confidence, columns="all")
     for found, names in ((compared, ERRORS), (summary, ["standard_error", "low", "high"])):
         assert found.select(names).null_count().row(0) == (2 * (positives == 1),) * len(names)
 
@@ -564,7 +569,7 @@ def test_models_alike_seldom_differ() -> None:
     common = label + rng.normal(size=n * sims)
     a, b = (common + 0.7 * rng.normal(size=n * sims) for _ in range(2))
     df = pl.DataFrame({"sim": np.repeat(np.arange(sims), n), "label": label, "a": a, "b": b})
-    found = df.prc.compare(0.2, score=["a", "b"], by="sim")
+    found = df.prc.compare(0.2, score=["a", "b"], by="sim", columns="all")
     refused = found.group_by("metric").agg((pl.col("p_value") < 0.05).mean(), pl.len())
     assert refused["len"].to_list() == [sims, sims]
     assert refused["p_value"].is_between(0.005, 0.08).all()
@@ -595,29 +600,29 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     if how == "long":
         df = df.prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
         options |= {"score": "score", "model": "model", "id": "id"}
-    found = df.prc.compare(**options, **AGAIN)
+    found = df.prc.compare(columns="all", **options, **AGAIN)
     assert found.select(ERRORS).null_count().sum_horizontal().item() == 0
-    assert_same(df.prc.compare(**options, **AGAIN), found)
-    other = df.prc.compare(**options, confidence=replace(AGAIN["confidence"], seed=6))
+    assert_same(df.prc.compare(columns="all", **options, **AGAIN), found)
+    other = df.prc.compare(columns="all", **options, confidence=replace(AGAIN["confidence"], seed=6))
     assert not (other["standard_error"] == found["standard_error"]).any()
     assert_same(other["difference"].to_frame(), found["difference"].to_frame())
     first = df.filter(pl.col("g") < 2).prc.compare(**options, **AGAIN)
     assert_same(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
         monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)
-        assert_nearly(df.prc.compare(**options, **AGAIN), found)
+        assert_nearly(df.prc.compare(columns="all", **options, **AGAIN), found)
     with pytest.raises(PrcError, match=r"call .collect\(\) first"):
-        df.lazy().prc.compare(**{**options, "metrics": "roc_auc"}, **AGAIN)
+        df.lazy().prc.compare(columns="all", **{**options, "metrics": "roc_auc"}, **AGAIN)
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.2])
 def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
     """With 600 replicates an error is known to 3 %."""
     df = pairs(1_000, gain=gain).with_columns(c=pl.int_range(pl.len()))
-    analytic = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=0.9)
+    analytic = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=0.9, columns="all")
     drawn = replace(AGAIN["confidence"], resamples=600)
     for options in ({}, {"cluster": "c"}):
-        found = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=drawn, **options)
+        found = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=drawn, columns="all", **options)
         for kind, tolerance in (("difference", 1e-12), ("standard_error", 0.15)):
             assert found[kind].to_list() == pytest.approx(analytic[kind].to_list(), rel=tolerance)
         # Analytic limits of average precision allow for examples that the sample lacks.
@@ -628,13 +633,15 @@ def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
         assert (found["p_value"] - analytic["p_value"]).filter(
             found["metric"] == "roc_auc"
         ).abs().max() < 0.25
-    single = df.prc.summary(0.1, score="a", metrics="roc_auc", confidence=0.9)["standard_error"][0]
+    single = df.prc.summary(0.1, score="a", metrics="roc_auc", confidence=0.9, columns="all")[
+        "standard_error"
+    ][0]
     assert analytic.filter(metric="roc_auc")["standard_error"][0] < single
 
 
 def test_a_model_against_itself_by_bootstrap() -> None:
     df = pairs(60).with_columns(b="a")
-    found = df.prc.compare(0.1, score=["a", "b"], **AGAIN).select(COLUMNS[4:])
+    found = df.prc.compare(0.1, score=["a", "b"], columns="all", **AGAIN).select(COLUMNS[4:])
     assert found.unique().rows()[0][:4] == (0.0, 0.0, 0.0, 0.0)
     assert found["p_value"].null_count() == 2
 
@@ -642,14 +649,16 @@ def test_a_model_against_itself_by_bootstrap() -> None:
 @pytest.mark.slow
 def test_every_metric_by_bootstrap() -> None:
     df = pairs(80)
-    found = df.prc.compare(0.05, score=["a", "b"], metrics=ALL_CURVE_METRICS, **AGAIN)
+    found = df.prc.compare(0.05, score=["a", "b"], metrics=ALL_CURVE_METRICS, columns="all", **AGAIN)
     long = df.prc.unpivot_scores(["a", "b"], name="model", score="score")
-    values = long.prc.summary(0.05, metrics=ALL_CURVE_METRICS, by="model").partition_by("model")
+    values = long.prc.summary(0.05, metrics=ALL_CURVE_METRICS, by="model", columns="all").partition_by(
+        "model"
+    )
     expected = values[0]["value"] - values[1]["value"]
     assert found["difference"].to_list() == expected.to_list()
     assert (found["low"] <= found["high"]).all()
     assert found["standard_error"].null_count() == 0
-    analytic = df.prc.compare(0.05, score=["a", "b"], metrics=ALL_CURVE_METRICS)
+    analytic = df.prc.compare(0.05, score=["a", "b"], metrics=ALL_CURVE_METRICS, columns="all")
     known = analytic.filter(pl.col("standard_error").is_not_null())["metric"].to_list()
     assert known == ["average_precision", "roc_auc"]
     assert_same(analytic.select(COLUMNS[:5]), found.select(COLUMNS[:5]))
@@ -663,12 +672,12 @@ def test_groups_are_compared_as_a_ranking_does(weight: str | None) -> None:
     df = pairs(300, 3, gain=0.4).with_columns(w=1 + pl.int_range(pl.len()) % 3)
     how: dict[str, Any] = {"model": "g", "weight": weight, "score": "a"}
     for metric in ("average_precision", "roc_auc"):
-        found = df.prc.compare(eta=[0.1, 0.4], metrics=metric, paired=False, **how)
+        found = df.prc.compare(eta=[0.1, 0.4], metrics=metric, paired=False, columns="all", **how)
         assert found["model_a"].to_list() == [0, 0, 1] * 2
         assert found["model_b"].to_list() == [1, 2, 2] * 2
-        own = df.prc.summary([0.1, 0.4], by="g", metrics=metric, score="a", weight=weight)
+        own = df.prc.summary([0.1, 0.4], by="g", metrics=metric, score="a", weight=weight, columns="all")
         value = {(r["eta"], r["g"]): r["value"] for r in own.to_dicts()}
-        lead = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.95, **how)
+        lead = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.95, columns="all", **how)
         known = {(r["eta"], r["model"]): r for r in lead.to_dicts()}
         for row in found.to_dicts():
             a, b = ((row["eta"], row[f"model_{side}"]) for side in "ab")
@@ -694,8 +703,8 @@ def test_point_metrics_of_groups_add_distances_in_quadrature(
 ) -> None:
     df = pairs(300, 3, gain=0.4)
     of_both: dict[str, Any] = {"eta": [0.1, 0.4], "score": "a", "metrics": POINTS, "confidence": 0.9}
-    found = df.prc.compare(model="g", paired=False, adjust=adjust, **of_both, **target)
-    own = df.prc.operating_points(by="g", long=True, **of_both, **target)
+    found = df.prc.compare(model="g", paired=False, adjust=adjust, columns="all", **of_both, **target)
+    own = df.prc.operating_points(by="g", long=True, columns="all", **of_both, **target)
     points = {(r["eta"], r["metric"], r["g"]): r for r in own.to_dicts()}
     keys = ("eta", "metric", "model_a", "model_b")
     expected = [(eta, m, *two) for eta in (0.1, 0.4) for m in POINTS for two in ((0, 1), (0, 2), (1, 2))]
@@ -724,8 +733,8 @@ def test_counts_are_compared_as_their_examples() -> None:
     counted = df.prc.counts(by="g")
     how: dict[str, Any] = {"model": "g", "paired": False, "eta": [0.1, 0.4]}
     for more in ({}, {"recall": 0.5}, {"threshold": 0.2, "worst": True}):
-        found = counted.prc.compare(counts=("n_pos", "n_neg"), **how, **more)
-        assert_same(found, df.prc.compare(**how, **more))
+        found = counted.prc.compare(counts=("n_pos", "n_neg"), columns="all", **how, **more)
+        assert_same(found, df.prc.compare(columns="all", **how, **more))
 
 
 _BOTH_ENDS = (("low", "high"), ("high", "low"))
@@ -741,8 +750,8 @@ def test_the_best_and_the_worst_group_have_the_adjusted_interval() -> None:
         {"threshold": 0.1, "metrics": ["fpr", "recall"]},
     ]
     for more in asked:
-        every = df.prc.compare(adjust="holm", **how, **more)
-        found = df.prc.compare(worst=True, **how, **more)
+        every = df.prc.compare(adjust="holm", columns="all", **how, **more)
+        found = df.prc.compare(worst=True, columns="all", **how, **more)
         assert found.columns == every.columns
         names = every["metric"].unique(maintain_order=True).to_list()
         assert found.select("eta", "metric").rows() == [(eta, m) for eta in (0.1, 0.4) for m in names]
@@ -763,7 +772,7 @@ def test_the_best_and_the_worst_group_have_the_adjusted_interval() -> None:
 def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     df = pairs(100, 3).with_columns(label=pl.when(pl.col("g") == 1).then(0).otherwise("label"))
     how: dict[str, Any] = {"model": "g", "paired": False, "eta": 0.1, "score": "a", "metrics": "recall"}
-    [row] = df.prc.compare(worst=True, threshold=0.0, **how).to_dicts()
+    [row] = df.prc.compare(worst=True, threshold=0.0, columns="all", **how).to_dicts()
     assert {row["model_a"], row["model_b"]} == {0, 2}
     [row] = df.filter(pl.col("g") < 2).prc.compare(worst=True, threshold=0.0, **how).to_dicts()
     assert [row[n] for n in ("difference", "low", "high", "significant")] == [None] * 4
@@ -796,17 +805,17 @@ def test_targets_of_groups_are_refused_where_nothing_is_known(how: dict[str, Any
     groups = {} if "score" in how else {"model": "g", "paired": False, "score": "a"}
     for door in (pairs(40, 2).prc, pairs(40, 2).lazy().prc):
         with pytest.raises(PrcError, match=words):
-            door.compare(eta=0.1, **groups | how)
+            door.compare(eta=0.1, columns="all", **groups | how)
 
 
 def test_one_group_cannot_be_compared_at_a_target() -> None:
     with pytest.raises(PrcError, match="no group has two"):
-        pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1, recall=0.5)
+        pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1, recall=0.5, columns="all")
 
 
 def test_one_group_cannot_be_compared() -> None:
     with pytest.raises(PrcError, match="no group has two"):
-        pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1)
+        pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1, columns="all")
 
 
 # Arguments ------------------------------------------------------------------------------------
@@ -866,25 +875,29 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
 )
 def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
     with pytest.raises(PrcError, match=words):
-        door.compare(**how)
+        door.compare(columns="all", **how)
 
 
 def test_empty_tables() -> None:
-    found = DF.clear().prc.compare(score=["a", "b"], by="g")
+    found = DF.clear().prc.compare(score=["a", "b"], by="g", columns="all")
     assert found.is_empty()
-    assert found.schema == DF.prc.compare(0.1, score=["a", "b"], by="g").schema
-    assert DF.clear().prc.compare(score=["a", "b"], by="g", **AGAIN).schema == found.schema
+    assert found.schema == DF.prc.compare(0.1, score=["a", "b"], by="g", columns="all").schema
+    assert (
+        DF.clear().prc.compare(score=["a", "b"], by="g", columns="all", **AGAIN).schema == found.schema
+    )
 
 
 def test_models_of_any_dtype() -> None:
     """Long tables name models by values, which rise; wide ones by columns in the order given."""
     df = pairs(50).drop("g")
-    by_name = df.prc.compare(0.1, score=["b", "a"])
+    by_name = df.prc.compare(0.1, score=["b", "a"], columns="all")
     assert by_name.select("model_a", "model_b").unique().row(0) == ("b", "a")
     long = df.prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
     for names in ([3, 7], [False, True], ["x", "y"], [None, "x"]):
         other = long.with_columns(model=pl.col("model").replace_strict(["a", "b"], names))
-        found = other.prc.compare(model="model", id="id", eta=0.1, metrics=metrics.roc_auc)
+        found = other.prc.compare(
+            model="model", id="id", eta=0.1, metrics=metrics.roc_auc, columns="all"
+        )
         assert found.select("model_a", "model_b").row(0) == tuple(names)
         assert found.schema["model_a"] == other.schema["model"]
 
@@ -898,7 +911,7 @@ def _long(frame: pl.DataFrame) -> pl.DataFrame:
 def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
     """Errors of exactly 0, for which two models have to be summed in one order, on each engine."""
     frame = two_scores(n).with_columns(same=pl.col("score").exp())
-    query = frame.lazy().prc.compare([0.1, 1e-6, 1.0], score=["score", "same"])
+    query = frame.lazy().prc.compare([0.1, 1e-6, 1.0], score=["score", "same"], columns="all")
     found = query.collect(engine=engine)
     assert set(found["standard_error"]) == set(found["low"]) == set(found["high"]) == {0.0}
     assert found["p_value"].null_count() == found.height
@@ -906,7 +919,7 @@ def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
 
 def test_nor_by_bootstrap() -> None:
     frame = two_scores().with_columns(same=pl.col("score").exp())
-    found = frame.prc.compare(0.1, score=["score", "same"], **BOOTSTRAP)
+    found = frame.prc.compare(0.1, score=["score", "same"], columns="all", **BOOTSTRAP)
     assert set(found["standard_error"]) == {0.0}
     assert found["p_value"].null_count() == found.height
 
@@ -915,27 +928,29 @@ def test_nor_by_bootstrap() -> None:
 def test_what_has_no_two_models_is_refused(options: Any) -> None:
     long = _long(two_scores())
     names: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, **options}
-    assert_same(long.prc.compare(by="model", **names), long.prc.compare(**names))  # it counts once
+    assert_same(
+        long.prc.compare(by="model", columns="all", **names), long.prc.compare(columns="all", **names)
+    )  # it counts once
     with pytest.raises(PrcError, match="no group has two"):
         long.filter(pl.col("model") == "other").prc.compare(**names)
-    assert long.clear().prc.compare(**names).height == 0
+    assert long.clear().prc.compare(columns="all", **names).height == 0
     # Beside groups that have two, one with a single model has no pair and no row.
     halves = long.with_columns(half=pl.col("id") % 2)
     found = halves.filter((pl.col("half") == 1) | (pl.col("model") == "other"))
-    assert set(found.prc.compare(by="half", **names)["half"]) == {1}
+    assert set(found.prc.compare(by="half", columns="all", **names)["half"]) == {1}
 
 
 def test_a_name_that_looks_like_a_pattern_is_that_column() -> None:
     named = two_scores().rename({"other": "^score$"})
-    found = named.prc.compare(0.1, score=["score", "^score$"])
-    expected = two_scores().prc.compare(0.1, score=["score", "other"])
+    found = named.prc.compare(0.1, score=["score", "^score$"], columns="all")
+    expected = two_scores().prc.compare(0.1, score=["score", "other"], columns="all")
     assert set(found["model_b"]) == {"^score$"}
     assert found.drop("model_b").equals(expected.drop("model_b"))
 
 
 def test_scores_are_names() -> None:
     with pytest.raises(PrcError, match="takes column names"):
-        two_scores().prc.compare(score=[pl.col("score"), pl.col("other")])  # type: ignore[list-item]
+        two_scores().prc.compare(score=[pl.col("score"), pl.col("other")], columns="all")  # type: ignore[list-item]
     with pytest.raises(PrcError, match="takes column names"):
         two_scores().prc.unpivot_scores([pl.col("score")])  # type: ignore[list-item]
 
@@ -950,7 +965,9 @@ def test_what_models_share_cancels_out() -> None:
     common = 1.5 * label + rng.normal(size=60)
     scores = {name: common + 0.2 * rng.normal(size=60) for name in "ab"}
     df = pl.DataFrame({"label": label, **scores})
-    row = df.prc.compare(0.3, score=["a", "b"], metrics="average_precision").row(0, named=True)
+    row = df.prc.compare(0.3, score=["a", "b"], metrics="average_precision", columns="all").row(
+        0, named=True
+    )
     one = Fraction(1)
     groups = [
         oracle.Group(
@@ -989,7 +1006,9 @@ def test_one_model_owes_its_value_to_a_positive_that_others_may_lack() -> None:
     labels = [1, *[0] * 2000, *[1] * 99]
     df = pl.DataFrame({"label": labels, "a": range(2100, 0, -1)})
     df = df.with_columns(b=pl.when(pl.col("label") == 1).then(-pl.col("a")).otherwise("a"))
-    row = df.prc.compare(1e-4, score=["a", "b"], metrics="average_precision").row(0, named=True)
+    row = df.prc.compare(1e-4, score=["a", "b"], metrics="average_precision", columns="all").row(
+        0, named=True
+    )
     assert row["difference"] > 0.009
     assert row["low"] < 0
     assert (row["significant"], row["doubt"]) == (False, "tail not seen")
@@ -1016,8 +1035,8 @@ def adjust_by_holm(p_values: list[float]) -> list[float]:
 
 def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     df, models = five_models(), list("abcde")
-    plain = df.prc.compare([0.01, 0.1, 0.5], score=models)
-    found = df.prc.compare([0.01, 0.1, 0.5], score=models, adjust="holm")
+    plain = df.prc.compare([0.01, 0.1, 0.5], score=models, columns="all")
+    found = df.prc.compare([0.01, 0.1, 0.5], score=models, adjust="holm", columns="all")
     assert found.columns == [*COLUMNS[:-2], "p_adjusted", *FLAGS]
     assert_same(found.select("difference", "p_value"), plain.select("difference", "p_value"))
     for part in found.partition_by("eta", "metric"):
@@ -1031,7 +1050,9 @@ def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
 
 def test_holm_leaves_out_pairs_without_a_p_value() -> None:
     df = five_models().with_columns(f=pl.col("e"))
-    found = df.prc.compare(0.1, score=["a", "c", "e", "f"], metrics="roc_auc", adjust="holm")
+    found = df.prc.compare(
+        0.1, score=["a", "c", "e", "f"], metrics="roc_auc", adjust="holm", columns="all"
+    )
     same = (pl.col("model_a") == "e") & (pl.col("model_b") == "f")
     assert found.filter(same).select("p_value", "p_adjusted").row(0) == (None, None)
     known = found.filter(~same)
@@ -1042,15 +1063,17 @@ def test_holm_leaves_out_pairs_without_a_p_value() -> None:
 def test_what_adjust_refuses() -> None:
     df = five_models(60)
     with pytest.raises(PrcError, match='adjust= is "holm"'):
-        df.prc.compare(0.1, score=["a", "b"], adjust="bonferroni")  # type: ignore[arg-type]
+        df.prc.compare(0.1, score=["a", "b"], adjust="bonferroni", columns="all")  # type: ignore[arg-type]
     with pytest.raises(PrcError, match='adjust= is for method="analytic"'):
-        df.prc.compare(0.1, score=["a", "b"], adjust="holm", **BOOTSTRAP)
+        df.prc.compare(0.1, score=["a", "b"], adjust="holm", columns="all", **BOOTSTRAP)
 
 
 def test_ten_errors_are_resolved_even_if_no_interval_is_reliable() -> None:
     df = five_models(120)
-    found = df.prc.compare(0.1, score=["d", "e"]).to_dicts()
+    found = df.prc.compare(0.1, score=["d", "e"], columns="all").to_dicts()
     assert all(row["significant"] for row in found)
     assert not all((row["doubt"] is None) for row in found)
     # A difference that chance explains is not.
-    assert not any(row["significant"] for row in df.prc.compare(0.1, score=["a", "b"]).to_dicts())
+    assert not any(
+        row["significant"] for row in df.prc.compare(0.1, score=["a", "b"], columns="all").to_dicts()
+    )

@@ -59,10 +59,10 @@ def test_a_fold_holds_the_examples_and_the_model_of_its_result() -> None:
         assert rows["example"].to_list() == test.tolist()
         assert rows["score"].to_list() == model.predict_proba(X[test])[:, 1].tolist()
         assert set(rows["repeat"]) == {fold // 3}
-    values = prc(frame, by="fold").summary(metrics="average_precision")["value"]
+    values = prc(frame, by="fold").summary(metrics="average_precision", columns="all")["value"]
     expected = validate(LogisticRegression(), KFold(3), scoring="average_precision")["test_score"]
     again = from_cv_results(validate(LogisticRegression(), KFold(3)), X, Y)
-    values = again.summary(by="fold", metrics="average_precision")["value"]
+    values = again.summary(by="fold", metrics="average_precision", columns="all")["value"]
     assert values.to_list() == pytest.approx(expected.tolist(), rel=1e-12)
 
 
@@ -74,8 +74,8 @@ def test_rows_of_an_example_are_one_cluster() -> None:
     assert pl.DataFrame(thrice)["repeat"].unique(maintain_order=True).to_list() == [0, 1, 2]
     assert repr(thrice) == "<prc of 900 rows: cluster='example'>"
     asked: dict[str, Any] = {"eta": 0.05, "metrics": "average_precision", "confidence": 0.95}
-    one, three = (test.summary(**asked, cluster="example") for test in (once, thrice))
-    naive = thrice.summary(**asked, cluster=None)
+    one, three = (test.summary(columns="all", **asked, cluster="example") for test in (once, thrice))
+    naive = thrice.summary(columns="all", **asked, cluster=None)
     width = [(row["high"] - row["low"]).item() for row in (one, three, naive)]
     assert three["value"].item() == pytest.approx(one["value"].item(), rel=1e-12)
     assert width[1] == pytest.approx(width[0], rel=0.05)
@@ -95,12 +95,12 @@ def test_models_are_paired_by_example_and_repeat() -> None:
         for name, frame in zip(found, both, strict=True)
     ]
     assert_frame_equal(pl.DataFrame(test), pl.concat(named))
-    compared = test.compare(0.05, metrics="average_precision")
+    compared = test.compare(0.05, metrics="average_precision", columns="all")
     assert compared.select("model_a", "model_b").row(0) == ("bayes", "logistic")
     assert compared["low"].item() < compared["difference"].item() < compared["high"].item()
-    naive = test.compare(0.05, metrics="average_precision", cluster=None)
+    naive = test.compare(0.05, metrics="average_precision", cluster=None, columns="all")
     assert naive["standard_error"].item() < compared["standard_error"].item()
-    assert test.ranking(0.05, confidence=0.95).height == 2
+    assert test.ranking(0.05, confidence=0.95, columns="all").height == 2
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_folds_of_ones_own_are_those_of_scikit_learn() -> None:
     together = from_folds({"a": folds, 2: folds}, Y)
     assert pl.DataFrame(together)["model"].unique(maintain_order=True).to_list() == ["a", "2"]
     pooled = average_precision_score(Y[pl.DataFrame(test)["example"]], pl.DataFrame(test)["score"])
-    found_ap = test.summary(metrics="average_precision")["value"].item()
+    found_ap = test.summary(metrics="average_precision", columns="all")["value"].item()
     assert found_ap == pytest.approx(pooled, rel=1e-12)
 
 

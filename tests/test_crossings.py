@@ -174,7 +174,7 @@ def test_values_are_those_of_the_summary() -> None:
         found = df.prc.crossings(metric=metric, eta_range=(1e-5, 0.9))
         asked = metrics.best(metric) if metric == "f1" else metric
         for a, b, eta, score in found.rows():
-            values = df.prc.summary(eta, metrics=asked, by="model")
+            values = df.prc.summary(eta, metrics=asked, by="model", columns="all")
             for model in (a, b):
                 assert values.filter(model=model)["value"].item() == pytest.approx(score, rel=1e-8)
 
@@ -373,7 +373,9 @@ def test_markedness_may_trade_places_twice() -> None:
 def test_points_are_the_rows_that_targets_choose() -> None:
     df = draw_examples(5, 80, a=(1, 1), b=(2, 2), c=(1.5, 0.5)).with_columns(pl.col("score").round(1))
     for target in ({"threshold": 1.0}, {"recall": 0.7}, {"fpr": 0.2}, {"threshold": 99.0}):
-        rates = df.prc.operating_points(0.5, by="model", **target).select("model", "recall", "fpr")
+        rates = df.prc.operating_points(0.5, by="model", columns="all", **target).select(
+            "model", "recall", "fpr"
+        )
         found = df.prc.crossings(metric="f1", eta_range=(1e-4, 0.99), **target)
         expected = [
             (place, {a, b})
@@ -384,7 +386,7 @@ def test_points_are_the_rows_that_targets_choose() -> None:
             (both, pytest.approx(place)) for place, both in sorted(expected, key=lambda of: of[0])
         ]
         for a, b, eta, score in found.rows():
-            at = df.prc.operating_points(eta, by="model", metrics="f1", **target)
+            at = df.prc.operating_points(eta, by="model", metrics="f1", columns="all", **target)
             for model in (a, b):
                 assert at.filter(model=model)["f1"].item() == pytest.approx(score)
 

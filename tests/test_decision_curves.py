@@ -33,7 +33,7 @@ def net_benefit(flagged: list[bool], eta: Fraction | None, risk: float) -> Fract
 
 def test_net_benefit_of_posteriors_as_they_stand() -> None:
     risks = [0.5, 0.0, 0.2, 0.1, 0.75, 0.99]
-    found = DF.prc.decision_curve(probabilities=risks)
+    found = DF.prc.decision_curve(probabilities=risks, columns="all")
     assert found.columns == [*COLUMNS, "net_benefit", "treat_all"]
     assert found["threshold_probability"].to_list() == sorted(risks)
     for row in found.to_dicts():
@@ -50,21 +50,21 @@ def test_net_benefit_of_posteriors_as_they_stand() -> None:
 def test_net_benefit_at_another_prevalence(eta: float) -> None:
     """The rows that are flagged are those whose posterior, moved to eta, is at least the risk."""
     risks, eta_train = [0.03, 0.17, 0.34, 0.62, 0.9], 0.4
-    found = DF.prc.decision_curve(eta, probabilities=risks, eta_train=eta_train)
+    found = DF.prc.decision_curve(eta, probabilities=risks, eta_train=eta_train, columns="all")
     moved = np.asarray(shift_prior(P, eta_train, eta))
     for row in found.to_dicts():
         risk = row["threshold_probability"]
         expected = net_benefit([bool(p >= risk) for p in moved], Fraction(eta), risk)
         assert row["net_benefit"] == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
         assert shift_prior(row["threshold"], eta_train, eta) == pytest.approx(risk, rel=1e-12)
-    same = DF.prc.decision_curve(eta_train, probabilities=risks, eta_train=eta_train)
+    same = DF.prc.decision_curve(eta_train, probabilities=risks, eta_train=eta_train, columns="all")
     assert same["threshold"].to_list() == risks
 
 
 def test_numbers_of_dcurves() -> None:
     """The Python package dcurves, version 1.1.7: `dca(prevalence=)` does not move posteriors."""
     risks = [0.1, 0.2, 0.3, 0.5, 0.75]
-    own = DF.prc.decision_curve(probabilities=risks)
+    own = DF.prc.decision_curve(probabilities=risks, columns="all")
     expected = [0.4537037037037037, 0.4166666666666667, 0.30952380952380953, 1 / 6, 0.16666666666666666]
     assert own["net_benefit"].to_list() == pytest.approx(expected, rel=1e-14)
     assert own["treat_all"].to_list() == pytest.approx(
@@ -79,7 +79,7 @@ def test_numbers_of_dcurves() -> None:
     ]
     for risk, value in zip(risks, expected, strict=True):
         metric = metrics.net_benefit(risk)
-        point = DF.prc.operating_points(0.3, threshold=risk, metrics=metric)
+        point = DF.prc.operating_points(0.3, threshold=risk, metrics=metric, columns="all")
         assert point[metric.name].item() == pytest.approx(value, rel=1e-13)
 
 
@@ -93,11 +93,13 @@ def test_intervals_worked_out_elsewhere() -> None:
     for n_pos, n_neg, tp, fp, eta, risk, *expected in cases:
         table = pl.DataFrame({"score": [1.0, 0.0], "n_pos": [tp, n_pos - tp], "n_neg": [fp, n_neg - fp]})
         counts: Any = {"counts": ("n_pos", "n_neg"), "confidence": 0.95}
-        curve = table.prc.decision_curve(eta, eta_train=0.5, probabilities=[risk], **counts)
+        curve = table.prc.decision_curve(
+            eta, eta_train=0.5, probabilities=[risk], columns="all", **counts
+        )
         found = curve.select("net_benefit", "net_benefit_low", "net_benefit_high").row(0)
         assert found == pytest.approx(expected, rel=2e-12)
         metric = metrics.net_benefit(risk)
-        points = table.prc.operating_points(eta, threshold=1.0, metrics=metric, **counts)
+        points = table.prc.operating_points(eta, threshold=1.0, metrics=metric, columns="all", **counts)
         ends = [f"{metric.name}{end}" for end in ("", "_low", "_high")]
         assert points.select(ends).row(0) == pytest.approx(expected, rel=2e-12)
 
@@ -116,13 +118,13 @@ def test_it_is_the_metric_at_the_threshold(rows: Any, eta: Any, score: str) -> N
     train = None if eta is None else 0.3
     asked: Any = {"by": "g", "score": score, "confidence": 0.9}
     risks = [0.1, 0.25, 0.8]
-    found = df.prc.decision_curve(eta, eta_train=train, probabilities=risks, **asked)
+    found = df.prc.decision_curve(eta, eta_train=train, probabilities=risks, columns="all", **asked)
     for risk in risks:
         part = found.filter(threshold_probability=risk)
         metric = metrics.net_benefit(risk)
         for value in [None] if eta is None else np.atleast_1d(eta).tolist():
             at = risk if value is None else shift_prior(risk, value, 0.3)
-            points = df.prc.operating_points(value, threshold=at, metrics=metric, **asked)
+            points = df.prc.operating_points(value, threshold=at, metrics=metric, columns="all", **asked)
             one = part if value is None else part.filter(eta=value)
             names = {f"{metric.name}{end}": f"net_benefit{end}" for end in ("", "_low", "_high")}
             expected = points.rename(names).select("g", "threshold", "tp", "fp", *names.values())
@@ -134,14 +136,14 @@ def test_the_order_of_rows_and_risks_out_of_range() -> None:
     label = rng.random(500) < 0.3
     df = pl.DataFrame({"score": rng.random(500), "label": label, "g": rng.integers(0, 3, 500)})
     asked: Any = {"by": "g", "eta_train": 0.3}
-    found = df.prc.decision_curve([0.4, 0.1], **asked)
+    found = df.prc.decision_curve([0.4, 0.1], columns="all", **asked)
     assert found.height == 3 * 2 * 99
     assert found["threshold_probability"].unique().sort().to_list() == [i / 100 for i in range(1, 100)]
     assert_same(found.sort("g", "eta", "threshold_probability"), found)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=r"outside \[0, 1\] or NaN in 1"):
         prc(
             df.lazy().with_columns(score=pl.when(pl.int_range(500) != 7).then("score").otherwise(2.0))
-        ).decision_curve().collect()
+        ).decision_curve(columns="all").collect()
 
 
 @pytest.mark.parametrize(
@@ -161,4 +163,4 @@ def test_the_order_of_rows_and_risks_out_of_range() -> None:
 )
 def test_what_is_refused(options: Any, hint: str) -> None:
     with pytest.raises(PrcError, match=hint):
-        DF.prc.decision_curve(**options)
+        DF.prc.decision_curve(columns="all", **options)

@@ -212,7 +212,7 @@ def test_models_are_those_of_the_ranking(goal: str) -> None:
     asked = GOALS[goal]
     decision = decide(three, **asked)
     merit = {"recall": "precision", "npv": "precision", "curve": "average_precision"}.get(goal, "recall")
-    ranks = bind(three).ranking(0.02, metric=merit, confidence=0.95, **asked)
+    ranks = bind(three).ranking(0.02, metric=merit, confidence=0.95, columns="all", **asked)
     best = set(ranks.filter("may_be_best")["model"])
     assert set(decision.verdict.models) == best
     joined = decision.table.join(ranks, on="model", suffix="_rank")
@@ -237,7 +237,7 @@ def test_the_table_is_that_of_operating_points(goal: str) -> None:
     decision = decide_known("settled", goal)
     metrics = ["precision", "f1"] if goal == "maximize" else ["precision"]
     found = bind(SETTLED).operating_points(
-        0.02, metrics=metrics, confidence=0.95, **{"per": 10_000, **asked}
+        0.02, metrics=metrics, confidence=0.95, columns="all", **{"per": 10_000, **asked}
     )
     shared = [name for name in found.columns if name in decision.table.columns]
     assert set(found.columns) - set(shared) == {"criterion", "target"}
@@ -247,11 +247,13 @@ def test_the_table_is_that_of_operating_points(goal: str) -> None:
 def test_the_rows_of_several_targets_are_those_that_hold_together() -> None:
     asked = GOALS["several"]
     decision = decide_known("settled", "several")
-    joint = bind(SETTLED).operating_points(0.02, together=True, metrics=["precision"], **asked)
+    joint = bind(SETTLED).operating_points(
+        0.02, together=True, metrics=["precision"], columns="all", **asked
+    )
     for name in ("threshold", "tp", "fp", "recall", "precision", "alerts"):
         assert decision.table[name].equals(joint[name])
     of_joint = bind(SETTLED).operating_points(
-        0.02, together=True, metrics=["precision"], confidence=0.95, **asked
+        0.02, together=True, metrics=["precision"], confidence=0.95, columns="all", **asked
     )
     for name in ("recall", "precision", "alerts"):
         for end in (f"{name}_low", f"{name}_high"):
@@ -265,7 +267,9 @@ def test_a_model_is_ruled_out_only_where_it_is_behind_at_each_target_that_may_bi
     may_be = {
         word: set(
             bind(three)
-            .ranking(0.02, metric="recall", confidence=0.95, **{word: asked[word]}, **more)
+            .ranking(
+                0.02, metric="recall", confidence=0.95, columns="all", **{word: asked[word]}, **more
+            )
             .filter("may_be_best")["model"]
         )
         for word, more in (("alerts", {"per": 10_000}), ("precision", {}))
@@ -276,7 +280,9 @@ def test_a_model_is_ruled_out_only_where_it_is_behind_at_each_target_that_may_bi
 
 def test_best_values_are_compared_by_their_intervals() -> None:
     decision = decide_known("not told apart", "maximize")
-    points = bind(EQUAL).operating_points(0.02, maximize="f1", metrics=["f1"], confidence=0.95)
+    points = bind(EQUAL).operating_points(
+        0.02, maximize="f1", metrics=["f1"], confidence=0.95, columns="all"
+    )
     value, low, high = (
         dict(points.select("model", name).iter_rows()) for name in ("f1", "f1_low", "f1_high")
     )
@@ -325,7 +331,9 @@ def test_a_model_is_settled_above_only_if_it_is_in_every_case() -> None:
 def test_none_is_the_prevalence_that_was_counted() -> None:
     decision = decide(SETTLED, None, recall=0.5)
     assert decision.table["eta"].unique().to_list() == [300 / 6_300]
-    found = bind(SETTLED).operating_points(recall=0.5, metrics=["precision"], confidence=0.95)
+    found = bind(SETTLED).operating_points(
+        recall=0.5, metrics=["precision"], confidence=0.95, columns="all"
+    )
     assert decision.table["precision_high"].equals(found["precision_high"])
 
 
@@ -336,7 +344,9 @@ def test_an_estimate_is_tested_at_both_ends() -> None:
     assert any("the prevalence is an estimate" in reason for reason in decision.verdict.reasons)
     assert "eta_low" in decision.table.columns
     low = estimate["eta_low"][0]
-    ranks = bind(SETTLED).ranking([low, 0.005], metric="precision", recall=0.5, confidence=0.95)
+    ranks = bind(SETTLED).ranking(
+        [low, 0.005], metric="precision", recall=0.5, confidence=0.95, columns="all"
+    )
     assert decision.table["behind_low"].min() <= ranks["behind_low"].min()  # type: ignore[operator]
 
 
@@ -377,7 +387,7 @@ def test_a_promise_in_a_field_is_that_of_the_field() -> None:
     asked: dict[str, Any] = {"precision": 0.05, "guarantee": 0.9}
     table = sites.prc(score=["new", "old"])
     decision = table.decide(field(PARTS, parts="site"), **asked)
-    points = table.operating_points(field(PARTS, parts="site"), **asked)
+    points = table.operating_points(field(PARTS, parts="site"), columns="all", **asked)
     assert decision.table["threshold"].equals(points["threshold"])
 
 

@@ -63,7 +63,7 @@ SCORES = pl.DataFrame({"score": [9, 8, 7, 7, 6, 5, 4, 3, 3, 1], "label": [1, 0, 
 def values(metric: PointMetric | CurveMetric) -> pl.DataFrame:
     if isinstance(metric, PointMetric):
         return SCORES.prc.curve([0.01, 0.4], metrics=metric)
-    return SCORES.prc.summary([0.01, 0.4], metrics=metric)
+    return SCORES.prc.summary([0.01, 0.4], metrics=metric, columns="all")
 
 
 # Names ----------------------------------------------------------------------------------------
@@ -162,7 +162,8 @@ def assert_promise_is_true(
         changed["steps"] = metric.recipe.all_steps()
     without = metric.change_recipe(**changed)
     assert_same(
-        prc(df).summary(eta, metrics=metric, **given), prc(df).summary(eta, metrics=without, **given)
+        prc(df).summary(eta, metrics=metric, columns="all", **given),
+        prc(df).summary(eta, metrics=without, columns="all", **given),
     )
 
 

@@ -134,7 +134,9 @@ ETAS = [1e-6, 0.01, 0.3, 0.9]
 def values(df: pl.DataFrame, asked: list[Any]) -> dict[Any, dict[Any, float]]:
     found: dict[Any, dict[Any, float]] = {}
     for model, eta, metric, value in (
-        df.prc.summary(ETAS, metrics=asked, by="model").select("model", "eta", "metric", "value").rows()
+        df.prc.summary(ETAS, metrics=asked, by="model", columns="all")
+        .select("model", "eta", "metric", "value")
+        .rows()
     ):
         found.setdefault(model, {})[eta, metric] = value
     return found

@@ -181,7 +181,8 @@ def test_an_expression_for_each_of_several_scores() -> None:
     df = pl.DataFrame({"a": [0.1, 0.4, 0.3], "b": [4, 3, 2], "label": [1, 0, 1]})
     together = df.select(pl.col(name).prc.roc_auc("label") for name in ("a", "b"))
     assert together.row(0) == tuple(
-        df.prc.summary(metrics="roc_auc", score=name)["value"].item() for name in ("a", "b")
+        df.prc.summary(metrics="roc_auc", score=name, columns="all")["value"].item()
+        for name in ("a", "b")
     )
 
 
@@ -230,4 +231,6 @@ def test_charts_take_eta_by_position() -> None:
     assert charts.roc_curve(sweep, 0.1).to_dict() == charts.roc_curve(sweep, eta=0.1).to_dict()
     wide = df.with_columns(other=pl.col("score") * 2)
     models = {"score": ["score", "other"]}
-    assert wide.prc.compare(0.1, **models).equals(wide.prc.compare(eta=0.1, **models))
+    assert wide.prc.compare(0.1, columns="all", **models).equals(
+        wide.prc.compare(eta=0.1, columns="all", **models)
+    )

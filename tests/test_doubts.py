@@ -169,7 +169,9 @@ def test_every_null_interval_of_a_difference_has_a_doubt(design: str, paired: bo
 def test_a_doubt_names_the_true_cause() -> None:
     def doubts(**where: Any) -> dict[str, str]:
         asked = ["average_precision", "pr_auc", metrics.precision_at_recall(0.5)]
-        found = prc(DF, by="g").summary(0.02, metrics=asked, confidence=0.9).filter(**where)
+        found = (
+            prc(DF, by="g").summary(0.02, metrics=asked, confidence=0.9, columns="all").filter(**where)
+        )
         return dict(found.select("metric", "doubt").rows())
 
     assert set(doubts(g="no").values()) == set(doubts(g="all").values()) == {"one class"}
@@ -180,15 +182,16 @@ def test_a_doubt_names_the_true_cause() -> None:
     }
     assert doubts(g="many")["precision_at_recall(0.5)"] is None
     unmet = DF.filter(g="many").prc.operating_points(
-        0.02, recall=0.99, fpr=0.001, together=True, confidence=0.9
+        0.02, recall=0.99, fpr=0.001, together=True, confidence=0.9, columns="all"
     )
     assert unmet["doubt"].item() == "target not met"
     short = DF.filter(g="many").prc.summary(
-        below=(500, 50), metrics=metrics.precision_at_recall(0.9), confidence=0.9
+        below=(500, 50), metrics=metrics.precision_at_recall(0.9), confidence=0.9, columns="all"
     )
     assert short["doubt"].item() == "target not met"
     assert (
-        RATES.prc(**DESIGNS["rates"][1], by="g").summary(0.1, confidence=0.9)["doubt"][-1] == "no sizes"
+        RATES.prc(**DESIGNS["rates"][1], by="g").summary(0.1, confidence=0.9, columns="all")["doubt"][-1]
+        == "no sizes"
     )
 
 
@@ -202,13 +205,15 @@ def test_few_patients_are_few_clusters_however_many_positives_they_have() -> Non
     )
     assert df["label"].sum() > 150
     found = df.prc.summary(
-        0.1, metrics=["average_precision", "roc_auc"], cluster="patient", confidence=0.9
+        0.1, metrics=["average_precision", "roc_auc"], cluster="patient", confidence=0.9, columns="all"
     )
     assert "few clusters" in set(found["doubt"]) <= {None, "few clusters"}
-    points = df.prc.operating_points(0.1, recall=[0.5, 0.9], cluster="patient", confidence=0.9)
+    points = df.prc.operating_points(
+        0.1, recall=[0.5, 0.9], cluster="patient", confidence=0.9, columns="all"
+    )
     assert set(points["doubt"]) <= {None, "few clusters"}
     few = df.filter(pl.int_range(pl.len()).over("label") < 6).prc.summary(
-        0.1, metrics="average_precision", cluster="patient", confidence=0.9
+        0.1, metrics="average_precision", cluster="patient", confidence=0.9, columns="all"
     )
     assert few["doubt"].item() == "few positives"
 

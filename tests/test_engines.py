@@ -384,8 +384,8 @@ def assert_rows_of_the_sweep(reduced: pl.DataFrame, df: pl.DataFrame, by: Any) -
 
 def assert_same_areas(reduced: pl.DataFrame, df: pl.DataFrame, by: Any, asked: list[Any]) -> None:
     """Every metric of a curve, bit for bit."""
-    found = reduced.prc.summary(ETAS, metrics=asked, by=by, **COUNTED)
-    assert_same(found, df.prc.summary(ETAS, metrics=asked, by=by, label="truth"))
+    found = reduced.prc.summary(ETAS, metrics=asked, by=by, columns="all", **COUNTED)
+    assert_same(found, df.prc.summary(ETAS, metrics=asked, by=by, label="truth", columns="all"))
 
 
 def without(asked: list[Any]) -> list[Any]:
@@ -447,8 +447,8 @@ def test_errors_and_targets_of_the_reduced_table() -> None:
         "metrics": ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)],
     }
     assert_frame_equal(
-        reduced.prc.summary(0.01, confidence=0.9, **COUNTED, **asked),
-        df.prc.summary(0.01, confidence=0.9, **asked),
+        reduced.prc.summary(0.01, confidence=0.9, columns="all", **COUNTED, **asked),
+        df.prc.summary(0.01, confidence=0.9, columns="all", **asked),
         rel_tol=1e-12,
     )
     targets = {
@@ -459,7 +459,7 @@ def test_errors_and_targets_of_the_reduced_table() -> None:
         "maximize": ["f1", "mcc"],
     }
     points = (
-        t.prc.operating_points(0.01, by="model", **targets, **how)
+        t.prc.operating_points(0.01, by="model", columns="all", **targets, **how)
         for t, how in ((reduced, COUNTED), (df, {}))
     )
     found, expected = (table.select("model", "criterion", "target", "recall") for table in points)
@@ -475,9 +475,9 @@ def test_runs_of_negatives_with_weights(table: Table) -> None:
         for metric in ALL_CURVE_METRICS
         if "random" not in metric.name and "worst" not in metric.name
     ]
-    expected = df.prc.summary([0.01, 0.5], metrics=asked, **how)
+    expected = df.prc.summary([0.01, 0.5], metrics=asked, columns="all", **how)
     reduced = engines().counts(df, thresholds="corners", **how)
-    found = reduced.prc.summary([0.01, 0.5], metrics=asked, by=table.by, **COUNTED)
+    found = reduced.prc.summary([0.01, 0.5], metrics=asked, by=table.by, columns="all", **COUNTED)
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-9)
 
 
@@ -551,13 +551,15 @@ def test_a_store_of_days_is_the_events(tmp_path: Path) -> None:
             counts.write_parquet(tmp_path / f"day={day}" / f"{part}.parquet", mkdir=True)
     store, few = pl.scan_parquet(tmp_path, hive_partitioning=True), pl.col("day").is_between(2, 4)
     for asked in (few, pl.col("day") == 5, pl.lit(True)):
-        found = store.filter(asked).prc.summary(0.01, by="model", **COUNTED).collect()
-        assert_same(found, df.filter(asked).prc.summary(0.01, by="model"))
-    per_day = store.prc.summary(0.01, by=["day", "model"], **COUNTED).collect()
-    assert_same(per_day, df.prc.summary(0.01, by=["day", "model"]).cast({"day": pl.Int64}))
+        found = store.filter(asked).prc.summary(0.01, by="model", columns="all", **COUNTED).collect()
+        assert_same(found, df.filter(asked).prc.summary(0.01, by="model", columns="all"))
+    per_day = store.prc.summary(0.01, by=["day", "model"], columns="all", **COUNTED).collect()
+    assert_same(
+        per_day, df.prc.summary(0.01, by=["day", "model"], columns="all").cast({"day": pl.Int64})
+    )
     (tmp_path / "day=1" / "0.parquet").write_bytes(b"not read")
-    found = store.filter(few).prc.summary(0.01, by="model", **COUNTED).collect()
-    assert_same(found, df.filter(few).prc.summary(0.01, by="model"))
+    found = store.filter(few).prc.summary(0.01, by="model", columns="all", **COUNTED).collect()
+    assert_same(found, df.filter(few).prc.summary(0.01, by="model", columns="all"))
 
 
 @examples(40)
@@ -581,7 +583,9 @@ def test_what_coarser_scores_can_cost(table: Table) -> None:
         pl.col("precision") > pl.col("best") + 1e-12
     )
     assert inside.filter(outside).is_empty()
-    exact = df.prc.summary(eta, label="truth", metrics="average_precision")["value"].item()
+    exact = df.prc.summary(eta, label="truth", metrics="average_precision", columns="all")[
+        "value"
+    ].item()
     if exact is not None:
         worst, best = (
             coarse.select((pl.col("rise") * pl.col(e)).sum()).item() for e in ("worst", "best")
@@ -611,7 +615,7 @@ def assert_page_holds(code: str, df: pl.DataFrame, **known: Any) -> None:
     if "curves" in names:
         assert_same(names["curves"], df.prc.curve(0.001, by="model"))
     else:
-        assert_same(names["areas"], df.prc.summary(0.001, by="model"))
+        assert_same(names["areas"], df.prc.summary(0.001, by="model", columns="all"))
 
 
 def assert_survives(deadly: Any, marker: Path, df: pl.DataFrame) -> None:
@@ -721,7 +725,7 @@ def test_arrow_tables_are_taken_as_they_are(engine: str) -> None:
     held = HOLDERS[engine](df)
     for call in (
         lambda door: door.sweep(by="model"),
-        lambda door: door.summary([0.01, None], by="model"),
+        lambda door: door.summary([0.01, None], by="model", columns="all"),
         lambda door: door.curve(0.01, by=["model", "fold"], label="kind", pos_label="fraud"),
     ):
         assert_same(call(prc(held)), call(df.prc))
@@ -751,5 +755,5 @@ def test_a_partitioned_dataset(tmp_path: Path) -> None:
         df.to_arrow(), tmp_path, format="parquet", partitioning=["model"], partitioning_flavor="hive"
     )
     held = dataset.dataset(tmp_path, partitioning="hive")
-    found = pl.scan_pyarrow_dataset(held).prc.summary(0.01, by="model").collect()
-    assert_same(found, df.prc.summary(0.01, by="model"))
+    found = pl.scan_pyarrow_dataset(held).prc.summary(0.01, by="model", columns="all").collect()
+    assert_same(found, df.prc.summary(0.01, by="model", columns="all"))

@@ -302,7 +302,7 @@ def test_scores_that_are_no_posteriors_lead_to_the_mixture() -> None:
     with pytest.raises(PrcError, match=words):
         df.prc.estimate_prevalence(0.1)
     with pytest.raises(PrcError, match=r"expected probabilities of the positive class$"):
-        df.with_columns(label=1).prc.decision_curve()
+        df.with_columns(label=1).prc.decision_curve(columns="all")
 
 
 def test_counts_of_posteriors_are_as_rows() -> None:
@@ -346,7 +346,7 @@ def test_limits_enclose_the_estimate_at_any_level(confidence: float) -> None:
 
 def test_an_estimate_is_an_eta_frame() -> None:
     etas = FIELD.prc.estimate_prevalence(reference=REFERENCE, by="market", confidence=0.95)
-    points = REFERENCE.prc.operating_points(etas, by="market", recall=0.8)
+    points = REFERENCE.prc.operating_points(etas, by="market", recall=0.8, columns="all")
     assert points["eta"].to_list() == etas["eta"].to_list()
 
 

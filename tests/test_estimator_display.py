@@ -46,7 +46,9 @@ def test_a_display_reads_the_tables() -> None:
     table = pl.DataFrame({"model": "Classifier", "score": SCORES, "label": Y})
     assert_frame_equal(display.curve, table.prc.curve([0.3, 0.01], by="model", confidence=0.95))
     asked: dict[str, Any] = {"metrics": "average_precision", "confidence": 0.95}
-    assert_frame_equal(display.summary, table.prc.summary([0.3, 0.01], by="model", **asked))
+    assert_frame_equal(
+        display.summary, table.prc.summary([0.3, 0.01], by="model", columns="all", **asked)
+    )
     assert display.eta == [0.01, 0.3]
     assert display.average_precision == display.summary["value"].to_list()
     assert display.name == ["Classifier"] * 2
@@ -128,14 +130,14 @@ def test_folds_are_one_curve_and_repeats_one_cluster() -> None:
     display = PrevalenceDisplay.from_cv_results(found["a"], X, Y, eta=0.05, confidence=0.95)
     assert display.name == "LogisticRegression"
     asked: dict[str, Any] = {"metrics": "average_precision", "confidence": 0.95}
-    expected = from_cv_results(found["a"], X, Y).summary(0.05, **asked)
+    expected = from_cv_results(found["a"], X, Y).summary(0.05, columns="all", **asked)
     assert_frame_equal(display.summary.drop("model"), expected)
     assert PrevalenceDisplay.from_cv_results(found["a"], X, Y, name="mine").name == "mine"
     both = PrevalenceDisplay.from_cv_results(found, X, Y, eta=0.05)
     assert both.name == ["a", "b"]
     assert repr(both) == "<PrevalenceDisplay of a, b>"
     assert both.average_precision[0] == pytest.approx(display.average_precision)
-    assert both.test.compare(0.05, metrics="average_precision").height == 1
+    assert both.test.compare(0.05, metrics="average_precision", columns="all").height == 1
     with pytest.raises(PrcError, match="name='mine' is of one model"):
         PrevalenceDisplay.from_cv_results(found, X, Y, name="mine")
 
@@ -174,7 +176,7 @@ def test_the_chart_is_the_one_of_the_table() -> None:
     expected = display.test.plot.pr_curve(0.01, confidence=0.95).to_dict()
     assert display.plot().to_dict() == expected
     assert display.plot(title="Mine").to_dict()["title"]["text"] == ["Mine"]
-    points = display.test.operating_points(0.01, recall=0.5)
+    points = display.test.operating_points(0.01, recall=0.5, columns="all")
     assert display.plot(points=points).to_dict() != expected
     assert display._repr_mimebundle_().keys() == display.plot()._repr_mimebundle_().keys()
     assert "vegaEmbed" in display._repr_mimebundle_()["text/html"]

@@ -63,8 +63,8 @@ def test_values_are_those_of_weights(tables: Any, by: bool) -> None:
     found = table.prc.curve(field(frame, parts="c"), **asked)
     assert_frame_equal(found.drop(EFFECTIVE), weighted.prc.curve(weight="weight", **asked))
     asked |= {"precision": 0.5, "recall": 0.5, "threshold": [0.1, 99], "maximize": "f1"}
-    points = table.prc.operating_points(field(frame, parts="c"), **asked)
-    expected = weighted.prc.operating_points(weight="weight", **asked)
+    points = table.prc.operating_points(field(frame, parts="c"), columns="all", **asked)
+    expected = weighted.prc.operating_points(weight="weight", columns="all", **asked)
     assert_frame_equal(points, expected)
     counted = table.group_by("g", "c", "score").agg(
         n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
@@ -311,7 +311,7 @@ def test_promises_are_runs_of_limits(tables: Any, target: float, start: float | 
     table = table.filter(pl.col("g") == 0)
     of_field = field(frame, parts="c")
     asked: dict[str, Any] = {"guarantee": 0.9, "start": start}
-    found = table.prc.operating_points(of_field, precision=target, npv=target, **asked)
+    found = table.prc.operating_points(of_field, precision=target, npv=target, columns="all", **asked)
     eta = found["eta"][0]
     scores = table["score"].unique().sort(descending=True).to_list()
     steps = [(score, list(list_parts(table, frame, score))) for score in scores]
@@ -327,7 +327,9 @@ def test_promises_are_runs_of_limits(tables: Any, target: float, start: float | 
         chosen = walk_run(run, name, ratio)
         assert found.filter(criterion=name)["threshold"].item() == chosen, name
     assert found["n_neg_needed"].is_null().all()
-    also = table.prc.operating_points(of_field, fdr=1 - target, lift=target / eta, **asked)
+    also = table.prc.operating_points(
+        of_field, fdr=1 - target, lift=target / eta, columns="all", **asked
+    )
     assert also["threshold"].eq_missing(found.filter(criterion="precision")["threshold"].item()).all()
 
 
@@ -341,21 +343,21 @@ def test_promised_rates_are_limits(tables: Any, target: float) -> None:
     of_field = field(frame, parts="c")
     asked: dict[str, Any] = {"guarantee": 0.9}
     names = ("recall", "fpr", "predicted_positive_rate")
-    found = table.prc.operating_points(of_field, **dict.fromkeys(names, target), **asked)
+    found = table.prc.operating_points(of_field, columns="all", **dict.fromkeys(names, target), **asked)
     by_name = dict(zip(found["criterion"], found["threshold"], strict=True))
     enough = [score for score, of in limits if of["recall"][1] >= target]
     assert by_name["recall"] == (enough[0] if enough else None)
     for name in names[1:]:
         kept = [score for score, of in limits if of[name][1] <= target]
         assert by_name[name] == (kept[-1] if kept else None), name
-    budget = table.prc.operating_points(of_field, alerts=200 * target, per=200, **asked)
+    budget = table.prc.operating_points(of_field, alerts=200 * target, per=200, columns="all", **asked)
     assert budget["threshold"].eq_missing(by_name["predicted_positive_rate"]).all()
     # Several targets share the error.
     both = {"recall": 0.1, "fpr": target}
-    at_95 = table.prc.operating_points(of_field, **both, **asked | {"guarantee": 0.95})
+    at_95 = table.prc.operating_points(of_field, columns="all", **both, **asked | {"guarantee": 0.95})
     needed, allowed = at_95["threshold"]
     common = None if needed is None or allowed is None or allowed > needed else allowed
-    together = table.prc.operating_points(of_field, **both, **asked, together=True)
+    together = table.prc.operating_points(of_field, columns="all", **both, **asked, together=True)
     assert together["threshold"].item() == common
 
 
@@ -368,9 +370,9 @@ def test_decision_curves_of_a_field(tables: Any) -> None:
     table, frame = tables
     table = table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
     asked: dict[str, Any] = {"probabilities": [0.2, 0.5], "by": "g"}
-    found = table.prc.decision_curve(field(frame, parts="c"), **asked, confidence=0.95)
+    found = table.prc.decision_curve(field(frame, parts="c"), columns="all", **asked, confidence=0.95)
     weighted = table.prc.reweight(field(frame, parts="c"), by="g").prc.decision_curve(
-        weight="weight", **asked
+        weight="weight", columns="all", **asked
     )
     assert_frame_equal(found.select(weighted.columns), weighted)
     parts = list(list_parts(table.filter(g=0), frame, 0.5))
@@ -387,7 +389,7 @@ def test_decision_curves_of_a_field(tables: Any) -> None:
 def test_decision_curves_take_posteriors_as_they_stand() -> None:
     posteriors = DF.with_columns(pl.col("score") / 10)
     with pytest.raises(PrcError, match="takes posteriors as they stand; leave out eta_train="):
-        posteriors.prc.decision_curve(field(ETAS, parts="c"), eta_train=0.5)
+        posteriors.prc.decision_curve(field(ETAS, parts="c"), eta_train=0.5, columns="all")
 
 
 def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -> None:
@@ -395,12 +397,14 @@ def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -
     own = ETAS.select("c").with_columns(threshold=pl.int_range(pl.len()) * 0.5)
     for frame in (own, own.lazy()):
         with pytest.raises(PrcError, match="a column 'c', with thresholds of each part: pass by= in"):
-            DF.prc.operating_points(field(ETAS, parts="c"), threshold=frame)
+            DF.prc.operating_points(field(ETAS, parts="c"), threshold=frame, columns="all")
     with pytest.raises(PrcError, match="the start= frame has a column 'c'"):
-        DF.prc.operating_points(field(ETAS, parts="c"), precision=0.2, guarantee=0.9, start=own)
+        DF.prc.operating_points(
+            field(ETAS, parts="c"), precision=0.2, guarantee=0.9, start=own, columns="all"
+        )
     moved = DF.join(own, on="c").with_columns(pl.col("score") - pl.col("threshold"))
-    found = moved.prc.operating_points(field(ETAS, parts="c"), threshold=0)
-    parts = DF.prc.operating_points(by="c", threshold=own).join(ETAS.drop("eta"), on="c")
+    found = moved.prc.operating_points(field(ETAS, parts="c"), threshold=0, columns="all")
+    parts = DF.prc.operating_points(by="c", threshold=own, columns="all").join(ETAS.drop("eta"), on="c")
     share, eta = pl.col("share") / pl.col("share").sum(), ETAS["eta"]
     of_pos, of_neg = share * eta, share * (1 - eta)
     recall = (of_pos * pl.col("recall")).sum() / of_pos.sum()
@@ -416,8 +420,8 @@ def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
 
     table = pl.concat([DF] * 20)
     asked: dict[str, Any] = {"precision": 0.2, "guarantee": 0.9}
-    of_field = table.prc.operating_points(field(ETAS, parts="c"), **asked)
-    several = table.prc.operating_points(0.2, recall=0.2, together=True, **asked)
+    of_field = table.prc.operating_points(field(ETAS, parts="c"), columns="all", **asked)
+    several = table.prc.operating_points(0.2, recall=0.2, together=True, columns="all", **asked)
     curves = table.prc.curve(field(ETAS, parts="c"), metrics=["precision"]), table.prc.curve(0.2)
     for curve, points in zip(curves, (of_field, several), strict=True):
         drawn = threshold_curve(curve, points=points).to_json()
@@ -441,10 +445,10 @@ def test_areas_are_those_of_weights(tables: Any, by: bool) -> None:
     how: dict[str, Any] = {"by": "g" if by else None}
     names = ["average_precision", "pr_auc", "roc_auc", "auprg", "precision_at_recall(0.5)"]
     asked: dict[str, Any] = {"metrics": [_find(name) for name in names], **how}
-    found = table.prc.summary(field(frame, parts="c"), **asked)
+    found = table.prc.summary(field(frame, parts="c"), columns="all", **asked)
     weighted = table.prc.reweight(field(frame, parts="c"), **how)
-    assert_frame_equal(found, weighted.prc.summary(weight="weight", **asked))
-    sure = table.prc.summary(field(frame, parts="c"), confidence=0.9, **asked)
+    assert_frame_equal(found, weighted.prc.summary(weight="weight", columns="all", **asked))
+    sure = table.prc.summary(field(frame, parts="c"), confidence=0.9, columns="all", **asked)
     assert_frame_equal(sure.select(found.columns), found, check_exact=True)
     others = sure.filter(~pl.col("metric").is_in(AREAS))
     assert others["standard_error"].null_count() == others["low"].null_count() == others.height
@@ -528,9 +532,12 @@ def test_errors_of_areas_add_parts_and_classes(tables: Any, uncertain: bool) -> 
     table, frame = tables
     table = pl.concat([table.filter(g=0)] * 2)  # two examples of each class in each part
     frame = with_ends(frame) if uncertain else frame
-    found = table.prc.summary(field(frame, parts="c"), metrics=AREAS, confidence=0.95)
+    found = table.prc.summary(field(frame, parts="c"), metrics=AREAS, confidence=0.95, columns="all")
     exact = table.prc.summary(
-        field(frame.drop(ESTIMATES, strict=False), parts="c"), metrics=AREAS, confidence=0.95
+        field(frame.drop(ESTIMATES, strict=False), parts="c"),
+        metrics=AREAS,
+        confidence=0.95,
+        columns="all",
     )
     parts = list_field(table, frame)
     scores = np.unique(table["score"].to_numpy())[::-1]
@@ -574,9 +581,9 @@ def test_areas_of_one_part_are_those_of_its_examples(tables: Any, uncertain: boo
         plain = plain.with_columns(eta_low=0.1, eta_high=0.4)
     asked: dict[str, Any] = {"by": "g", "metrics": AREAS[:1], "confidence": 0.9}
     alone = plain.with_columns(c=pl.lit("de"), share=pl.lit(7))
-    found = table.prc.summary(field(alone, parts="c"), **asked)
+    found = table.prc.summary(field(alone, parts="c"), columns="all", **asked)
     found = found.drop("n_pos", "n_neg", "above_chance")
-    expected = table.prc.summary(plain, **asked).select(found.columns)
+    expected = table.prc.summary(plain, columns="all", **asked).select(found.columns)
     # From a value at a bound no distance is known, and a part moves it about as far as it could.
     at_bound = expected["value"].fill_null(0.5).is_in([0.0, 1.0])
     is_wider = at_bound & (found["low"] <= 1.2 * expected["low"])
@@ -591,11 +598,13 @@ def test_areas_of_counts_are_those_of_rows(tables: Any, uncertain: bool) -> None
     table, frame = tables
     frame = with_ends(frame) if uncertain else frame
     asked: dict[str, Any] = {"by": "g", "confidence": 0.95, "metrics": AREAS}
-    found = table.prc.summary(field(frame, parts="c"), **asked)
+    found = table.prc.summary(field(frame, parts="c"), columns="all", **asked)
     counted = table.group_by("g", "c", "score").agg(
         n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
     )
-    of_counts = counted.prc.summary(field(frame, parts="c"), **asked, counts=("n_pos", "n_neg"))
+    of_counts = counted.prc.summary(
+        field(frame, parts="c"), columns="all", **asked, counts=("n_pos", "n_neg")
+    )
     assert_frame_equal(of_counts, found)
 
 
@@ -643,7 +652,7 @@ def test_refused(eta: Any, options: dict[str, Any], hint: str) -> None:
     with pytest.raises(PrcError, match=hint):
         DF.prc.curve(field(eta, parts=parts), **options)
     with pytest.raises(PrcError, match=hint):
-        DF.prc.operating_points(field(eta, parts=parts), recall=0.5, **options)
+        DF.prc.operating_points(field(eta, parts=parts), recall=0.5, columns="all", **options)
 
 
 def test_a_message_names_the_first_of_all_parts_that_lack_something() -> None:
@@ -674,16 +683,17 @@ def test_one_class_is_not_enough_between_0_and_1() -> None:
 
 def test_what_is_not_promised_in_a_field() -> None:
     with pytest.raises(PrcError, match="takes the eta of each part of a field as exact"):
-        DF.prc.operating_points(field(UNCERTAIN, parts="c"), **POINTS)
+        DF.prc.operating_points(field(UNCERTAIN, parts="c"), columns="all", **POINTS)
     with pytest.raises(
         PrcError, match=r"guarantee= with field\(\) needs a DataFrame: call .collect\(\)"
     ):
-        DF.lazy().prc.operating_points(field(ETAS, parts="c"), **POINTS)
+        DF.lazy().prc.operating_points(field(ETAS, parts="c"), columns="all", **POINTS)
     with pytest.raises(PrcError, match=r"not the parts of a field; leave it out with field\(\)"):
         DF.prc.operating_points(
             field(ETAS, parts="c"),
             maximize="f1",
             confidence=intervals(0.9, method="bootstrap", resamples=9),
+            columns="all",
         )
 
 
@@ -696,10 +706,10 @@ def test_a_part_without_a_share_does_not_count() -> None:
 def test_one_example_of_a_part_is_measured_from_the_field() -> None:
     table = pl.concat([DF, pl.DataFrame({"c": ["uk"] * 3, "score": [5, 2, 1], "label": [1, 0, 0]})])
     etas = pl.concat([ETAS, pl.DataFrame({"c": ["uk"], "eta": [0.1], "share": [1]})])
-    found = table.prc.summary(field(etas, parts="c"), metrics=AREAS, confidence=0.95)
+    found = table.prc.summary(field(etas, parts="c"), metrics=AREAS, confidence=0.95, columns="all")
     assert (found["standard_error"] > 0).all()
     alone = table.prc.summary(
-        field(etas.with_columns(share=pl.Series([0, 0, 1])), parts="c"), confidence=0.95
+        field(etas.with_columns(share=pl.Series([0, 0, 1])), parts="c"), confidence=0.95, columns="all"
     )
     assert alone["standard_error"].null_count() == alone.height
 
@@ -707,8 +717,8 @@ def test_one_example_of_a_part_is_measured_from_the_field() -> None:
 def test_perfect_separation_leaves_one_end_of_an_area() -> None:
     table = DF.with_columns(score=pl.col("label") * 10 + pl.col("score"))
     asked: dict[str, Any] = {"metrics": AREAS, "confidence": 0.95}
-    exact = table.prc.summary(field(ETAS, parts="c"), **asked)
-    wide = table.prc.summary(field(UNCERTAIN, parts="c"), **asked)
+    exact = table.prc.summary(field(ETAS, parts="c"), columns="all", **asked)
+    wide = table.prc.summary(field(UNCERTAIN, parts="c"), columns="all", **asked)
     for found in (exact, wide):
         assert found["value"].to_list() == found["high"].to_list() == [1.0, 1.0]
         assert found["standard_error"].null_count() == 2
@@ -741,29 +751,35 @@ def test_fields_without_one_level_of_prevalence_have_no_interval_of_it() -> None
     exact = UNCERTAIN.with_columns(eta_low=None, eta_high=None)
     several = UNCERTAIN.with_columns(eta_confidence=pl.Series([0.9, 0.95]))
     for frame in (exact, several):
-        found = DF.prc.summary(field(frame, parts="c"))
+        found = DF.prc.summary(field(frame, parts="c"), columns="all")
         assert found.select("eta_low", "eta_high", "eta_confidence").row(0) == (None, None, None)
     one = UNCERTAIN.with_columns(
         pl.when(pl.col("c") == "de").then(pl.col(name)).alias(name) for name in ESTIMATES
     )
-    assert DF.prc.summary(field(one, parts="c"))["eta_low"][0] == pytest.approx(0.036 - 0.2 * 0.09)
+    assert DF.prc.summary(field(one, parts="c"), columns="all")["eta_low"][0] == pytest.approx(
+        0.036 - 0.2 * 0.09
+    )
     named = DF.with_columns(eta_low=pl.lit(1))
     with pytest.raises(PrcError, match="by= holds the column 'eta_confidence', and the result has"):
         DF.with_columns(eta_confidence=pl.lit(1)).prc.summary(
-            field(UNCERTAIN.drop("eta_confidence"), parts="c"), by="eta_confidence"
+            field(UNCERTAIN.drop("eta_confidence"), parts="c"), by="eta_confidence", columns="all"
         )
-    assert named.prc.summary(field(UNCERTAIN, parts="c")).height == 3
+    assert named.prc.summary(field(UNCERTAIN, parts="c"), columns="all").height == 3
 
 
 def test_what_is_not_known_of_the_areas_of_a_field() -> None:
     with pytest.raises(PrcError, match="draws examples, and not the parts of a field"):
-        DF.prc.summary(field(ETAS, parts="c"), confidence=intervals(0.9, method="bootstrap"))
+        DF.prc.summary(
+            field(ETAS, parts="c"), confidence=intervals(0.9, method="bootstrap"), columns="all"
+        )
     with pytest.raises(PrcError, match="smooth= works at an eta"):
-        DF.prc.summary(field(UNCERTAIN, parts="c"), smooth="binormal")
+        DF.prc.summary(field(UNCERTAIN, parts="c"), smooth="binormal", columns="all")
     with pytest.raises(PrcError, match="leave out cluster="):
-        DF.prc.summary(field(ETAS, parts="c"), cluster="score", confidence=0.9)
-    smooth = DF.prc.summary(field(ETAS, parts="c"), smooth="binormal")
-    weighted = DF.prc.reweight(field(ETAS, parts="c")).prc.summary(weight="weight", smooth="binormal")
+        DF.prc.summary(field(ETAS, parts="c"), cluster="score", confidence=0.9, columns="all")
+    smooth = DF.prc.summary(field(ETAS, parts="c"), smooth="binormal", columns="all")
+    weighted = DF.prc.reweight(field(ETAS, parts="c")).prc.summary(
+        weight="weight", smooth="binormal", columns="all"
+    )
     assert_frame_equal(smooth, weighted)
 
 
@@ -790,8 +806,10 @@ def test_models_in_one_field_have_the_same_prevalence_to_the_bit() -> None:
     etas = []
     for name, more in (("summary", {}), ("operating_points", {"recall": 0.5}), ("curve", {})):
         etas += getattr(table.prc, name)(of_field, **asked, **more)["eta"].unique().to_list()
-    etas += table.prc.summary(field(frame.reverse(), parts="country"), **asked)["eta"].to_list()
-    etas += table.filter(model="a").prc.summary(of_field, missing="drop")["eta"].to_list()
+    etas += table.prc.summary(field(frame.reverse(), parts="country"), columns="all", **asked)[
+        "eta"
+    ].to_list()
+    etas += table.filter(model="a").prc.summary(of_field, missing="drop", columns="all")["eta"].to_list()
     assert len(set(etas)) == 1
     assert etas[0] == pytest.approx(sum(frame["eta"] * frame["share"]), rel=1e-15)
 
@@ -800,7 +818,7 @@ def test_models_in_one_field_have_the_same_prevalence_to_the_bit() -> None:
 def test_a_field_of_one_class_has_exactly_that_prevalence(eta: float) -> None:
     thirds = pl.DataFrame({"c": ["de", "fr", "x"], "eta": [eta] * 3, "share": [1.0, 1.0, 1.0]})
     table = pl.concat([DF, DF.with_columns(c=pl.lit("x"))])
-    assert table.prc.summary(field(thirds, parts="c"))["eta"].unique().to_list() == [eta]
+    assert table.prc.summary(field(thirds, parts="c"), columns="all")["eta"].unique().to_list() == [eta]
 
 
 # What the examples of a field tell ------------------------------------------------------------
@@ -827,7 +845,11 @@ def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
     risks = table.with_columns(pl.col("score") / 10)
     for drawn in (
         pr_curve(table.prc.curve(field(ETAS, parts="c"))),
-        decision_curve(risks.prc.decision_curve(field(ETAS, parts="c"), probabilities=[0.1, 0.5, 0.7])),
+        decision_curve(
+            risks.prc.decision_curve(
+                field(ETAS, parts="c"), probabilities=[0.1, 0.5, 0.7], columns="all"
+            )
+        ),
     ):
         told = drawn.to_json().replace("\\n", " ").replace("\u00a0", " ")
         assert "of several parts, weighted for the field, which counts as 10 positives" in told

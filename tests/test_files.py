@@ -108,7 +108,7 @@ def test_standard_output_by_its_name_gets_the_bytes(tmp_path: Path, redirect: st
     DF.write_csv(tmp_path / "scores.csv")
     run_shell(f"prcurve summary scores.csv --eta 0.1 -o /dev/stdout {redirect} out.csv", tmp_path)
     assert out.stat().st_ino == before
-    assert pl.read_csv(out).height == DF.prc.summary(0.1).height
+    assert pl.read_csv(out).height == DF.prc.summary(0.1, columns="all").height
 
 
 def run_shell(line: str, folder: Path) -> None:

@@ -37,7 +37,9 @@ def test_each_group_gets_the_thresholds_of_its_rows(table: Table, data: st.DataO
         "threshold", empty_as_null=False
     )
     frame = frame.with_columns(note=pl.lit("x"))
-    found = prc(table.frame).operating_points(ETAS, by=table.by, threshold=frame, recall=0.5, **how)
+    found = prc(table.frame).operating_points(
+        ETAS, by=table.by, threshold=frame, recall=0.5, columns="all", **how
+    )
     columns = [name for name in found.columns if name not in table.by]
     parts = []
     for number, thresholds in enumerate(asked):
@@ -58,7 +60,7 @@ def test_each_group_gets_the_thresholds_of_its_rows(table: Table, data: st.DataO
     assert sorted(map(str, found.select(columns).rows())) == sorted(map(str, parts))
     # The frame may be lazy where the table is: queries of `test_plans` have DataFrames.
     query = prc(table.frame.lazy()).operating_points(
-        ETAS, by=table.by, threshold=frame.lazy(), recall=0.5, **how
+        ETAS, by=table.by, threshold=frame.lazy(), recall=0.5, columns="all", **how
     )
     assert_same(query.collect(), found)
 
@@ -75,7 +77,7 @@ T = pl.DataFrame({"m": ["b", "a", "b"], "threshold": [10.5, 3.0, None]})
 
 
 def test_rows_of_a_group_are_targets_in_their_order() -> None:
-    points = DF.prc.operating_points(ETAS, by="m", threshold=T, maximize="f1")
+    points = DF.prc.operating_points(ETAS, by="m", threshold=T, maximize="f1", columns="all")
     shown = points.filter(eta=0.37).select("m", "criterion", "target", "threshold").rows()
     best = points.filter(pl.col("criterion") != "threshold", eta=0.37)["threshold"].to_list()
     assert shown == [
@@ -91,12 +93,19 @@ def test_rows_of_a_group_are_targets_in_their_order() -> None:
 
 def test_a_table_of_operating_points_fits() -> None:
     """The thresholds that were chosen give their own rows back, at their own prevalences."""
-    chosen = DF.prc.operating_points([None, *ETAS], by=["m", "market"], precision=0.4, fpr=0.2, per=10)
-    again = DF.prc.operating_points([None, *ETAS], by=["m", "market"], threshold=chosen, per=10)
+    chosen = DF.prc.operating_points(
+        [None, *ETAS], by=["m", "market"], precision=0.4, fpr=0.2, per=10, columns="all"
+    )
+    again = DF.prc.operating_points(
+        [None, *ETAS], by=["m", "market"], threshold=chosen, per=10, columns="all"
+    )
     same = [name for name in chosen.columns if name not in ("criterion", "target")]
     assert_same(again.select(same), chosen.select(same))
     shuffled = DF.prc.operating_points(
-        ETAS, by=["m", "market"], threshold=chosen.sample(fraction=1, shuffle=True, seed=1)
+        ETAS,
+        by=["m", "market"],
+        threshold=chosen.sample(fraction=1, shuffle=True, seed=1),
+        columns="all",
     )
     assert shuffled.height == again.filter(pl.col("eta").is_in(ETAS)).height
 
@@ -105,19 +114,23 @@ def test_a_table_of_operating_points_fits() -> None:
 def test_a_frame_may_have_some_of_the_groups_columns(key: str) -> None:
     keys = DF.select(key).unique().sort(key)
     frame = keys.with_columns(threshold=pl.Series([5, 9]))
-    found = DF.prc.operating_points(0.1, by=["m", "market"], threshold=frame)
+    found = DF.prc.operating_points(0.1, by=["m", "market"], threshold=frame, columns="all")
     full = DF.select("m", "market").unique().join(frame, on=key, nulls_equal=True)
-    assert_same(found, DF.prc.operating_points(0.1, by=["m", "market"], threshold=full))
-    alike = DF.prc.operating_points(0.1, by="m", threshold=pl.DataFrame({"threshold": [5, 9]}))
-    assert_same(alike, DF.prc.operating_points(0.1, by="m", threshold=[5, 9]))
+    assert_same(found, DF.prc.operating_points(0.1, by=["m", "market"], threshold=full, columns="all"))
+    alike = DF.prc.operating_points(
+        0.1, by="m", threshold=pl.DataFrame({"threshold": [5, 9]}), columns="all"
+    )
+    assert_same(alike, DF.prc.operating_points(0.1, by="m", threshold=[5, 9], columns="all"))
 
 
 ONE_EACH = T.drop_nulls()
 METHODS: dict[str, Callable[[Any], pl.DataFrame]] = {
     "sample_size": lambda t: DF.prc.sample_size(by="m", threshold=t),
     "resolution": lambda t: DF.prc.sample_size(by="m", threshold=t, solve_for="eta"),
-    "ranking": lambda t: DF.prc.ranking(ETAS, model="m", metric="f1", threshold=t),
-    "ranking, by": lambda t: DF.prc.ranking(ETAS, model="m", by="market", metric="f1", threshold=t),
+    "ranking": lambda t: DF.prc.ranking(ETAS, model="m", metric="f1", threshold=t, columns="all"),
+    "ranking, by": lambda t: DF.prc.ranking(
+        ETAS, model="m", by="market", metric="f1", threshold=t, columns="all"
+    ),
     "crossings": lambda t: DF.prc.crossings(model="m", metric="f1", threshold=t),
     "leaders": lambda t: DF.prc.crossings(model="m", metric="f1", threshold=t, leaders=True),
 }
@@ -149,12 +162,12 @@ def test_score_columns_have_thresholds_by_name() -> None:
     how: dict[str, Any] = {"eta": 0.1, "metrics": ["recall", "fpr"]}
     for dtype in (pl.String, pl.Categorical, pl.Enum(["a", "b", "c"])):
         frame = pl.DataFrame(rows).with_columns(pl.col("model").cast(dtype))
-        found = wide.prc.compare(score=["a", "b"], threshold=frame, **how)
+        found = wide.prc.compare(score=["a", "b"], threshold=frame, columns="all", **how)
         names = frame.with_columns(pl.col("model").cast(pl.String))
-        expected = long.prc.compare(model="model", id="row", threshold=names, **how)
+        expected = long.prc.compare(model="model", id="row", threshold=names, columns="all", **how)
         assert_same(found, expected)
     with pytest.raises(PrcError, match="no row for 1 group"):
-        wide.prc.compare(score=["a", "b"], threshold=pl.DataFrame(rows).head(2), **how)
+        wide.prc.compare(score=["a", "b"], threshold=pl.DataFrame(rows).head(2), columns="all", **how)
 
 
 def test_a_chart_takes_a_frame() -> None:
@@ -185,15 +198,17 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("options", "words"), REFUSED)
 def test_what_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(PrcError, match=words):
-        DF.prc.operating_points(0.1, **{"by": "m", **options})
+        DF.prc.operating_points(0.1, columns="all", **{"by": "m", **options})
 
 
 def test_a_lazy_query_raises_when_it_runs() -> None:
-    query = DF.lazy().prc.operating_points(0.1, by="m", threshold=T.head(1))
+    query = DF.lazy().prc.operating_points(0.1, by="m", threshold=T.head(1), columns="all")
     with pytest.raises(pl.exceptions.InvalidOperationError, match=r"no row for 1 group.*m = a"):
         query.collect()
     floats = DF.with_columns(pl.col("score").cast(pl.Float64)).lazy()
-    lazy = floats.prc.operating_points(0.1, by="m", threshold=T.with_columns(threshold=math.nan).lazy())
+    lazy = floats.prc.operating_points(
+        0.1, by="m", threshold=T.with_columns(threshold=math.nan).lazy(), columns="all"
+    )
     with pytest.raises(pl.exceptions.InvalidOperationError, match="holds NaN in 3 row"):
         lazy.collect()
 
@@ -209,7 +224,7 @@ def test_models_are_ranked_at_one_threshold_each() -> None:
 def test_rates_have_no_thresholds_for_a_frame_either() -> None:
     points = pl.DataFrame({"tpr": [0.5], "fpr": [0.1]})
     with pytest.raises(PrcError, match="rates= has no thresholds"):
-        points.prc.operating_points(0.1, threshold=T, rates=("tpr", "fpr"))
+        points.prc.operating_points(0.1, threshold=T, rates=("tpr", "fpr"), columns="all")
 
 
 @pytest.mark.parametrize(
@@ -227,12 +242,14 @@ def test_numbers_of_a_frame_are_compared_exactly(dtype: pl.DataType, values: lis
     wide = pl.Int128 if isinstance(values[0], int) else pl.Float64
     frame = pl.DataFrame({"threshold": pl.Series(values, dtype=wide)})
     assert_same(
-        df.prc.operating_points(0.1, threshold=frame), df.prc.operating_points(0.1, threshold=values)
+        df.prc.operating_points(0.1, threshold=frame, columns="all"),
+        df.prc.operating_points(0.1, threshold=values, columns="all"),
     )
     decimals = [Decimal(str(value)) for value in values]
     listed = pl.DataFrame({"threshold": pl.Series(decimals, dtype=pl.Decimal(38, 4))})
     assert_same(
-        df.prc.operating_points(0.1, threshold=listed), df.prc.operating_points(0.1, threshold=decimals)
+        df.prc.operating_points(0.1, threshold=listed, columns="all"),
+        df.prc.operating_points(0.1, threshold=decimals, columns="all"),
     )
 
 
@@ -248,9 +265,9 @@ def test_numbers_of_a_frame_are_compared_exactly(dtype: pl.DataType, values: lis
 def test_a_budget_of_alerts_is_a_rate_of_events(table: Table, numbers: list[int], per: float) -> None:
     alerts = [number * per / 12 for number in numbers]
     how: dict[str, Any] = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
-    found = prc(table.frame).operating_points(0.25, alerts=alerts, per=per, **how)
+    found = prc(table.frame).operating_points(0.25, alerts=alerts, per=per, columns="all", **how)
     rates = prc(table.frame).operating_points(
-        0.25, predicted_positive_rate=[a / per for a in alerts], per=per, **how
+        0.25, predicted_positive_rate=[a / per for a in alerts], per=per, columns="all", **how
     )
     assert_same(found.drop("criterion", "target"), rates.drop("criterion", "target"))
     assert set(found["criterion"]) <= {"alerts"}
@@ -262,21 +279,23 @@ def test_a_budget_of_alerts_is_a_rate_of_events(table: Table, numbers: list[int]
 def test_a_budget_that_is_met_exactly_is_met() -> None:
     """7 of 100 rows score highest, and 0.07 * 100 is 7.000000000000001."""
     df = pl.DataFrame({"score": [2] * 7 + [1] * 93, "label": [1, 0, 0, 0, 0, 0, 0, *[1] * 9, *[0] * 84]})
-    [point] = df.prc.operating_points(alerts=7, per=100).to_dicts()
+    [point] = df.prc.operating_points(alerts=7, per=100, columns="all").to_dicts()
     assert (point["criterion"], point["target"], point["threshold"]) == ("alerts", 7.0, 2)
 
 
 def test_alerts_in_every_door() -> None:
-    point = DF.prc.operating_points(0.1, by="m", alerts=3, per=10)
+    point = DF.prc.operating_points(0.1, by="m", alerts=3, per=10, columns="all")
     threshold = pl.col("score").prc.threshold("label", 0.1, alerts=3, per=10)
     found = DF.group_by("m", maintain_order=True).agg(threshold.alias("threshold"))
     assert_same(found, point.select("m", "threshold"))
-    ranks = DF.prc.ranking(0.1, model="m", metric="recall", alerts=3, per=10).sort("model")
+    ranks = DF.prc.ranking(0.1, model="m", metric="recall", alerts=3, per=10, columns="all").sort(
+        "model"
+    )
     assert ranks["value"].to_list() == point["recall"].to_list()
     for call in (
         lambda: pl.col("score").prc.threshold("label", 0.1, recall=0.5, per=10),
-        lambda: DF.prc.ranking(0.1, model="m", per=10),
-        lambda: DF.prc.ranking(0.1, model="m", metric="recall", recall=0.5, per=10),
+        lambda: DF.prc.ranking(0.1, model="m", per=10, columns="all"),
+        lambda: DF.prc.ranking(0.1, model="m", metric="recall", recall=0.5, per=10, columns="all"),
     ):
         with pytest.raises(PrcError, match="per= is the number of events that alerts= are among"):
             call()

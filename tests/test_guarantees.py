@@ -87,7 +87,7 @@ SWEEP = pl.DataFrame({"label": [*map(int, "1111110111011001" + "01"), *[0] * 30]
     ("target", "cells", "start"), [(0.5, (13, 17), 5), (0.8, (6, 0), 6)], ids=["half", "four fifths"]
 )
 def test_worked_runs(target: float, cells: tuple[int, int], start: int) -> None:
-    found = SWEEP.prc.operating_points(0.5, precision=target, guarantee=0.95)
+    found = SWEEP.prc.operating_points(0.5, precision=target, guarantee=0.95, columns="all")
     assert found.select("tp", "fp").row(0) == cells
     assert found.select(STRETCH).row(0) == (1 - sum(cells), 1 - sum(cells), 1 - start)
     assert SWEEP["label"].sum() == 13
@@ -114,7 +114,9 @@ def test_worked_rates(case: tuple[Any, ...]) -> None:
         {"score": range(2 * n + 1), "label": [not positive, positive] * n + [not positive]}
     )
     table = table.filter((pl.col("label") == positive) | (pl.col("score") == (0 if positive else 2 * n)))
-    found = table.prc.operating_points(0.5, **{rate: target}, guarantee=0.95).row(0, named=True)
+    found = table.prc.operating_points(0.5, columns="all", **{rate: target}, guarantee=0.95).row(
+        0, named=True
+    )
     assert found["n_pos_needed" if positive else "n_neg_needed"] == needed
     assert found["n_neg_needed" if positive else "n_pos_needed"] is None
     assert found["tp" if positive else "fp"] == k
@@ -233,7 +235,7 @@ def test_runs(
     frame, etas = drawn
     value = 4 * value if criterion == "lift" else value
     asked: dict[str, Any] = {criterion: value, "guarantee": level, "start": start}
-    found = prc(frame).operating_points(etas, by="g", **asked)
+    found = prc(frame).operating_points(etas, by="g", columns="all", **asked)
     sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
     for point in found.to_dicts():
         rows, eta = sweeps[(point["g"],)].to_dicts(), point["eta"]
@@ -247,7 +249,7 @@ def test_runs(
             assert tuple(point[name] for name in STRETCH) == expected, (point, expected)
     for eta in etas:
         threshold = pl.col("score").prc.threshold("label", eta, **asked)
-        one = prc(frame).operating_points(eta, by="g", **asked).select("g", "threshold")
+        one = prc(frame).operating_points(eta, by="g", columns="all", **asked).select("g", "threshold")
         assert_frame_equal(frame.group_by("g").agg(threshold=threshold).sort("g"), one, check_exact=True)
 
 
@@ -255,7 +257,7 @@ def test_runs(
 @given(sorted_tables(), st.sampled_from(["recall", "fpr"]), st.sampled_from([0.0, 0.05, 0.5, 0.9, 1.0]))
 def test_rates(drawn: tuple[pl.DataFrame, list[float | None]], rate: str, value: float) -> None:
     frame, _ = drawn
-    found = prc(frame).operating_points(0.1, by="g", **{rate: value}, guarantee=0.95)
+    found = prc(frame).operating_points(0.1, by="g", columns="all", **{rate: value}, guarantee=0.95)
     sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
     for point in found.to_dicts():
         rows = sweeps[(point["g"],)].to_dicts()
@@ -278,7 +280,13 @@ def test_budgets(drawn: tuple[pl.DataFrame, list[float | None]], rate: float) ->
     """The lowest threshold whose upper limit of the rate of alerts is within the budget."""
     frame, etas = drawn
     found = prc(frame).operating_points(
-        etas, by="g", alerts=rate * 40, per=40, predicted_positive_rate=rate, guarantee=0.95
+        etas,
+        by="g",
+        alerts=rate * 40,
+        per=40,
+        predicted_positive_rate=rate,
+        guarantee=0.95,
+        columns="all",
     )
     sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
     for point in found.to_dicts():
@@ -313,7 +321,10 @@ def test_the_promise_is_kept_where_every_threshold_just_misses_it() -> None:
     )
     target = metrics.precision(1, ratio, 0.1) * 1.0001
     broken = [
-        table.prc.operating_points(0.1, precision=target, by="set", **more)["threshold"].count() / sets
+        table.prc.operating_points(0.1, precision=target, by="set", columns="all", **more)[
+            "threshold"
+        ].count()
+        / sets
         for more in ({}, {"guarantee": 0.95}, {"guarantee": 0.8})
     ]
     assert broken[0] > 0.9
@@ -330,16 +341,16 @@ def test_as_many_as_needed_prove_it() -> None:
         asked = {"precision": target, "guarantee": 0.95, "start": 2, "counts": ("n_pos", "n_neg")}
         for more in (0, -1):
             few = pl.DataFrame({"score": [2, 1], "n_pos": [n_pos, 0], "n_neg": [0, 1]})
-            needed = few.prc.operating_points(eta, **asked)["n_neg_needed"].item()
+            needed = few.prc.operating_points(eta, columns="all", **asked)["n_neg_needed"].item()
             table = few.with_columns(n_neg=pl.Series([0, int(needed) + more]))
-            found = table.prc.operating_points(eta, **asked)
+            found = table.prc.operating_points(eta, columns="all", **asked)
             assert found["threshold"].item() == (2 if more == 0 else None)
             assert found["n_neg_needed"].item() == needed
 
 
 def test_needed_numbers() -> None:
     points = SWEEP.prc.operating_points(
-        [0.1, 0.0, 1.0], precision=[0.8, 1.0], npv=0.9, fdr=0.2, lift=8, guarantee=0.9
+        [0.1, 0.0, 1.0], precision=[0.8, 1.0], npv=0.9, fdr=0.2, lift=8, guarantee=0.9, columns="all"
     )
     found = {(p["eta"], p["criterion"], p["target"]): p for p in points.to_dicts()}
 
@@ -361,7 +372,9 @@ def test_needed_numbers() -> None:
 
 
 def test_columns_and_nulls() -> None:
-    found = SWEEP.prc.operating_points(0.5, precision=[0.5, 1.0], guarantee=0.95, confidence=0.9)
+    found = SWEEP.prc.operating_points(
+        0.5, precision=[0.5, 1.0], guarantee=0.95, confidence=0.9, columns="all"
+    )
     assert found.columns[:10] == [
         *("eta", "criterion", "target", "threshold", "guarantee"),
         *("holds_from", "holds_to", "n_pos_needed", "n_neg_needed", "tp"),
@@ -372,7 +385,7 @@ def test_columns_and_nulls() -> None:
     assert found["doubt"].to_list()[1] == "target not met"
     assert all(value is None for name, value in found.row(1, named=True).items() if name not in kept)
     assert found["precision_low"].item(0) < found["precision"].item(0)
-    long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True)
+    long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True, columns="all")
     assert long["threshold"].n_unique() == 1
     assert long["holds_to"].to_list() == [-4] * 2
 
@@ -382,7 +395,7 @@ def test_one_class_proves_nothing(label: list[int]) -> None:
     table = pl.DataFrame({"score": [1, 2, 3], "label": label})
     for eta in (None, 0.0, 0.5, 1.0):
         found = table.prc.operating_points(
-            eta, precision=0.5, npv=0.5, lift=1, alerts=1, per=9, guarantee=0.6
+            eta, precision=0.5, npv=0.5, lift=1, alerts=1, per=9, guarantee=0.6, columns="all"
         )
         assert found["threshold"].null_count() == 4, eta
 
@@ -394,7 +407,7 @@ def test_stretches_have_the_dtype_of_the_score(dtype: Any) -> None:
     table = pl.DataFrame({"score": [1] * 60 + [0] * 60, "label": [1] * 60 + [0] * 60})
     table = table.with_columns(pl.col("score").cast(dtype))
     found = table.prc.operating_points(
-        0.5, precision=0.5, npv=0.5, recall=0.5, guarantee=0.95, start=0.5
+        0.5, precision=0.5, npv=0.5, recall=0.5, guarantee=0.95, start=0.5, columns="all"
     )
     assert found.select(STRETCH).dtypes == [table.schema["score"]] * 3
     values = found.select(pl.col(STRETCH).cast(pl.Float64)).rows()
@@ -408,20 +421,22 @@ def test_start_of_each_group() -> None:
         {"g": ["a", "b"], "threshold": [-5, None]}, schema_overrides={"threshold": pl.Int64}
     )
     asked: dict[str, Any] = {"precision": 0.5, "npv": 0.9, "by": "g", "guarantee": 0.95}
-    found = table.prc.operating_points(0.5, start=starts, **asked)
-    one = SWEEP.prc.operating_points(0.5, start=-5, **{**asked, "by": None})
+    found = table.prc.operating_points(0.5, start=starts, columns="all", **asked)
+    one = SWEEP.prc.operating_points(0.5, start=-5, columns="all", **{**asked, "by": None})
     assert found.filter(g="a").drop("g").equals(one)
     assert found.filter(g="b")["threshold"].null_count() == 2
     with pytest.raises(PrcError, match=r"the start= frame has no row for 1 group\(s\), such as g = b"):
-        table.prc.operating_points(0.5, start=starts.head(1), **asked)
+        table.prc.operating_points(0.5, start=starts.head(1), columns="all", **asked)
     with pytest.raises(PrcError, match="a run has one start, and the start= frame holds several"):
-        table.prc.operating_points(0.5, start=pl.concat([starts, starts]), **asked)
+        table.prc.operating_points(0.5, start=pl.concat([starts, starts]), columns="all", **asked)
 
 
 def test_counts_are_tested_as_examples_are() -> None:
     asked: dict[str, Any] = {"precision": 0.5, "recall": 0.3, "guarantee": 0.95}
-    counted = SWEEP.prc.counts().prc.operating_points(0.3, counts=("n_pos", "n_neg"), **asked)
-    assert counted.equals(SWEEP.prc.operating_points(0.3, **asked))
+    counted = SWEEP.prc.counts().prc.operating_points(
+        0.3, counts=("n_pos", "n_neg"), columns="all", **asked
+    )
+    assert counted.equals(SWEEP.prc.operating_points(0.3, columns="all", **asked))
 
 
 WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
@@ -430,7 +445,7 @@ WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
 def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TARGET_KINDS, "fdr", replace(TARGET_KINDS["fdr"], promise_test=None))
     with pytest.raises(PrcError, match=r"cannot promise fdr: it has no test yet; it takes precision="):
-        SWEEP.prc.operating_points(0.1, fdr=0.2, guarantee=0.95)
+        SWEEP.prc.operating_points(0.1, fdr=0.2, guarantee=0.95, columns="all")
 
 
 @pytest.mark.parametrize(
@@ -457,7 +472,7 @@ def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPat
 )
 def test_refused(options: dict[str, Any], hint: str) -> None:
     with pytest.raises(PrcError, match=hint):
-        WITH_WEIGHT.prc.operating_points(**options)
+        WITH_WEIGHT.prc.operating_points(columns="all", **options)
     if not options.keys() & {"rates", "counts", "threshold"}:
         with pytest.raises(PrcError, match=hint):
             pl.col("score").prc.threshold("label", **options)
@@ -470,7 +485,7 @@ def test_an_expression_promises_no_weights() -> None:
 
 def test_budgets_need_a_data_frame() -> None:
     with pytest.raises(PrcError, match=r"needs a DataFrame: call .collect\(\) first"):
-        SWEEP.lazy().prc.operating_points(alerts=1, per=9, guarantee=0.95)
+        SWEEP.lazy().prc.operating_points(alerts=1, per=9, guarantee=0.95, columns="all")
     with pytest.raises(PrcError, match=r"ask a DataFrame for it with .prc.operating_points"):
         pl.col("score").prc.threshold("label", alerts=1, per=9, guarantee=0.95)
 
@@ -504,12 +519,14 @@ def test_an_uncertain_eta_is_tested_at_its_safe_end(
     frame, (eta, low, high) = drawn[0], ends
     field = estimates((eta, low, high, level), (eta, None, None, None))
     target = {criterion: value, "by": "g"}
-    found = prc(frame).operating_points(field, **target, guarantee=0.95)
+    found = prc(frame).operating_points(field, columns="all", **target, guarantee=0.95)
     spent = 0 if criterion in ("recall", "fpr") else (1 - level) / 2
-    at_end = prc(frame).operating_points(low if end == "low" else high, **target, guarantee=0.95 + spent)
+    at_end = prc(frame).operating_points(
+        low if end == "low" else high, columns="all", **target, guarantee=0.95 + spent
+    )
     columns = ["g", *STRETCH, "n_pos_needed", "n_neg_needed", "tp", "fp", "recall"]
     assert_frame_equal(found.filter(pl.col("eta_low").is_not_null()).select(columns), at_end[columns])
-    exact = prc(frame).operating_points(eta, **target, guarantee=0.95)
+    exact = prc(frame).operating_points(eta, columns="all", **target, guarantee=0.95)
     assert_frame_equal(found.filter(pl.col("eta_low").is_null()).select(columns), exact[columns])
 
 
@@ -518,11 +535,12 @@ def test_an_uncertain_eta_is_tested_at_its_safe_end(
 def test_budgets_hold_at_both_ends_of_eta(drawn: tuple[pl.DataFrame, Any], rate: float) -> None:
     frame, asked = drawn[0], {"alerts": rate, "per": 1, "by": "g"}
     field = estimates((0.1, 0.05, 0.3, 0.98), (0.1, 0.06, 0.2, 0.96), (0.1, None, None, None))
-    found = prc(frame).operating_points(field, **asked, guarantee=0.95)
+    found = prc(frame).operating_points(field, columns="all", **asked, guarantee=0.95)
     etas, levels = [[0.05, 0.3], [0.06, 0.2], [0.1]], [0.96, 0.97, 0.95]
     for row, (ends, level) in enumerate(zip(etas, levels, strict=True)):
         thresholds = [
-            prc(frame).operating_points(end, **asked, guarantee=level)["threshold"] for end in ends
+            prc(frame).operating_points(end, columns="all", **asked, guarantee=level)["threshold"]
+            for end in ends
         ]
         # Where both ends allow one, the higher of both.
         pairs = list(zip(*thresholds, strict=True))
@@ -535,16 +553,19 @@ def test_an_interval_of_eta_may_leave_no_room() -> None:
     asked: dict[str, Any] = {"precision": 0.5, "guarantee": 0.95}
     for level in (0.9, 0.5):
         with pytest.raises(PrcError, match=f"of {level} leaves no room .* of a level above 0.9$"):
-            SWEEP.prc.operating_points(estimates((0.3, 0.2, 0.4, level)), **asked)
+            SWEEP.prc.operating_points(estimates((0.3, 0.2, 0.4, level)), columns="all", **asked)
     unknown = estimates((0.6, 0.5, 0.7, None))
     with pytest.raises(PrcError, match="add a column eta_confidence to the eta= frame"):
-        SWEEP.prc.operating_points(unknown, **asked)
-    assert SWEEP.prc.operating_points(unknown, confidence=0.95, **asked)["threshold"].item() is not None
+        SWEEP.prc.operating_points(unknown, columns="all", **asked)
+    assert (
+        SWEEP.prc.operating_points(unknown, confidence=0.95, columns="all", **asked)["threshold"].item()
+        is not None
+    )
     # Neither recall nor fpr reads eta, so its interval costs them nothing.
-    found = SWEEP.prc.operating_points(unknown, recall=0.3, guarantee=0.95)
+    found = SWEEP.prc.operating_points(unknown, recall=0.3, guarantee=0.95, columns="all")
     assert (
         found["threshold"].item()
-        == SWEEP.prc.operating_points(recall=0.3, guarantee=0.95)["threshold"].item()
+        == SWEEP.prc.operating_points(recall=0.3, guarantee=0.95, columns="all")["threshold"].item()
     )
 
 
@@ -560,7 +581,9 @@ def test_the_error_of_eta_is_paid_for() -> None:
     sample = sample.with_columns(set=pl.int_range(pl.len()))
     broken = []
     for eta in (sample.select("set", "eta"), sample):
-        found = table.prc.operating_points(eta, precision=0.7, guarantee=0.95, by="set")["threshold"]
+        found = table.prc.operating_points(eta, precision=0.7, guarantee=0.95, by="set", columns="all")[
+            "threshold"
+        ]
         at = found.drop_nulls().to_numpy()
         assert len(at) > 0.95 * sets
         rates = special.ndtr(2.5 - at), special.ndtr(-at)

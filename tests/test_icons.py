@@ -42,7 +42,7 @@ def count_kinds(chart, **of) -> list[int]:
 @pytest.mark.usefixtures("with_schema")
 def test_each_grid_is_a_row_of_operating_points():
     words = {"by": "model", "recall": [0.4, 0.8], "confidence": 0.9}
-    table = TWO.prc.operating_points([0.5, 0.2], metrics=("precision",), **words)
+    table = TWO.prc.operating_points([0.5, 0.2], metrics=("precision",), columns="all", **words)
     chart = TWO.prc.plot.alerts([0.5, 0.2], **words)
     assert chart.to_dict() == charts.alerts(table, confidence=0.9).to_dict()
     assert len(records(chart, "icon")) == 100 * len(table) == 800
@@ -102,7 +102,9 @@ def test_icons_are_those_of_the_words(estimate, kinds, caption):
 
 
 def test_icons_stand_in_rows_within_their_panel():
-    table = TWO.filter(model="forest").prc.operating_points([0.5, 0.0005], recall=0.9, confidence=0.95)
+    table = TWO.filter(model="forest").prc.operating_points(
+        [0.5, 0.0005], recall=0.9, confidence=0.95, columns="all"
+    )
     chart = charts.alerts(table)
     for facet in {row["facet"] for row in records(chart, "icon")}:
         icons = [row for row in records(chart, "icon") if row["facet"] == facet]
@@ -116,7 +118,10 @@ def test_icons_stand_in_rows_within_their_panel():
 
 def test_titles_say_the_numbers_in_the_order_of_the_grids():
     one = TWO.filter(model="forest").prc.plot.alerts(0.5, recall=0.5)
-    share = round(100 * TWO.filter(model="forest").prc.operating_points(0.5, recall=0.5)["precision"][0])
+    share = round(
+        100
+        * TWO.filter(model="forest").prc.operating_points(0.5, recall=0.5, columns="all")["precision"][0]
+    )
     assert re.fullmatch(rf"{share} of 100 alerts are right \(\d+ to \d+\)", heading(one))
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
@@ -146,7 +151,7 @@ def test_alerts_take_all_targets_and_words():
     test = prc(TWO, by="model")
     for target in ({"fpr": 0.1}, {"precision": 0.6}, {"alerts": 50, "per": 1_000}, {"maximize": "f1"}):
         chart = test.plot.alerts(0.2, confidence=None, **target)
-        table = test.operating_points(0.2, metrics=("precision",), **target)
+        table = test.operating_points(0.2, metrics=("precision",), columns="all", **target)
         rows = table.select("model", "precision").rows()
         shares = {model: math.floor(100 * share + 0.5) for model, share in rows}
         assert {m: count_kinds(chart, color=m)[0] for m in shares} == shares

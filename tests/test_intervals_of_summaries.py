@@ -79,7 +79,9 @@ def expected_intervals(
 @examples(70)
 @given(tables(weights=SMALL), etas, levels)
 def test_analytic_intervals(table: Table, eta: list[float | None], confidence: float) -> None:
-    found = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=confidence, **table.package)
+    found = prc(table.frame).summary(
+        eta, metrics=ANALYTIC, confidence=confidence, columns="all", **table.package
+    )
     expected = expected_intervals(table, eta, ANALYTIC, confidence)
     for row, interval in zip(found.to_dicts(), expected, strict=True):
         for kind, value in interval._asdict().items():
@@ -111,7 +113,7 @@ def test_where_nothing_is_known() -> None:
         }
     )
     asked = [*ANALYTIC, "pr_auc", metrics.best("f1")]
-    found = df.prc.summary([0, 0.1, 1], metrics=asked, by="g", confidence=0.9)
+    found = df.prc.summary([0, 0.1, 1], metrics=asked, by="g", confidence=0.9, columns="all")
     assert found.schema["doubt"] == pl.String
     assert all(found.schema[name] == pl.Float64 for name in ERRORS[:3])
 
@@ -154,7 +156,9 @@ def test_perfect_separation_leaves_one_end_open(n_pos: int, n_neg: int, eta: flo
     assert extended is not None
     low = extended.ends(oracle_errors.z_value(0.95))[0]
     how: Any = {"confidence": 0.95}
-    area, auc = df.prc.summary(eta, metrics=["average_precision", "roc_auc"], **how)[ERRORS].rows()
+    area, auc = df.prc.summary(eta, metrics=["average_precision", "roc_auc"], columns="all", **how)[
+        ERRORS
+    ].rows()
     assert area[:4] == (
         None,
         pytest.approx(low, rel=1e-9),
@@ -203,7 +207,7 @@ WORKED = {
 def test_ends_count_half_an_example_more(labels: str, eta: float) -> None:
     df, rows = scored_labels(labels)
     metrics: Any = ["average_precision", "roc_auc"]
-    area, auc = df.prc.summary(eta, metrics=metrics, confidence=0.95).to_dicts()
+    area, auc = df.prc.summary(eta, metrics=metrics, confidence=0.95, columns="all").to_dicts()
     if WORKED[labels, eta][0] is not None:
         assert (area["value"], area["standard_error"]) == pytest.approx(WORKED[labels, eta], rel=1e-10)
     extended = oracle_errors.extend(
@@ -258,6 +262,7 @@ def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method
         by=["p", "n"],
         counts=tuple(counts),
         confidence=drawn if method == "bootstrap" else 0.95,
+        columns="all",
     )
     flag = found.with_columns(trusted=pl.col("doubt").is_null().cast(int))
     assert flag["trusted"].max() == 1
@@ -273,7 +278,7 @@ def test_many_examples_at_a_small_prevalence_are_reliable() -> None:
     for n_pos in (700, 5_000):
         score = np.concatenate([negative, rng.normal(size=n_pos) + 2.2])
         df = pl.DataFrame({"score": score, "label": np.arange(len(score)) >= len(negative)})
-        found = df.prc.summary(1 / 500, metrics="average_precision", confidence=0.95)
+        found = df.prc.summary(1 / 500, metrics="average_precision", confidence=0.95, columns="all")
         assert found["doubt"].item() is None
 
 
@@ -286,7 +291,7 @@ def test_intervals_hold_the_value_and_widen(
     table: Table, eta: list[float | None], confidence: float
 ) -> None:
     found, wider = (
-        prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=level, **table.package)
+        prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=level, columns="all", **table.package)
         for level in (confidence, (1 + confidence) / 2)
     )
     known = found.filter(pl.col("low").is_not_null() | pl.col("high").is_not_null())
@@ -312,10 +317,10 @@ def test_values_are_those_without_confidence(
     """To the last bit, and errors do not depend on what else is asked."""
     options = table.package
     asked = [*ANALYTIC, metric.alias("it")]
-    plain = prc(table.frame).summary(eta, metrics=asked, **options)
-    found = prc(table.frame).summary(eta, metrics=asked, confidence=0.9, **options)
+    plain = prc(table.frame).summary(eta, metrics=asked, columns="all", **options)
+    found = prc(table.frame).summary(eta, metrics=asked, confidence=0.9, columns="all", **options)
     assert_same(without_errors(found), plain)
-    alone = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **options)
+    alone = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=0.9, columns="all", **options)
     assert_same(found.filter(pl.col("metric") != "it"), alone)
 
 
@@ -356,7 +361,7 @@ def test_only_the_ranks_of_scores_matter(table: Table, eta: list[float | None]) 
     score = pl.col("score")
     rank = score.cast(pl.Int8 if table.score_dtype == pl.Boolean else table.score_dtype).rank("dense")
     found, same = (
-        prc(frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **table.package)
+        prc(frame).summary(eta, metrics=ANALYTIC, confidence=0.9, columns="all", **table.package)
         for frame in (table.frame, table.frame.with_columns(score=rank))
     )
     assert_same(same, found)
@@ -367,19 +372,19 @@ def test_only_the_ranks_of_scores_matter(table: Table, eta: list[float | None]) 
 def test_equal_weights_are_none(table: Table, eta: list[float | None], weight: float) -> None:
     """And a table of counts holds as many examples as its rows did."""
     asked: dict[str, Any] = {"metrics": ANALYTIC, "confidence": 0.9}
-    found = prc(table.frame).summary(eta, **asked, **table.package).drop("n_pos", "n_neg")
+    found = prc(table.frame).summary(eta, columns="all", **asked, **table.package).drop("n_pos", "n_neg")
     weighted = prc(table.frame.with_columns(w=pl.lit(weight)))
-    same = weighted.summary(eta, **asked, **{**table.package, "weight": "w"})
+    same = weighted.summary(eta, columns="all", **asked, **{**table.package, "weight": "w"})
     assert_same(same.drop("n_pos", "n_neg"), found)
     counted = prc(table.frame).counts(**table.package)
-    of_counts = prc(counted).summary(eta, **asked, by=table.by, counts=("n_pos", "n_neg"))
+    of_counts = prc(counted).summary(eta, columns="all", **asked, by=table.by, counts=("n_pos", "n_neg"))
     assert_same(of_counts.drop("n_pos", "n_neg"), found)
 
 
 def test_prevalences_per_group() -> None:
     df = moderate(600, groups=3)
     frame = pl.DataFrame({"g": [2, 0, 1], "eta": [0.2, 0.01, 0.1], "note": ["c", "a", "b"]})
-    found = df.prc.summary(frame, by="g", confidence=0.9)
+    found = df.prc.summary(frame, by="g", confidence=0.9, columns="all")
     assert found.columns == [
         "g",
         "eta",
@@ -394,10 +399,12 @@ def test_prevalences_per_group() -> None:
     ]
     assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
     for (group,), rows in found.group_by("g"):
-        alone = df.filter(g=group).prc.summary(rows["eta"][0], confidence=0.9)
+        alone = df.filter(g=group).prc.summary(rows["eta"][0], confidence=0.9, columns="all")
         assert_nearly(rows.drop("g", "note"), alone)
-    own = df.prc.summary(by="g", confidence=0.9)
-    listed = df.prc.summary(own.group_by("g").agg(pl.col("eta").first()), by="g", confidence=0.9)
+    own = df.prc.summary(by="g", confidence=0.9, columns="all")
+    listed = df.prc.summary(
+        own.group_by("g").agg(pl.col("eta").first()), by="g", confidence=0.9, columns="all"
+    )
     assert_same(without_errors(own), without_errors(listed))
     # The prevalence was counted in the table, which makes the interval wider than that at a number.
     wider = (own["high"] - own["low"]) > (listed["high"] - listed["low"])
@@ -415,8 +422,13 @@ def moderate(n: int, *, groups: int = 1, seed: int = 0) -> pl.DataFrame:
 def test_every_metric_beside_others() -> None:
     """All in one call: of those without an analytic interval, nothing is known."""
     df = moderate(200, groups=2)
-    found = df.prc.summary([0.01, None], metrics=ALL_CURVE_METRICS, by="g", confidence=0.9)
-    assert_same(without_errors(found), df.prc.summary([0.01, None], metrics=ALL_CURVE_METRICS, by="g"))
+    found = df.prc.summary(
+        [0.01, None], metrics=ALL_CURVE_METRICS, by="g", confidence=0.9, columns="all"
+    )
+    assert_same(
+        without_errors(found),
+        df.prc.summary([0.01, None], metrics=ALL_CURVE_METRICS, by="g", columns="all"),
+    )
     known = ["average_precision", "roc_auc"]
     of_error, of_interval = (
         {*found.filter(pl.col(column).is_not_null())["metric"]} for column in ("standard_error", "low")
@@ -445,24 +457,28 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     elif how == "clusters":
         options["cluster"] = pl.col("w")
         df = df.with_columns(w=pl.int_range(pl.len()) // 5)
-    found = df.prc.summary([0.1, 0.5], **options, **AGAIN)
-    assert_same(df.prc.summary([0.1, 0.5], **options, **AGAIN), found)
-    other = df.prc.summary([0.1, 0.5], confidence=replace(AGAIN["confidence"], seed=6), **options)
+    found = df.prc.summary([0.1, 0.5], columns="all", **options, **AGAIN)
+    assert_same(df.prc.summary([0.1, 0.5], columns="all", **options, **AGAIN), found)
+    other = df.prc.summary(
+        [0.1, 0.5], confidence=replace(AGAIN["confidence"], seed=6), columns="all", **options
+    )
     assert_same(without_errors(other), without_errors(found))
     assert not (other["standard_error"] == found["standard_error"]).any()
     first = df.filter(pl.col("g") < 2).prc.summary([0.1, 0.5], **options, **AGAIN)
     assert_same(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
         monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)
-        assert_same(df.prc.summary([0.1, 0.5], **options, **AGAIN), found)
+        assert_same(df.prc.summary([0.1, 0.5], columns="all", **options, **AGAIN), found)
     with pytest.raises(PrcError, match=r"call .collect\(\) first"):
-        df.lazy().prc.summary(**{**options, "metrics": "roc_auc"}, **AGAIN)
+        df.lazy().prc.summary(columns="all", **{**options, "metrics": "roc_auc"}, **AGAIN)
 
 
 def test_without_a_seed_each_bootstrap_is_another() -> None:
     df = moderate(100)
     one, other = (
-        df.prc.summary(confidence=replace(AGAIN["confidence"], seed=None))["standard_error"]
+        df.prc.summary(confidence=replace(AGAIN["confidence"], seed=None), columns="all")[
+            "standard_error"
+        ]
         for _ in range(2)
     )
     assert not (one == other).any()
@@ -473,10 +489,10 @@ def test_bootstrap_and_analytic_errors_agree(how: str) -> None:
     """With 600 replicates an error is known to 3 %, and bootstraps have a bias of a few percent."""
     df = moderate(1_500).with_columns(w=pl.lit(0.3), c=pl.int_range(pl.len()))
     options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc"]}
-    analytic = df.prc.summary([0.05, 0.5], confidence=0.9, **options)
+    analytic = df.prc.summary([0.05, 0.5], confidence=0.9, columns="all", **options)
     options |= {"weights": {"weight": "w"}, "clusters": {"cluster": "c"}, "rows": {}}[how]
     drawn = replace(AGAIN["confidence"], resamples=600)
-    found = df.prc.summary([0.05, 0.5], confidence=drawn, **options)
+    found = df.prc.summary([0.05, 0.5], confidence=drawn, columns="all", **options)
     for kind, tolerance in (("value", 1e-12), ("standard_error", 0.12)):
         assert found[kind].to_list() == pytest.approx(analytic[kind].to_list(), rel=tolerance)
     for end in ("low", "high"):
@@ -488,9 +504,9 @@ def test_rows_repeated_in_a_cluster_tell_nothing_new() -> None:
     df = moderate(300).with_columns(c=pl.int_range(pl.len()))
     repeated = pl.concat([df] * 4)
     options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc", "auprg"], "cluster": "c"}
-    once, again = (d.prc.summary(0.1, **options, **AGAIN) for d in (df, repeated))
+    once, again = (d.prc.summary(0.1, columns="all", **options, **AGAIN) for d in (df, repeated))
     assert_same(again.drop("n_pos", "n_neg", "doubt"), once.drop("n_pos", "n_neg", "doubt"))
-    as_if_independent = repeated.prc.summary(0.1, metrics=options["metrics"], **AGAIN)
+    as_if_independent = repeated.prc.summary(0.1, metrics=options["metrics"], columns="all", **AGAIN)
     ratio = once["standard_error"] / as_if_independent["standard_error"]
     assert ratio.is_between(1.4, 2.8).all()  # 2, from 60 replicates each
 
@@ -500,7 +516,9 @@ def test_replicates_without_a_positive_are_left_out_and_counted() -> None:
         {"score": range(40), "label": [0] * 20 + [1] * 4 + [0] * 16, "c": [i // 2 for i in range(40)]}
     )
     with pytest.warns(UserWarning, match=r"up to \d+ of 60 bootstrap replicates") as caught:
-        found = df.prc.summary(0.1, metrics=["average_precision", "roc_auc"], cluster="c", **AGAIN)
+        found = df.prc.summary(
+            0.1, metrics=["average_precision", "roc_auc"], cluster="c", columns="all", **AGAIN
+        )
     # two clusters of twenty hold all positives: 0.9**20 of 60 replicates lack both, 7 on average
     [counted] = re.findall(r"up to (\d+) of", str(caught[0].message))
     assert 1 <= int(counted) <= 20
@@ -510,7 +528,7 @@ def test_replicates_without_a_positive_are_left_out_and_counted() -> None:
 def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:
     """At eta 0 a replicate may happen to have a value; at eta 1 all do, and it is 1."""
     df = pl.DataFrame({"score": [5, 4, 3, 2, 1, 0], "label": [1, 0, 1, 0, 0, 1]})
-    found = df.prc.summary([0, 1], metrics="average_precision", **AGAIN)
+    found = df.prc.summary([0, 1], metrics="average_precision", columns="all", **AGAIN)
     assert found.select("value", *ERRORS).rows() == [
         (*[None] * 4, "eta at 0 or 1"),
         (1.0, 0.0, 1.0, 1.0, "few positives"),
@@ -521,8 +539,10 @@ def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:
 def test_every_metric_by_bootstrap(eta: float | None) -> None:
     df = moderate(120, groups=2)
     df = pl.concat([df, pl.DataFrame({"g": [7, 8], "score": [1.0, 1.0], "label": [True, False]})])
-    found = df.prc.summary(eta, metrics=ALL_CURVE_METRICS, by="g", **AGAIN)
-    assert_same(without_errors(found), df.prc.summary(eta, metrics=ALL_CURVE_METRICS, by="g"))
+    found = df.prc.summary(eta, metrics=ALL_CURVE_METRICS, by="g", columns="all", **AGAIN)
+    assert_same(
+        without_errors(found), df.prc.summary(eta, metrics=ALL_CURVE_METRICS, by="g", columns="all")
+    )
     of_both = found.filter(pl.col("g") < 7)
     assert of_both.select("value", *ERRORS).null_count().sum_horizontal().item() == 0
     assert (of_both["low"] <= of_both["high"]).all()
@@ -536,7 +556,7 @@ def test_own_prevalence_is_that_of_the_sample() -> None:
     """Classes are drawn apart, so it is the same in every replicate."""
     df = moderate(200)
     own = df["label"].mean()
-    assert_same(df.prc.summary(**AGAIN), df.prc.summary(own, **AGAIN))
+    assert_same(df.prc.summary(columns="all", **AGAIN), df.prc.summary(own, columns="all", **AGAIN))
 
 
 def test_progress_is_for_terminals(
@@ -544,10 +564,10 @@ def test_progress_is_for_terminals(
 ) -> None:
     times = iter(range(1_000))
     monkeypatch.setattr(progress, "monotonic", lambda: 2 * next(times))
-    moderate(50).prc.summary(**AGAIN)
+    moderate(50).prc.summary(columns="all", **AGAIN)
     assert capfd.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    moderate(50).prc.summary(**AGAIN)
+    moderate(50).prc.summary(columns="all", **AGAIN)
     line = "bootstrap: 100%"
     assert capfd.readouterr() == ("", f"\r{line}\r{' ' * len(line)}\r")  # and then erased
 
@@ -575,12 +595,12 @@ def test_progress_needs_no_standard_error(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
 ) -> None:
     """A service has none, and a terminal may have gone; what is told there comes out nowhere else."""
-    wanted = moderate(50).prc.summary(**AGAIN)
+    wanted = moderate(50).prc.summary(columns="all", **AGAIN)
     times = itertools.count()
     monkeypatch.setattr(progress, "monotonic", lambda: 2 * next(times))
     monkeypatch.setattr(sys, "stderr", stream)
     with progress.show_seconds("work"):
-        assert_same(moderate(50).prc.summary(**AGAIN), wanted)
+        assert_same(moderate(50).prc.summary(columns="all", **AGAIN), wanted)
         progress.print_beside("a note")
     assert capfd.readouterr() == ("", "")
 
@@ -620,7 +640,7 @@ DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1
 )
 def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
     with pytest.raises(PrcError, match=words):
-        door.summary(**{"confidence": 0.9, **how})
+        door.summary(columns="all", **{"confidence": 0.9, **how})
 
 
 @pytest.mark.parametrize(
@@ -655,7 +675,10 @@ def test_intervals_are_checked_where_they_are_made(how: dict[str, Any], words: s
 
 def test_a_level_is_a_value_of_intervals() -> None:
     assert intervals(0.9) == intervals(level=0.9, method="analytic", rate="wilson", simultaneous=False)
-    assert_same(DF.prc.summary(0.1, confidence=0.9), DF.prc.summary(0.1, confidence=intervals(0.9)))
+    assert_same(
+        DF.prc.summary(0.1, confidence=0.9, columns="all"),
+        DF.prc.summary(0.1, confidence=intervals(0.9), columns="all"),
+    )
     assert (
         repr(intervals(0.9, method="bootstrap", seed=1)) == "intervals(0.9, method='bootstrap', seed=1)"
     )
@@ -674,34 +697,41 @@ def test_bad_rows_fail_in_the_same_words(column: str) -> None:
     bad = DF.with_columns(BAD[column](pl.int_range(pl.len())).alias(column))
     options: dict[str, Any] = {"cluster": "c", **AGAIN} if column == "c" else dict(AGAIN)
     with pytest.raises(PrcError, match=rf"column '{column}' is .* in 1 row") as by_bootstrap:
-        bad.prc.summary(**options)
+        bad.prc.summary(columns="all", **options)
     if column != "c":
         with pytest.raises(PrcError, match=re.escape(str(by_bootstrap.value))):
-            bad.prc.summary(confidence=0.9)
+            bad.prc.summary(confidence=0.9, columns="all")
         with pytest.raises(PrcError, match=re.escape(str(by_bootstrap.value))):
-            bad.prc.summary()
+            bad.prc.summary(columns="all")
     if column == "score":
-        dropped = bad.prc.summary(missing="drop", **options)
-        assert_same(dropped, bad.filter(pl.int_range(pl.len()) != 2).prc.summary(**options))
+        dropped = bad.prc.summary(missing="drop", columns="all", **options)
+        assert_same(
+            dropped, bad.filter(pl.int_range(pl.len()) != 2).prc.summary(columns="all", **options)
+        )
 
 
 def test_empty_tables() -> None:
     for options in ({"confidence": 0.9}, AGAIN, {"cluster": "c", **AGAIN}):
-        found = DF.clear().prc.summary(**options)
+        found = DF.clear().prc.summary(columns="all", **options)
         assert found.is_empty()
-        assert found.schema == DF.prc.summary(confidence=0.9).schema
+        assert found.schema == DF.prc.summary(confidence=0.9, columns="all").schema
 
 
 def test_what_is_computed_by_default_has_an_interval() -> None:
     df = pl.DataFrame({"score": [6, 5, 4, 3, 2, 1] * 9, "label": [1, 1, 0, 1, 0, 0] * 6 + [0, 1] * 9})
-    found = df.prc.summary(0.1, confidence=0.9)
+    found = df.prc.summary(0.1, confidence=0.9, columns="all")
     assert found["metric"].to_list() == ["average_precision", "roc_auc"]
     assert found["low"].null_count() == 0
-    drawn = df.prc.summary(0.1, confidence=intervals(0.9, method="bootstrap", resamples=9, seed=1))
+    drawn = df.prc.summary(
+        0.1, confidence=intervals(0.9, method="bootstrap", resamples=9, seed=1), columns="all"
+    )
     assert drawn["metric"].to_list() == ["average_precision", "pr_auc", "roc_auc"]
     points = pl.DataFrame({"tpr": [0.5, 0.9], "fpr": [0.1, 0.4]})
     of_points: Any = {"rates": ("tpr", "fpr"), "sizes": (40, 90)}
-    assert points.prc.summary(0.1, **of_points)["metric"].to_list() == ["pr_auc", "roc_auc"]
-    [row] = points.prc.summary(0.1, confidence=0.9, **of_points).to_dicts()
+    assert points.prc.summary(0.1, columns="all", **of_points)["metric"].to_list() == [
+        "pr_auc",
+        "roc_auc",
+    ]
+    [row] = points.prc.summary(0.1, confidence=0.9, columns="all", **of_points).to_dicts()
     assert row["metric"] == "roc_auc"
     assert row["low"] is not None

@@ -92,7 +92,7 @@ def expect(df: pl.DataFrame, cells: pl.DataFrame, match: str, metric: Any, eta: 
 def test_intervals_are_the_union_over_rows(match: Any, seed: int) -> None:
     df, cells = draw(80, 300, seed), point(42 - 3 * seed, 12 + 20 * seed)
     names = ["precision", "f1", "mcc", "fpr" if match == "recall" else "recall"]
-    found = df.prc.compare([0.02, 0.4], other=bind(cells), match=match, metrics=names)
+    found = df.prc.compare([0.02, 0.4], other=bind(cells), match=match, metrics=names, columns="all")
     assert found.columns == list(list_compare_columns(None))
     assert found["metric"].to_list() == names * 2
     for row in found.iter_rows(named=True):
@@ -107,7 +107,9 @@ def test_intervals_are_the_union_over_rows(match: Any, seed: int) -> None:
 def test_points_at_the_ends(k: int, j: int, match: Any) -> None:
     df, cells = draw(40, 150, 3), point(k, j)
     other = "fpr" if match == "recall" else "recall"
-    found = df.prc.compare(0.1, other=bind(cells), match=match, metrics=other).row(0, named=True)
+    found = df.prc.compare(0.1, other=bind(cells), match=match, metrics=other, columns="all").row(
+        0, named=True
+    )
     expected = expect(df, cells, match, getattr(metrics, other), 0.1)
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert found["low"] <= found["difference"] <= found["high"]
@@ -117,7 +119,7 @@ def test_one_verdict_for_all_metrics_and_prevalences() -> None:
     df = draw(200, 1_000, 4)
     other = bind(point(70, 120, 100, 300))
     names = ["fpr", "precision", "f1", "npv", "net_benefit(0.1)"]
-    found = df.prc.compare([0.001, 0.1, 0.9], other=other, match="recall", metrics=names)
+    found = df.prc.compare([0.001, 0.1, 0.9], other=other, match="recall", metrics=names, columns="all")
     assert found["significant"].to_list() == [True] * 15
     assert found["p_value"].n_unique() == 1
     assert (found.filter(metric="fpr")["high"] < 0).all()
@@ -134,17 +136,17 @@ def test_groups_models_and_engines() -> None:
     )
     asked: dict[str, Any] = {"match": "recall", "metrics": ["fpr", "precision"]}
     table = df.prc(score=["score", "again"], by="site")
-    found = table.compare(0.1, other=bind(readers, by="site", model="who"), **asked)
+    found = table.compare(0.1, other=bind(readers, by="site", model="who"), columns="all", **asked)
     names = [("again", "x"), ("again", "y"), ("score", "x"), ("score", "y")]
     assert found.select("model_a", "model_b").rows() == names * 4
     assert found["site"].to_list() == ["a"] * 8 + ["b"] * 8
-    alone = df.filter(site="b").prc.compare(0.1, other=bind(point(30, 20)), **asked)
+    alone = df.filter(site="b").prc.compare(0.1, other=bind(point(30, 20)), columns="all", **asked)
     part = found.filter(site="b", model_a="score", model_b="x")
     columns = ["metric", "difference", "low", "high", "p_value", "significant"]
     assert_frame_equal(part.select(columns), alone.select(columns), rel_tol=1e-12)
     # The point of others must then be lazy, too, which no query of `test_plans` can say.
     lazy = df.lazy().prc(score=["score", "again"], by="site")
-    query = lazy.compare(0.1, other=bind(readers.lazy(), by="site", model="who"), **asked)
+    query = lazy.compare(0.1, other=bind(readers.lazy(), by="site", model="who"), columns="all", **asked)
     for engine in ("streaming", "in-memory"):
         assert_frame_equal(query.collect(engine=engine), found, rel_tol=1e-12)  # type: ignore[call-overload]
 
@@ -155,13 +157,15 @@ def test_a_table_of_answers_is_a_point() -> None:
     yes = np.r_[np.arange(60) < 40, np.arange(200) < 25]
     answers = pl.DataFrame({"score": yes, "label": np.arange(260) < 60})
     asked: dict[str, Any] = {"match": "recall", "metrics": "precision"}
-    found = df.prc.compare(0.1, other=answers.prc(score="score"), **asked)
-    assert_frame_equal(found, df.prc.compare(0.1, other=bind(point(40, 25)), **asked))
+    found = df.prc.compare(0.1, other=answers.prc(score="score"), columns="all", **asked)
+    assert_frame_equal(found, df.prc.compare(0.1, other=bind(point(40, 25)), columns="all", **asked))
 
 
 def test_few_examples_settle_nothing() -> None:
     df = draw(8, 300, 8)
-    found = df.prc.compare(0.1, other=bind(point(20, 150, 60, 200)), match="recall", metrics="fpr")
+    found = df.prc.compare(
+        0.1, other=bind(point(20, 150, 60, 200)), match="recall", metrics="fpr", columns="all"
+    )
     assert found.select("doubt", "significant").row(0) == ("few positives", False)
 
 
@@ -194,26 +198,28 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_is_refused(asked: dict[str, Any], words: str) -> None:
     df = draw(60, 200, 9).with_columns(w=pl.lit(1.0))
     with pytest.raises((PrcError, pl.exceptions.InvalidOperationError), match=words):
-        df.prc.compare(**{"eta": 0.1, "other": bind(point(30, 20)), "match": "recall", **asked})
+        df.prc.compare(
+            columns="all", **{"eta": 0.1, "other": bind(point(30, 20)), "match": "recall", **asked}
+        )
 
 
 def test_a_group_without_a_point_is_named() -> None:
     df = draw(60, 200, 10).with_columns(site=pl.lit("here"))
     other = bind(point(30, 20).with_columns(site=pl.lit("there")), by="site")
     with pytest.raises(PrcError, match="other= has no row for the group here; add one"):
-        df.prc(by="site").compare(0.1, other=other, match="recall")
+        df.prc(by="site").compare(0.1, other=other, match="recall", columns="all")
 
 
 @pytest.mark.parametrize("name", ["n", "rate", "k", "own", "order", "of_own", "point_tp"])
 def test_groups_may_have_any_name(name: str) -> None:
     df, cells = draw(60, 200, 11), point(30, 20)
     asked: dict[str, Any] = {"match": "recall", "metrics": "precision"}
-    expected = df.prc.compare(0.1, other=bind(cells), **asked)
+    expected = df.prc.compare(0.1, other=bind(cells), columns="all", **asked)
     there = cells.with_columns(pl.lit("a").alias(name))
     found = (
         df.with_columns(pl.lit("a").alias(name))
         .prc(by=name)
-        .compare(0.1, other=bind(there, by=name), **asked)
+        .compare(0.1, other=bind(there, by=name), columns="all", **asked)
     )
     assert_frame_equal(found.drop(name), expected)
 
@@ -221,4 +227,4 @@ def test_groups_may_have_any_name(name: str) -> None:
 def test_a_group_may_not_take_the_name_of_a_result() -> None:
     df, cells = (frame.with_columns(low=pl.lit(1)) for frame in (draw(60, 200, 12), point(30, 20)))
     with pytest.raises(PrcError, match="by= holds the column 'low', and the result has a column"):
-        df.prc(by="low").compare(0.1, other=bind(cells, by="low"), match="recall")
+        df.prc(by="low").compare(0.1, other=bind(cells, by="low"), match="recall", columns="all")

@@ -35,13 +35,13 @@ def ask_points(table: Any, metric: CurveMetric, eta: Any, **words: Any) -> pl.Da
     assert at_target is not None
     target = {at_target.word: at_target.value}
     target |= {"per": at_target.per} if at_target.word == "alerts" else {}
-    points = prc(table).operating_points(eta, metrics=at_target.metric, **target, **words)
+    points = prc(table).operating_points(eta, metrics=at_target.metric, columns="all", **target, **words)
     return points.rename({at_target.metric.name: "value"})
 
 
 def assert_value_of_row(table: Any, metric: CurveMetric, eta: Any, **words: Any) -> None:
     """Raise unless a metric has the value of the row, to the last bit; it has none without positives."""
-    summary = prc(table).summary(eta, metrics=metric, **words)
+    summary = prc(table).summary(eta, metrics=metric, columns="all", **words)
     points = ask_points(table, metric, eta, **words)
     has_positives = pl.Series([n is None or n > 0 for n in summary["n_pos"]], dtype=pl.Boolean)
     columns = [name for name in summary.columns if name in points.columns]
@@ -107,11 +107,13 @@ CONFIDENT = {"plain": {}, "weights": {"weight": "w"}, "clusters": {"cluster": "i
 @pytest.mark.parametrize("name", CONFIDENT)
 def test_values_with_intervals_are_those_without(name: str) -> None:
     words: dict[str, Any] = CONFIDENT[name]
-    found = DF.prc.summary([0.01, None], metrics=AT_TARGETS, confidence=0.9, **words)
+    found = DF.prc.summary([0.01, None], metrics=AT_TARGETS, confidence=0.9, columns="all", **words)
     words = {word: column for word, column in words.items() if word != "cluster"}
-    plain = DF.prc.summary([0.01, None], metrics=AT_TARGETS, **words)
+    plain = DF.prc.summary([0.01, None], metrics=AT_TARGETS, columns="all", **words)
     assert_same(found.select(plain.columns), plain)
-    lazy = DF.lazy().prc.summary([0.01, None], metrics=AT_TARGETS, confidence=0.9, **CONFIDENT[name])
+    lazy = DF.lazy().prc.summary(
+        [0.01, None], metrics=AT_TARGETS, confidence=0.9, columns="all", **CONFIDENT[name]
+    )
     for engine in ("in-memory", "streaming"):
         assert_same(lazy.collect(engine=engine), found)
 
@@ -119,17 +121,17 @@ def test_values_with_intervals_are_those_without(name: str) -> None:
 def test_models_are_compared_by_them_as_at_the_target() -> None:
     asked: dict[str, Any] = {"score": ["score", "w"], "eta": [0.01, 0.3], "confidence": 0.9}
     metrics_asked = [AT_TARGETS[0], "roc_auc", *AT_TARGETS[1:], "average_precision"]
-    found = prc(DF).compare(metrics=metrics_asked, **asked)
+    found = prc(DF).compare(metrics=metrics_asked, columns="all", **asked)
     names = [metric if isinstance(metric, str) else metric.name for metric in metrics_asked]
     assert found["metric"].to_list() == names * 2
     for metric in AT_TARGETS:
         at_target = metric.recipe.at_target
         target = {at_target.word: at_target.value}
         target |= {"per": at_target.per} if at_target.word == "alerts" else {}
-        of_points = prc(DF).compare(metrics=at_target.metric, **target, **asked)
+        of_points = prc(DF).compare(metrics=at_target.metric, columns="all", **target, **asked)
         assert_same(found.filter(metric=metric.name).drop("metric"), of_points.drop("metric"))
-        ranking = prc(DF).ranking(metric=metric, **asked)
-        of_points = prc(DF).ranking(metric=at_target.metric, **target, **asked)
+        ranking = prc(DF).ranking(metric=metric, columns="all", **asked)
+        of_points = prc(DF).ranking(metric=at_target.metric, columns="all", **target, **asked)
         assert_same(ranking, of_points)
 
 
@@ -139,7 +141,7 @@ def test_where_no_interval_is_known() -> None:
         (POINTS, {"cells": ("tp", "fp", "fn", "tn")}, "few points"),
         (DF, {"cluster": "id", "weight": "w"}, "no formula: method='bootstrap'"),
     ):
-        found = prc(table).summary(**asked, **words)
+        found = prc(table).summary(columns="all", **asked, **words)
         assert found["low"].null_count() == found["high"].null_count() == found.height
         assert found["value"].null_count() < found.height
         assert set(found["doubt"]) == {doubt}
@@ -148,14 +150,18 @@ def test_where_no_interval_is_known() -> None:
 def test_a_line_between_two_thresholds_is_no_threshold() -> None:
     """Of scores in whole numbers the row that reaches a recall may flag many more."""
     table = pl.DataFrame({"score": [2] * 10 + [1] * 90, "label": [1] * 4 + [0] * 6 + [1] * 6 + [0] * 84})
-    assert table.prc.summary(metrics=metrics.precision_at_recall(0.5))["value"].item() == 0.1
-    assert table.prc.summary(metrics=metrics.precision_at_recall(0.4))["value"].item() == 0.4
+    assert (
+        table.prc.summary(metrics=metrics.precision_at_recall(0.5), columns="all")["value"].item() == 0.1
+    )
+    assert (
+        table.prc.summary(metrics=metrics.precision_at_recall(0.4), columns="all")["value"].item() == 0.4
+    )
 
 
 def test_a_budget_is_read_as_it_is_of_targets() -> None:
     assert metrics.recall_at_alerts(12345678, 1e9).name == "recall_at_alerts(12345678, 1000000000)"
-    found = DF.prc.summary(metrics="precision_at_alerts(20, 100)")
-    assert_same(found, DF.prc.summary(metrics=metrics.precision_at_alerts(20, 100)))
+    found = DF.prc.summary(metrics="precision_at_alerts(20, 100)", columns="all")
+    assert_same(found, DF.prc.summary(metrics=metrics.precision_at_alerts(20, 100), columns="all"))
     for alerts, per, message in ((20, 10, "from 0 to per=10"), (1, 0, "per="), (-1, 5, "from 0 to")):
         with pytest.raises(PrcError, match=message):
             metrics.recall_at_alerts(alerts, per)

@@ -143,7 +143,9 @@ def test_the_table_is_what_its_definition_says(metric: str, eta: float | None, i
     for seed in range(3):
         df, year = draw(seed), last_year(seed)
         given: Any = prc(year) if is_table else {"precision": 0.7, "recall": 0.8, "fpr": 0.1}[metric]
-        found = df.prc.monitor("week", reference=given, threshold=1.0, metrics=metric, eta=eta)
+        found = df.prc.monitor(
+            "week", reference=given, threshold=1.0, metrics=metric, eta=eta, columns="all"
+        )
         weeks = [count(part, 1.0) for part in df.sort("week").partition_by("week", maintain_order=True)]
         assert found.select(CELLS).rows() == weeks
         assert found["week"].to_list() == sorted(set(df["week"]))
@@ -194,15 +196,25 @@ def test_a_change_is_found_and_where_it_began() -> None:
     weeks = pl.DataFrame({"week": range(1, 13), "score": 1, "tp": [80] * 6 + [60] * 6})
     weeks = weeks.with_columns(fp=100 - pl.col("tp"), fn=0, tn=0)
     year = pl.DataFrame({"score": [1], "tp": [1_600], "fp": [400], "fn": [0], "tn": [0]})
-    found = prc(weeks, cells=CELLS).monitor("week", reference=prc(year, cells=CELLS), threshold=1)
+    found = prc(weeks, cells=CELLS).monitor(
+        "week", reference=prc(year, cells=CELLS), threshold=1, columns="all"
+    )
     assert found["alarm"].to_list() == [False] * 7 + [True] * 5
     assert set(found["since"].drop_nulls()) == {7}
     back = weeks.with_columns(tp=pl.when(pl.col("week") > 9).then(100).otherwise("tp"))
-    again = prc(back, cells=CELLS).monitor("week", reference=prc(year, cells=CELLS), threshold=1)
+    again = prc(back, cells=CELLS).monitor(
+        "week", reference=prc(year, cells=CELLS), threshold=1, columns="all"
+    )
     assert again["alarm"].to_list() == found["alarm"].to_list(), "an alarm is for ever"
     better = weeks.with_columns(tp=pl.lit(95), fp=pl.lit(5))
-    assert not prc(better, cells=CELLS).monitor("week", reference=0.8, threshold=1)["alarm"].any()
-    worse = prc(better, cells=CELLS).monitor("week", reference=0.01, threshold=1, metrics="fpr")
+    assert (
+        not prc(better, cells=CELLS)
+        .monitor("week", reference=0.8, threshold=1, columns="all")["alarm"]
+        .any()
+    )
+    worse = prc(better, cells=CELLS).monitor(
+        "week", reference=0.01, threshold=1, metrics="fpr", columns="all"
+    )
     assert worse["alarm"].to_list() == [True] * 12, "a rise of fpr is what is bad"
 
 
@@ -270,7 +282,9 @@ def test_the_bound_of_precision_fails_no_more_often_than_it_may(n_pos: int, n_ne
 
 @pytest.mark.parametrize(("metric", "eta"), ASKED)
 def test_the_interval_is_where_the_mixture_is_small(metric: str, eta: float | None) -> None:
-    found = draw(7).prc.monitor("week", reference=0.5, threshold=1.0, metrics=metric, eta=eta)
+    found = draw(7).prc.monitor(
+        "week", reference=0.5, threshold=1.0, metrics=metric, eta=eta, columns="all"
+    )
     total = found.select(pl.col(CELLS).cum_sum())
     alpha = 0.05 if eta is None else 0.025
 
@@ -311,7 +325,7 @@ def test_the_interval_is_where_the_mixture_is_small(metric: str, eta: float | No
 def test_every_engine_gives_the_same_table_in_the_same_order(metric: str, eta: float | None) -> None:
     df, year = draw(1), last_year(1).drop("site")
     asked: dict[str, Any] = {"threshold": 1.0, "metrics": metric, "eta": eta}
-    expected = df.prc.monitor("week", reference=prc(year), by="site", **asked)
+    expected = df.prc.monitor("week", reference=prc(year), by="site", columns="all", **asked)
     assert_frame_equal(expected, expected.sort("site", "week"))
     shuffled = df.sample(fraction=1, shuffle=True, seed=3)
     counts = shuffled.prc.counts(by=["site", "week"])
@@ -323,43 +337,53 @@ def test_every_engine_gives_the_same_table_in_the_same_order(metric: str, eta: f
         (prc(counts.lazy(), counts=("n_pos", "n_neg")), prc(year)),
         (prc(shuffled, by="site"), prc(year, by=None)),
     ):
-        found = table.monitor("week", reference=reference, **{"by": "site", **asked})
+        found = table.monitor("week", reference=reference, columns="all", **{"by": "site", **asked})
         assert_frame_equal(found, expected, check_exact=True)
     for engine in ("streaming", "in-memory"):
         with pl.Config():
             pl.Config.set_engine_affinity(engine)
-            again = shuffled.lazy().prc.monitor("week", reference=prc(year), by="site", **asked)
+            again = shuffled.lazy().prc.monitor(
+                "week", reference=prc(year), by="site", columns="all", **asked
+            )
         assert_frame_equal(again, expected, check_exact=True)
     for site in (0, 1):
-        alone = df.filter(site=site).prc.monitor("week", reference=prc(year), **asked)
+        alone = df.filter(site=site).prc.monitor("week", reference=prc(year), columns="all", **asked)
         assert_frame_equal(alone, expected.filter(site=site).drop("site"), check_exact=True)
 
 
 def test_groups_of_the_reference_meet_those_of_the_table() -> None:
     df, year = draw(2), last_year(2)
-    found = df.prc.monitor("week", reference=prc(year, by="site"), threshold=1.0, by="site")
+    found = df.prc.monitor(
+        "week", reference=prc(year, by="site"), threshold=1.0, by="site", columns="all"
+    )
     for site in (0, 1):
         alone = df.filter(site=site).prc.monitor(
-            "week", reference=prc(year.filter(site=site)), threshold=1.0
+            "week", reference=prc(year.filter(site=site)), threshold=1.0, columns="all"
         )
         assert_frame_equal(found.filter(site=site).drop("site"), alone, check_exact=True)
     thresholds = pl.DataFrame({"site": [1, 0], "threshold": [0.5, 1.5]})
-    each = df.prc.monitor("week", reference=prc(year), threshold=thresholds, by="site")
+    each = df.prc.monitor("week", reference=prc(year), threshold=thresholds, by="site", columns="all")
     assert each.group_by("site", maintain_order=True).first()["threshold"].to_list() == [1.5, 0.5]
     wide = df.with_columns(second=pl.col("score") - 0.5)
     both = wide.prc(score=["score", "second"]).monitor(
-        "week", reference=prc(year.with_columns(second=pl.col("score") - 0.5)), threshold=1.0
+        "week",
+        reference=prc(year.with_columns(second=pl.col("score") - 0.5)),
+        threshold=1.0,
+        columns="all",
     )
     assert both.columns[:2] == ["model", "week"]
     first = both.filter(model="score").drop("model")
-    assert_frame_equal(first, df.prc.monitor("week", reference=prc(year), threshold=1.0))
+    assert_frame_equal(first, df.prc.monitor("week", reference=prc(year), threshold=1.0, columns="all"))
 
 
 def test_time_is_any_column_that_has_an_order() -> None:
     df = draw(3).with_columns(day=date(2026, 1, 1) + pl.duration(days=7 * pl.col("week")))
-    expected = df.prc.monitor("week", reference=0.5, threshold=1.0)
+    expected = df.prc.monitor("week", reference=0.5, threshold=1.0, columns="all")
     found = df.prc.monitor(
-        pl.col("day").dt.truncate("1w").alias("since_monday"), reference=0.5, threshold=1.0
+        pl.col("day").dt.truncate("1w").alias("since_monday"),
+        reference=0.5,
+        threshold=1.0,
+        columns="all",
     )
     assert found.columns[0] == "since_monday"
     assert found["since_monday"].is_sorted()
@@ -369,12 +393,15 @@ def test_time_is_any_column_that_has_an_order() -> None:
     named = df.with_columns(
         half=pl.when(pl.col("week") < 5).then(pl.lit("early")).otherwise(pl.lit("late")).cast(level)
     )
-    assert named.prc.monitor("half", reference=0.5, threshold=1.0)["half"].to_list() == ["early", "late"]
+    assert named.prc.monitor("half", reference=0.5, threshold=1.0, columns="all")["half"].to_list() == [
+        "early",
+        "late",
+    ]
 
 
 def test_what_is_undefined_is_null() -> None:
     none = pl.DataFrame({"week": [1, 2], "score": 1, "tp": [0, 5], "fp": [0, 5], "fn": 1, "tn": 1})
-    found = prc(none, cells=CELLS).monitor("week", reference=0.5, threshold=1)
+    found = prc(none, cells=CELLS).monitor("week", reference=0.5, threshold=1, columns="all")
     assert found["value"].to_list() == [None, 0.5]
     assert found["overall"].to_list() == [None, 0.5]
     assert found["overall_low"].is_null().to_list() == [True, False]
@@ -384,19 +411,31 @@ def test_what_is_undefined_is_null() -> None:
     for metric, eta in ASKED:
         nothing = empty.with_columns(tp=pl.lit(0)) if metric != "fpr" else empty
         found = prc(none, cells=CELLS).monitor(
-            "week", reference=prc(nothing, cells=CELLS), threshold=1, metrics=metric, eta=eta
+            "week",
+            reference=prc(nothing, cells=CELLS),
+            threshold=1,
+            metrics=metric,
+            eta=eta,
+            columns="all",
         )
         assert found.select("bound", "evidence", "alarm", "since").null_count().row(0) == (2, 2, 2, 2)
-    found = draw(0).clear().prc.monitor("week", reference=prc(last_year(0)), threshold=1.0, by="site")
+    found = (
+        draw(0)
+        .clear()
+        .prc.monitor("week", reference=prc(last_year(0)), threshold=1.0, by="site", columns="all")
+    )
     assert found.is_empty()
-    assert found.schema == draw(0).prc.monitor("week", reference=0.5, threshold=1.0, by="site").schema
+    assert (
+        found.schema
+        == draw(0).prc.monitor("week", reference=0.5, threshold=1.0, by="site", columns="all").schema
+    )
 
 
 def test_much_evidence_is_finite() -> None:
     weeks = pl.DataFrame(
         {"week": [1, 2], "score": 1, "tp": [10, 10], "fp": [10**6, 10**6], "fn": 0, "tn": 0}
     )
-    found = prc(weeks, cells=CELLS).monitor("week", reference=0.9, threshold=1)
+    found = prc(weeks, cells=CELLS).monitor("week", reference=0.9, threshold=1, columns="all")
     assert found["evidence"].is_finite().all()
     assert found["alarm"].all()
 
@@ -438,26 +477,33 @@ def test_bad_input_raises_at_the_call(given: dict[str, Any], sentence: str) -> N
         asked["by"] = None
     for frame in (draw(0), draw(0).lazy()):
         with pytest.raises(PrcError, match=sentence):
-            prc(frame).monitor(**asked)
+            prc(frame).monitor(columns="all", **asked)
 
 
 def test_bound_clusters_are_not_passed_over() -> None:
     with pytest.raises(PrcError, match="takes no cluster="):
-        draw(0).prc(cluster="site").monitor("week", reference=0.5, threshold=1.0)
+        draw(0).prc(cluster="site").monitor("week", reference=0.5, threshold=1.0, columns="all")
 
 
 def test_a_reference_without_a_group_raises() -> None:
     df, year = draw(2), last_year(2)
     with pytest.raises(PrcError, match="reference= table has no rows of site 1"):
-        df.prc.monitor("week", reference=prc(year.filter(site=0), by="site"), threshold=1.0, by="site")
+        df.prc.monitor(
+            "week",
+            reference=prc(year.filter(site=0), by="site"),
+            threshold=1.0,
+            by="site",
+            columns="all",
+        )
     text = year.with_columns(pl.col("site").cast(pl.String))
     with pytest.raises(PrcError, match="group column 'site' is String in the reference= table"):
-        df.prc.monitor("week", reference=prc(text, by="site"), threshold=1.0, by="site")
+        df.prc.monitor("week", reference=prc(text, by="site"), threshold=1.0, by="site", columns="all")
 
 
 def test_a_metric_may_be_a_value() -> None:
     df = draw(4)
-    named = df.prc.monitor("week", reference=0.5, threshold=1.0, metrics="recall")
+    named = df.prc.monitor("week", reference=0.5, threshold=1.0, metrics="recall", columns="all")
     assert_frame_equal(
-        df.prc.monitor("week", reference=0.5, threshold=1.0, metrics=metrics.recall), named
+        df.prc.monitor("week", reference=0.5, threshold=1.0, metrics=metrics.recall, columns="all"),
+        named,
     )

@@ -163,9 +163,9 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
     models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
     check_summaries(df, eta, AT_TARGET[target](value), models)
-    found = df.prc.compare(eta, score=["a", "b"], **asked)
+    found = df.prc.compare(eta, score=["a", "b"], columns="all", **asked)
     long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
-    apart = long.prc.compare(model="model", paired=False, eta=eta, **asked)
+    apart = long.prc.compare(model="model", paired=False, eta=eta, columns="all", **asked)
     assert apart["metric"].to_list() == found["metric"].to_list()
     for row, of_apart in zip(found.to_dicts(), apart.to_dicts(), strict=True):
         sides = [None if model is None else model[0][row["metric"]] for model in models]
@@ -201,7 +201,7 @@ def check_summaries(
 ) -> None:
     """Hold the interval of each model by itself to the loop."""
     for score, model in zip("ab", models, strict=True):
-        found = df.prc.summary(eta, score=score, metrics=asked, confidence=0.9)
+        found = df.prc.summary(eta, score=score, metrics=asked, confidence=0.9, columns="all")
         for row in found.to_dicts():
             expected = None if model is None else model[0][row["metric"].partition("_")[0]]
             ends = [row[name] for name in ("value", "low", "high")]
@@ -231,11 +231,13 @@ def test_a_lead_is_found_at_every_target(target: dict[str, Any], paired: bool) -
     asked: Any = {"model": "model", "score": "value", "eta": 0.3, **target}
     asked |= {"id": "row"} if paired else {"paired": False}
     name = "precision" if {"recall", "fpr"} & set(target) else "recall"
-    found = long.prc.compare(metrics=[name, next(iter(target)).replace("alerts", "fpr")], **asked)
+    found = long.prc.compare(
+        metrics=[name, next(iter(target)).replace("alerts", "fpr")], columns="all", **asked
+    )
     assert found["doubt"].is_null().all()
     assert found["significant"][0]
     more = {"metric": name, "confidence": 0.95, "id": "row" if paired else None}
-    ranked = long.prc.ranking(model="model", score="value", eta=0.3, **target, **more)
+    ranked = long.prc.ranking(model="model", score="value", eta=0.3, columns="all", **target, **more)
     assert ranked["may_be_best"].to_list() == [True, False]
 
 
@@ -248,7 +250,7 @@ def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
     scores = {name: own + 0.7 * rng.normal(size=n * sets) for name in "ab"}
     df = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label} | scores)
     found = df.prc.compare(
-        0.05, score=["a", "b"], by="set", metrics=["precision", "recall", "fpr"], **target
+        0.05, score=["a", "b"], by="set", metrics=["precision", "recall", "fpr"], columns="all", **target
     )
     assert found["significant"].drop_nulls().mean() < 0.07  # type: ignore[operator]
     assert found["significant"].count() > 100
@@ -257,7 +259,9 @@ def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
 def test_what_the_target_sets_differs_by_no_more_than_an_example_can() -> None:
     df = two_models(500)
     for target, name in (({"recall": 0.8}, "recall"), ({"fpr": 0.1}, "fpr"), ({"lift": 2}, "precision")):
-        found: Any = df.prc.compare(0.3, score=["a", "b"], metrics=name, **target).row(0, named=True)
+        found: Any = df.prc.compare(0.3, score=["a", "b"], metrics=name, columns="all", **target).row(
+            0, named=True
+        )
         assert not found["significant"]
         assert found["low"] <= 0 <= found["high"]
 
@@ -269,7 +273,8 @@ def test_several_pairs_stretch_both_distances(paired: bool) -> None:
     asked: Any = {"model": "model", "score": "value", "eta": 0.2, "recall": 0.6, "confidence": 0.9}
     asked |= {"id": "row"} if paired else {"paired": False}
     plain, holm = (
-        long.prc.compare(metrics=["precision", "f1"], adjust=how, **asked) for how in (None, "holm")
+        long.prc.compare(metrics=["precision", "f1"], adjust=how, columns="all", **asked)
+        for how in (None, "holm")
     )
     stretch = NormalDist().inv_cdf(1 - 0.1 / 3 / 2) / Z
     for end in ("low", "high"):
@@ -282,10 +287,10 @@ def test_several_pairs_stretch_both_distances(paired: bool) -> None:
 def test_an_interval_is_near_that_of_the_bootstrap() -> None:
     df = two_models()
     asked: Any = {"eta": 0.05, "confidence": 0.9}
-    found = df.prc.compare(score=["a", "b"], recall=0.8, metrics="precision", **asked)
+    found = df.prc.compare(score=["a", "b"], recall=0.8, metrics="precision", columns="all", **asked)
     of_curve = metrics.precision_at_recall(0.8)
     asked["confidence"] = intervals(0.9, method="bootstrap", resamples=300, seed=1)
-    drawn = df.prc.compare(score=["a", "b"], metrics=of_curve, **asked)
+    drawn = df.prc.compare(score=["a", "b"], metrics=of_curve, columns="all", **asked)
     widths = [(table["high"] - table["low"]).item() for table in (found, drawn)]
     assert 0.85 < widths[0] / widths[1] < 1.2
     assert found["difference"].item() == pytest.approx(drawn["difference"].item(), abs=1e-3)
@@ -299,7 +304,7 @@ def test_intervals_of_models_apart_hold_their_difference(options: dict[str, str]
     long = df.unpivot(["a", "b"], index=["row", "label", "w", "c"], variable_name="model")
     asked: Any = {"model": "model", "paired": False, "score": "value", "recall": 0.7, **options}
     asked |= {"eta": [0.3, 0.01], "metrics": ["precision", "f1"]}
-    found = long.prc.compare(**asked)
+    found = long.prc.compare(columns="all", **asked)
     assert found["low"].null_count() == 0
     assert (found["low"] <= found["difference"]).all()
 
@@ -313,12 +318,12 @@ ALL_TARGETS: dict[str, Any] = {
 @pytest.mark.parametrize("long", slow_unless(lambda long: not long, [False, True]))
 def test_targets_do_not_disturb_each_other(long: bool) -> None:
     df, options = two_models(400), {"score": "a", "confidence": 0.9, "long": long}
-    together = df.prc.operating_points([0.3, 0.02], **ALL_TARGETS, **options)
+    together = df.prc.operating_points([0.3, 0.02], columns="all", **ALL_TARGETS, **options)
     singly = []
     for name, values in ALL_TARGETS.items():
         for value in [] if name == "per" else [values] if isinstance(values, float) else values:
             asked = {name: value, "per": 1000}
-            singly.append(df.prc.operating_points([0.3, 0.02], **asked, **options))
+            singly.append(df.prc.operating_points([0.3, 0.02], columns="all", **asked, **options))
     keys = ["eta", "criterion", "target", *(["metric"] if long else [])]
     assert_same(together.sort(keys), pl.concat(singly).sort(keys))
 
@@ -326,8 +331,8 @@ def test_targets_do_not_disturb_each_other(long: bool) -> None:
 def test_the_points_are_those_without_intervals() -> None:
     df = two_models(400)
     asked: Any = {"score": "a", "metrics": ["precision", "f1"], **ALL_TARGETS}
-    plain = df.prc.operating_points(0.1, **asked)
-    found = df.prc.operating_points(0.1, **asked, confidence=0.9)
+    plain = df.prc.operating_points(0.1, columns="all", **asked)
+    found = df.prc.operating_points(0.1, columns="all", **asked, confidence=0.9)
     added = [name for name in found.columns if name.endswith(("_low", "_high"))]
     assert_same(found.drop("above_chance", "doubt", *added), plain)
 
@@ -335,7 +340,9 @@ def test_the_points_are_those_without_intervals() -> None:
 @pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}])
 def test_a_counted_prevalence_stands_beside_one_that_was_said(target: dict[str, Any]) -> None:
     test = two_models(200).prc(score=["a", "b"])
-    both, *each = (test.compare(eta, metrics=ASKED, **target) for eta in ([0.1, None], 0.1, None))
+    both, *each = (
+        test.compare(eta, metrics=ASKED, columns="all", **target) for eta in ([0.1, None], 0.1, None)
+    )
     both, alone = (of.sort("eta", "metric") for of in (both, pl.concat(each)))
     assert_frame_equal(both, alone, rel_tol=1e-9, abs_tol=1e-12)
 
@@ -343,7 +350,9 @@ def test_a_counted_prevalence_stands_beside_one_that_was_said(target: dict[str, 
 def test_an_estimate_that_is_exact_changes_nothing() -> None:
     test = two_models(300).prc(score="a")
     exact = pl.DataFrame({"eta_low": [0.1], "eta": [0.1], "eta_high": [0.1]})
-    found, plain = (test.operating_points(eta, confidence=0.9, **ALL_TARGETS) for eta in (exact, 0.1))
+    found, plain = (
+        test.operating_points(eta, confidence=0.9, columns="all", **ALL_TARGETS) for eta in (exact, 0.1)
+    )
     assert_same(found.drop("eta_low", "eta_high", "eta_confidence", strict=False), plain)
 
 
@@ -356,7 +365,7 @@ def test_intervals_are_reliable_or_say_why(options: dict[str, str]) -> None:
     asked: Any = {"score": "a", "confidence": 0.9, "eta": [0.3, 0.01], **ALL_TARGETS, **options}
     if options.get("eta"):
         asked["eta"] = ESTIMATE
-    found = df.prc.operating_points(**asked)
+    found = df.prc.operating_points(columns="all", **asked)
     assert found.filter(pl.any_horizontal(pl.col("^.*_low$").is_null()))["doubt"].null_count() == 0
 
 
@@ -368,7 +377,8 @@ def test_weights_do_not_fill_cells() -> None:
     seen = set()
     for target in ({"recall": 0.5}, {"recall": 0.9}, {"fpr": 0.01}, {"threshold": 1.0}):
         plain, weighted = (
-            long.prc.compare(weight=weight, **asked, **target) for weight in (None, "heavy")
+            long.prc.compare(weight=weight, columns="all", **asked, **target)
+            for weight in (None, "heavy")
         )
         assert plain["doubt"].is_null().to_list() == weighted["doubt"].is_null().to_list()
         seen |= set(plain["doubt"].is_null())

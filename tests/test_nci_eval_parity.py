@@ -284,7 +284,7 @@ def test_the_level_of_a_band_from_half_widths() -> None:
 @replaces("PositivePriorPraucPlot", "PrecisionRecallPlot")
 @pytest.mark.parametrize("eta", [1e-7, 0.1])
 def test_areas_by_trapezoids_without_an_anchor(eta: float) -> None:
-    found = prc(curves()).summary(eta, metrics=TRAPEZOID, **RATES)
+    found = prc(curves()).summary(eta, metrics=TRAPEZOID, columns="all", **RATES)
     for name, value in found.select("model", "value").iter_rows():
         recalls = CURVES[name]["tpr"]
         points = [
@@ -293,7 +293,7 @@ def test_areas_by_trapezoids_without_an_anchor(eta: float) -> None:
         area = sum((t2 - t1) * (p1 + p2) / 2 for (t1, p1), (t2, p2) in pairwise(points))
         assert value == pytest.approx(area, rel=1e-12)
         with_left = prc(curves().filter(model=name)).summary(
-            eta, metrics=metrics.pr_auc_trapezoid("first"), rates=("tpr", "fpr")
+            eta, metrics=metrics.pr_auc_trapezoid("first"), rates=("tpr", "fpr"), columns="all"
         )
         left = recalls[0] * points[0][1]
         assert with_left["value"].item() == pytest.approx(area + left, rel=1e-12)

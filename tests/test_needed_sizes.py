@@ -119,7 +119,9 @@ def test_a_relative_width_is_a_share_of_precision() -> None:
         )
         n_pos, n_neg = (int(n) for n in needed.select("n_pos_needed", "n_neg_needed").row(0))
         table = one_point(round(0.6 * n_pos), n_pos, round(0.01 * n_neg), n_neg)
-        band = table.prc.operating_points(eta, confidence=0.95, metrics="precision", **AT_ONE)
+        band = table.prc.operating_points(
+            eta, confidence=0.95, metrics="precision", columns="all", **AT_ONE
+        )
         low, high, value = band.select("precision_low", "precision_high", "precision").row(0)
         assert 0.4 <= (high - low) / value <= 0.52
     with pytest.raises(PrcError, match="relative=True needs eta=, because precision depends on it"):
@@ -167,7 +169,7 @@ def test_test_sets_of_that_size_are_narrow_enough(
     if eta is None:
         narrow = sets.prc.sample_size(delta, **by, solve_for="eta")["eta"].fill_null(1) == 0
     else:
-        bands = sets.prc.operating_points(eta, metrics="precision", confidence=0.95, **by)
+        bands = sets.prc.operating_points(eta, metrics="precision", confidence=0.95, columns="all", **by)
         narrow = (bands["precision_high"] - bands["precision_low"] <= delta).fill_null(value=False)
     assert narrow.mean() >= assurance - 0.02
 
@@ -178,7 +180,9 @@ def test_sizes_and_resolution_ask_for_one_band() -> None:
         needed = one_point(600, 1_000, 100, 10_000).prc.sample_size(eta=eta, assurance=0.5, **AT_ONE)
         n_pos, n_neg = (int(n) for n in needed.select("n_pos_needed", "n_neg_needed").row(0))
         table = one_point(round(0.6 * n_pos), n_pos, round(0.01 * n_neg), n_neg)
-        band = table.prc.operating_points(eta, confidence=0.95, metrics="precision", **AT_ONE)
+        band = table.prc.operating_points(
+            eta, confidence=0.95, metrics="precision", columns="all", **AT_ONE
+        )
         width = band.select(pl.col("precision_high") - pl.col("precision_low")).item()
         assert 0.095 <= width <= 0.1005  # the half example that is added makes it narrower
         if eta > 0.02:  # precision is above 1/2 there, so the band is narrower at all above
@@ -206,7 +210,7 @@ def test_tables_of_sizes(method: Any) -> None:
     nothing = pl.DataFrame({"score": [1.0], "label": [False], "g": [None]}, schema=df.schema)
     df = pl.concat([df, nothing])
     targets: Any = {"recall": [0.5, 0.8], "fpr": 0.1, "threshold": 99.0, "by": "g"}
-    points = df.prc.operating_points([None, 0.01], **targets)
+    points = df.prc.operating_points([None, 0.01], columns="all", **targets)
     found = df.prc.sample_size(0.2, eta=[None, 0.01], confidence=intervals(0.9, rate=method), **targets)
     same = ["g", "eta", "criterion", "target", "threshold", "recall", "fpr"]
     assert found.columns == [*same, "n_pos", "n_neg", "n_pos_needed", "n_neg_needed"]

@@ -55,38 +55,52 @@ ASKED: dict[str, Ask] = {
     "steps": lambda t: t.sweep(thresholds=5),
     "corners": lambda t: t.sweep(thresholds="corners"),
     "curve": lambda t: t.curve([0.01, None], confidence=0.9, metrics=["precision", "f1", "npv", "mcc"]),
-    "points": lambda t: t.operating_points([0.01, 0.3], recall=0.3, fpr=0.1, confidence=0.9),
-    "budget": lambda t: t.operating_points(0.3, alerts=100, per=1000, confidence=0.9),
-    "best": lambda t: t.operating_points([0.01, 0.1], maximize=["f1", "mcc"]),
-    "promise": lambda t: t.operating_points(0.3, recall=[0.3, 0.4], precision=0.4, guarantee=0.9).drop(
-        "holds_from", "holds_to"
+    "points": lambda t: t.operating_points(
+        [0.01, 0.3], recall=0.3, fpr=0.1, confidence=0.9, columns="all"
     ),
-    "areas": lambda t: t.summary([0.01, 0.1], metrics=[*ROC, *AT_THRESHOLDS]),
-    "sure area": lambda t: t.summary([0.05, None], metrics="roc_auc", confidence=0.9),
-    "at a recall": lambda t: t.summary(metrics=metrics.precision_at_recall(0.3), confidence=0.9),
-    "coarse": lambda t: t.summary(metrics=ROC, coarse=True),
-    "ranking": lambda t: t.ranking(0.1, metric="roc_auc", confidence=0.9),
-    "apart": lambda t: t.compare(0.1, metrics="roc_auc", paired=False, confidence=0.9),
-    "apart at a target": lambda t: t.compare(0.1, recall=0.3, paired=False, confidence=0.9),
+    "budget": lambda t: t.operating_points(0.3, alerts=100, per=1000, confidence=0.9, columns="all"),
+    "best": lambda t: t.operating_points([0.01, 0.1], maximize=["f1", "mcc"], columns="all"),
+    "promise": lambda t: t.operating_points(
+        0.3, recall=[0.3, 0.4], precision=0.4, guarantee=0.9, columns="all"
+    ).drop("holds_from", "holds_to"),
+    "areas": lambda t: t.summary([0.01, 0.1], metrics=[*ROC, *AT_THRESHOLDS], columns="all"),
+    "sure area": lambda t: t.summary([0.05, None], metrics="roc_auc", confidence=0.9, columns="all"),
+    "at a recall": lambda t: t.summary(
+        metrics=metrics.precision_at_recall(0.3), confidence=0.9, columns="all"
+    ),
+    "coarse": lambda t: t.summary(metrics=ROC, coarse=True, columns="all"),
+    "ranking": lambda t: t.ranking(0.1, metric="roc_auc", confidence=0.9, columns="all"),
+    "apart": lambda t: t.compare(0.1, metrics="roc_auc", paired=False, confidence=0.9, columns="all"),
+    "apart at a target": lambda t: t.compare(
+        0.1, recall=0.3, paired=False, confidence=0.9, columns="all"
+    ),
 }
 EAGER: dict[str, Ask] = {
     "band": lambda t: t.curve(0.1, confidence=intervals(0.9, simultaneous=True)),
-    "alerts": lambda t: t.operating_points(0.3, fpr=0.3, alerts=300, per=1000, guarantee=0.9),
+    "alerts": lambda t: t.operating_points(
+        0.3, fpr=0.3, alerts=300, per=1000, guarantee=0.9, columns="all"
+    ),
     "leaders": lambda t: t.crossings(recall=0.4, metric="precision", leaders=True),
     "dominance": lambda t: t.crossings(of="roc", leaders=True),
     "crossings": lambda t: t.crossings(of="roc"),
     "decision": lambda t: t.decide(0.1, recall=0.3).table.select(pl.exclude("^precision_at_half.*$")),
 }
 PAIRED: dict[str, Ask] = {
-    "areas": lambda t: t.compare(0.1, metrics="roc_auc", confidence=0.9),
-    "holm": lambda t: t.compare([0.1, 0.2], metrics="roc_auc", adjust="holm", confidence=0.9),
-    "target": lambda t: t.compare(0.1, recall=0.3, confidence=0.9),
-    "threshold": lambda t: t.compare(0.1, threshold=8, metrics=["precision", "recall", "f1"]),
-    "ranking": lambda t: t.ranking(0.1, metric="roc_auc", confidence=0.9),
+    "areas": lambda t: t.compare(0.1, metrics="roc_auc", confidence=0.9, columns="all"),
+    "holm": lambda t: t.compare(
+        [0.1, 0.2], metrics="roc_auc", adjust="holm", confidence=0.9, columns="all"
+    ),
+    "target": lambda t: t.compare(0.1, recall=0.3, confidence=0.9, columns="all"),
+    "threshold": lambda t: t.compare(
+        0.1, threshold=8, metrics=["precision", "recall", "f1"], columns="all"
+    ),
+    "ranking": lambda t: t.ranking(0.1, metric="roc_auc", confidence=0.9, columns="all"),
 }
 AVERAGE: dict[str, Ask] = {
-    "average precision": lambda t: t.compare([0.1, None], metrics="average_precision", confidence=0.9),
-    "ranking by it": lambda t: t.ranking(metric="average_precision", confidence=0.9),
+    "average precision": lambda t: t.compare(
+        [0.1, None], metrics="average_precision", confidence=0.9, columns="all"
+    ),
+    "ranking by it": lambda t: t.ranking(metric="average_precision", confidence=0.9, columns="all"),
 }
 
 
@@ -137,9 +151,9 @@ def test_numbers_have_to_fit_the_examples_that_models_share() -> None:
         (none, "below= counts fewer, in"),
     ):
         with pytest.raises(PrcError, match=words_of_error):
-            prc(SCORED, **words, below=below).compare()
+            prc(SCORED, **words, below=below).compare(columns="all")
     with pytest.raises(PrcError, match="needs exactly one row for each model"):
-        prc(SCORED, **words).compare(0.1)
+        prc(SCORED, **words).compare(0.1, columns="all")
 
 
 # Average precision: positives that are never found add nothing ----------------------------------
@@ -172,7 +186,9 @@ def test_average_precision_and_its_error(eta: float | None, below: Any) -> None:
     label = (rng.random(80) < 0.4).astype(float)
     score = rng.integers(0, 15, 80) + 3.0 * label
     table = prc(pl.DataFrame({"score": score, "label": label.astype(int)}), below=below)
-    row = table.summary(eta, metrics="average_precision", confidence=0.95).row(0, named=True)
+    row = table.summary(eta, metrics="average_precision", confidence=0.95, columns="all").row(
+        0, named=True
+    )
     n_pos, n_neg = below[0], below[1] or 0
     value = add_up_precision(score, label, (n_pos, n_neg), eta)
     assert row["value"] == pytest.approx(value, rel=1e-12)
@@ -194,7 +210,7 @@ def test_the_error_is_that_of_the_docs() -> None:
     label = rng.random(80) < 0.4
     score, n_missed = rng.normal(size=80) + label, 7
     table = prc(pl.DataFrame({"score": score, "label": label}), below=(n_missed, None))
-    found = table.summary(metrics="average_precision", confidence=0.95).row(0, named=True)
+    found = table.summary(metrics="average_precision", confidence=0.95, columns="all").row(0, named=True)
     label = label[np.argsort(-score)]
     alerts, n_pos = np.arange(1, 81), label.sum() + n_missed
     precision = np.cumsum(label) / alerts
@@ -214,7 +230,7 @@ def test_nothing_found_is_an_interval_from_0() -> None:
     none = pl.DataFrame({"score": [3, 2, 1], "label": [0, 0, 0]})
     row = (
         prc(none, below=(20, None))
-        .summary(metrics="average_precision", confidence=0.95)
+        .summary(metrics="average_precision", confidence=0.95, columns="all")
         .row(0, named=True)
     )
     assert row["value"] == row["low"] == 0
@@ -237,11 +253,11 @@ def test_a_run_and_its_judgements() -> None:
     below = data.join(found, on="topic").select("topic", n_pos=pl.col("relevant") - pl.col("len"))
     assert below["n_pos"].sum() == 561 - 131
     table = prc(run, by="topic", below=below)
-    areas = table.summary(metrics="average_precision", confidence=0.95)
+    areas = table.summary(metrics="average_precision", confidence=0.95, columns="all")
     assert areas["value"].round(4).to_list() == [0.0324, 0.4175, 0.0858]
     assert f"{areas['value'].mean():.4f}" == "0.1785"
     assert areas["eta"].null_count() == areas["n_neg"].null_count() == 3
-    top = table.operating_points(threshold=-10, metrics="precision")
+    top = table.operating_points(threshold=-10, metrics="precision", columns="all")
     assert top["precision"].to_list() == pytest.approx([0.2, 0.7, 0.0])
     assert f"{top['precision'].mean():.4f}" == "0.3000"
 
@@ -254,11 +270,13 @@ OF_FOUND: dict[str, Ask] = {
     "sweep": lambda t: t.sweep(),
     "curve": lambda t: t.curve(metrics=["precision", "f1", "recall", "jaccard", "fdr"]),
     "sure curve": lambda t: t.curve(metrics=["precision", "recall", "jaccard", "fdr"], confidence=0.9),
-    "points": lambda t: t.operating_points(recall=0.3, precision=0.5, maximize="f1"),
-    "summary": lambda t: t.summary(metrics=["average_precision", "pr_auc", *AT_THRESHOLDS[1:]]),
-    "envelope": lambda t: t.summary(metrics="average_precision_interpolated"),
-    "coarse": lambda t: t.summary(metrics="average_precision", coarse=True),
-    "promise": lambda t: t.operating_points(recall=[0.3, 0.5], guarantee=0.9),
+    "points": lambda t: t.operating_points(recall=0.3, precision=0.5, maximize="f1", columns="all"),
+    "summary": lambda t: t.summary(
+        metrics=["average_precision", "pr_auc", *AT_THRESHOLDS[1:]], columns="all"
+    ),
+    "envelope": lambda t: t.summary(metrics="average_precision_interpolated", columns="all"),
+    "coarse": lambda t: t.summary(metrics="average_precision", coarse=True, columns="all"),
+    "promise": lambda t: t.operating_points(recall=[0.3, 0.5], guarantee=0.9, columns="all"),
 }
 
 
@@ -281,7 +299,7 @@ def test_what_was_found_does_not_depend_on_negatives_below(name: str) -> None:
 def test_no_threshold_has_the_precision_of_all() -> None:
     """Of what was returned 1 of 3 is positive, of all 6 of 8, which no threshold flags."""
     df = pl.DataFrame({"score": [3, 2, 1], "label": [0, 0, 1]})
-    area = prc(df, below=(5, 0)).summary(metrics="average_precision_interpolated")
+    area = prc(df, below=(5, 0)).summary(metrics="average_precision_interpolated", columns="all")
     assert area["value"].to_list() == pytest.approx([1 / 3 / 6])
 
 
@@ -323,17 +341,17 @@ def test_a_metric_answers_or_needs_the_negatives(metric: Any) -> None:
         lambda t: t.curve(0.1),
         lambda t: t.curve([None, 0.1]),
         lambda t: t.curve(pl.DataFrame({"eta": [0.1]})),
-        lambda t: t.summary(0.1, metrics="average_precision"),
-        lambda t: t.operating_points(fpr=0.1),
-        lambda t: t.operating_points(recall=0.1, per=100),
-        lambda t: t.operating_points(alerts=5, per=100),
-        lambda t: t.operating_points(precision=0.5, guarantee=0.9),
-        lambda t: t.operating_points(maximize="mcc"),
-        lambda t: t.compare(paired=False, metrics="roc_auc"),
-        lambda t: t.ranking(metric="roc_auc"),
-        lambda t: t.summary(metrics=metrics.recall_at_fpr(0.001)),
-        lambda t: t.summary(metrics=metrics.best("lift")),
-        lambda t: t.summary(metrics=metrics.integrated("pr_auc", 0.01, 0.5)),
+        lambda t: t.summary(0.1, metrics="average_precision", columns="all"),
+        lambda t: t.operating_points(fpr=0.1, columns="all"),
+        lambda t: t.operating_points(recall=0.1, per=100, columns="all"),
+        lambda t: t.operating_points(alerts=5, per=100, columns="all"),
+        lambda t: t.operating_points(precision=0.5, guarantee=0.9, columns="all"),
+        lambda t: t.operating_points(maximize="mcc", columns="all"),
+        lambda t: t.compare(paired=False, metrics="roc_auc", columns="all"),
+        lambda t: t.ranking(metric="roc_auc", columns="all"),
+        lambda t: t.summary(metrics=metrics.recall_at_fpr(0.001), columns="all"),
+        lambda t: t.summary(metrics=metrics.best("lift"), columns="all"),
+        lambda t: t.summary(metrics=metrics.integrated("pr_auc", 0.01, 0.5), columns="all"),
         lambda t: t.curve(metrics=metrics.net_benefit(0.2)),
         lambda t: t.counts(),
         lambda t: t.crossings(),
@@ -357,21 +375,23 @@ def test_a_group_may_have_no_row() -> None:
     below = pl.DataFrame({"g": ["c", None, "a"], "n_pos": [3, 2, 0], "n_neg": [5, 0, 0]})
     df = pl.DataFrame({"g": ["a", "a", "b"], "score": [3, 2, 1], "label": [1, 0, 1]})
     table = prc(df, by="g", below=below)
-    areas = table.summary(metrics=["average_precision", "roc_auc", *AT_THRESHOLDS[:2]])
+    areas = table.summary(metrics=["average_precision", "roc_auc", *AT_THRESHOLDS[:2]], columns="all")
     assert areas["g"].unique(maintain_order=True).to_list() == [None, "a", "b", "c"]
     of_c = areas.filter(g="c")
     assert of_c["value"].to_list() == [0.0, 0.5, None, None]
     assert of_c["n_pos"].to_list() == [3] * 4
     assert table.sweep()["g"].to_list() == ["a", "a", "b"]
-    point = table.operating_points(recall=0.1).filter(g="c")
+    point = table.operating_points(recall=0.1, columns="all").filter(g="c")
     assert point["threshold"].to_list() == [None]
     assert point["precision"].to_list() == [None]
-    none = table.operating_points(threshold=9).filter(g="c").row(0, named=True)
+    none = table.operating_points(threshold=9, columns="all").filter(g="c").row(0, named=True)
     assert (none["tp"], none["fn"], none["tn"], none["recall"]) == (0, 3, 5, 0.0)
-    assert prc(df.clear(), below=(2, 3)).summary(metrics="roc_auc")["value"].to_list() == [0.5]
-    assert prc(df.clear(), by="g", below=(2, 3)).summary().is_empty()
+    assert prc(df.clear(), below=(2, 3)).summary(metrics="roc_auc", columns="all")[
+        "value"
+    ].to_list() == [0.5]
+    assert prc(df.clear(), by="g", below=(2, 3)).summary(columns="all").is_empty()
     nothing = pl.DataFrame({"g": ["z"], "n_pos": [0], "n_neg": [0]})
-    assert "z" not in prc(df, by="g", below=nothing).summary()["g"]
+    assert "z" not in prc(df, by="g", below=nothing).summary(columns="all")["g"]
 
 
 def test_counts_hold_them_and_add_up() -> None:
@@ -381,15 +401,15 @@ def test_counts_hold_them_and_add_up() -> None:
     assert_frame_equal(counts, prc(NULLS, **WORDS, missing="below").counts())
     again = prc(counts, **WORDS, counts=("n_pos", "n_neg"), missing="below")
     asked: dict[str, Any] = {"metrics": ["average_precision", "roc_auc"], "confidence": 0.9}
-    expected = prc(NULLS, **WORDS, missing="below").summary([0.1, None], **asked)
-    assert_frame_equal(again.summary([0.1, None], **asked), expected)
+    expected = prc(NULLS, **WORDS, missing="below").summary([0.1, None], columns="all", **asked)
+    assert_frame_equal(again.summary([0.1, None], columns="all", **asked), expected)
 
 
 def test_both_words_add_up() -> None:
     df = pl.DataFrame({"score": [0.9, 0.4, None], "label": [1, 0, 1]})
-    both = prc(df, missing="below", below=(3, 5)).summary(metrics="roc_auc")
+    both = prc(df, missing="below", below=(3, 5)).summary(metrics="roc_auc", columns="all")
     assert both.row(0)[1:3] == (5, 6)
-    assert prc(df, missing="below", below=(0, None)).summary()["n_pos"].to_list() == [2, 2]
+    assert prc(df, missing="below", below=(0, None)).summary(columns="all")["n_pos"].to_list() == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -435,10 +455,10 @@ def test_numbers_that_are_none_are_refused(below: Any, words: str) -> None:
 
 def test_a_frame_without_groups_has_one_row() -> None:
     below = pl.DataFrame({"n_pos": [4], "n_neg": [9]})
-    found = prc(SCORED, below=below).summary(metrics="roc_auc")
-    assert_frame_equal(found, prc(SCORED, below=(4, 9)).summary(metrics="roc_auc"))
+    found = prc(SCORED, below=below).summary(metrics="roc_auc", columns="all")
+    assert_frame_equal(found, prc(SCORED, below=(4, 9)).summary(metrics="roc_auc", columns="all"))
     with pytest.raises(PrcError, match="repeats a group in 2 row"):
-        prc(SCORED, below=pl.concat([below, below])).summary()
+        prc(SCORED, below=pl.concat([below, below])).summary(columns="all")
 
 
 @pytest.mark.parametrize("method", [m for m, words in USES.items() if "below" not in words])
@@ -470,7 +490,7 @@ def test_only_a_null_score_lies_below() -> None:
 
 def test_a_hull_is_not_known() -> None:
     with pytest.raises(PrcError, match="roc_auc_hull, of a convex hull, is not known"):
-        prc(SCORED, below=(1, 1)).summary(metrics="roc_auc_hull")
+        prc(SCORED, below=(1, 1)).summary(metrics="roc_auc_hull", columns="all")
 
 
 def test_a_chart_says_among_what_it_is() -> None:
@@ -485,7 +505,7 @@ def test_a_chart_says_among_what_it_is() -> None:
 
 def test_a_roc_chart_says_the_area_with_those_below() -> None:
     table = prc(SCORED, by="g", below=count_below(NULLS, "g"))
-    areas = table.summary(metrics="roc_auc")["value"]
+    areas = table.summary(metrics="roc_auc", columns="all")["value"]
     drawn = str(table.plot.roc_curve(facet="g").to_dict())
     assert f"The area runs from {areas.min():.2f} to {areas.max():.2f}" in drawn
 
@@ -523,8 +543,8 @@ def test_random_tables(table: Table, share: float, data: st.DataObject) -> None:
     asks: list[Ask] = [
         lambda t: t.sweep(),
         lambda t: t.curve(eta, metrics=["precision", "mcc"]),
-        lambda t: t.summary(eta, metrics=ROC),
-        lambda t: t.summary(metrics="roc_auc", confidence=0.9),
+        lambda t: t.summary(eta, metrics=ROC, columns="all"),
+        lambda t: t.summary(metrics="roc_auc", confidence=0.9, columns="all"),
     ]
     for ask in asks:
         expected = ask(prc(merged, by=table.by))
@@ -539,7 +559,7 @@ def test_precision_at_a_recall_needs_no_number_of_negatives() -> None:
     asked = [f"precision_at_recall({recall})" for recall in (0.5, 0.59, 0.61, 0.949, 1)]
     for missed in (0, 2, 50):  # whether the recall was found or not
         counted, uncounted = (
-            df.prc(below=(missed, n)).summary(metrics=asked)["value"] for n in (10, None)
+            df.prc(below=(missed, n)).summary(metrics=asked, columns="all")["value"] for n in (10, None)
         )
         assert_series_equal(counted, uncounted)
         assert counted.has_nulls() is (missed > 0)

@@ -56,7 +56,9 @@ def test_each_target(table: Table, eta: list[float | None], asked: dict[str, lis
     shown = ["precision", "f1", "predicted_positive_rate"]
     targets: list[tuple[str, float | None]] = [(kind, v) for kind in KINDS for v in asked[kind]]
     targets.append(("maximize(f1)", None))
-    found = prc(table.frame).operating_points(eta, maximize="f1", metrics=shown, **asked, **options)
+    found = prc(table.frame).operating_points(
+        eta, maximize="f1", metrics=shown, columns="all", **asked, **options
+    )
     assert found.columns == [*table.by, *POINT, *shown]
     curve = prc(table.frame).curve(eta, metrics=shown, **options)
     keys = [*table.by, "eta"]
@@ -87,7 +89,7 @@ def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.Dat
     if table.pos_label is not None:  # a group may hold none
         frame = frame.with_columns(label=table.positive)
         options["pos_label"] = None
-    found = prc(frame).operating_points(eta, by=table.by, **target, **options)
+    found = prc(frame).operating_points(eta, by=table.by, columns="all", **target, **options)
     threshold = pl.col("score").prc.threshold("label", eta, **target, **options)
     if table.by:
         # Frames have no row for a group whose rows all have weight 0, and expressions a null.
@@ -121,7 +123,9 @@ def test_thresholds_as_given(data: st.DataObject) -> None:
     table = data.draw(tables(weights=["", "small integers"]))
     asked = data.draw(st.lists(SCORES[table.score_dtype], min_size=1, max_size=3))
     options = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
-    found = prc(table.frame).operating_points(threshold=asked, metrics="precision", **options)
+    found = prc(table.frame).operating_points(
+        threshold=asked, metrics="precision", columns="all", **options
+    )
     assert found.schema["threshold"] == table.score_dtype
     groups = oracle.groups(
         table.frame.to_dicts(),
@@ -178,7 +182,9 @@ def test_any_number_is_a_threshold(table: Table, asked: list[Any]) -> None:
     groups = [group for group in oracle.groups(rows, **table.oracle) if group.scores]
     expected = [oracle.count_at(group, to_exact(number)) for group in groups for number in asked]
     cells = ["tp", "fp", "fn", "tn"]
-    points = prc(table.frame).operating_points(threshold=asked, metrics="precision", **options)
+    points = prc(table.frame).operating_points(
+        threshold=asked, metrics="precision", columns="all", **options
+    )
     assert points.select(cells).rows() == [tuple(row[name] for name in cells) for row in expected]
     shown = [math.inf if number is HUGE else float(number) for number in asked]
     assert points["target"].to_list() == shown * len(groups)
@@ -228,7 +234,7 @@ def test_the_threshold_is_the_least_score_that_reaches_the_number(
     dtype: pl.DataType, number: Any, least: Any
 ) -> None:
     df = pl.DataFrame({"score": pl.Series([0, 1], dtype=pl.Int8).cast(dtype), "label": [0, 1]})
-    point = df.prc.operating_points(0.1, threshold=number)
+    point = df.prc.operating_points(0.1, threshold=number, columns="all")
     assert point.select("target", "threshold").row(0) == (float(number), least)
     swept = df.prc.sweep(thresholds=[number, number])
     assert swept["threshold"].to_list() == [least]
@@ -249,10 +255,12 @@ def test_every_method_takes_any_number_as_a_threshold(number: Any) -> None:
     df = df.with_columns(score=pl.Series([(i * 37) % 23 for i in range(80)]))
     least = 11 if number < 100 else 2**62
     calls: dict[str, Callable[[Any], pl.DataFrame]] = {
-        "operating_points": lambda t: df.prc.operating_points(0.1, threshold=t, confidence=0.9),
+        "operating_points": lambda t: df.prc.operating_points(
+            0.1, threshold=t, confidence=0.9, columns="all"
+        ),
         "sample_size": lambda t: df.prc.sample_size(threshold=t, by="model"),
         "resolution": lambda t: df.prc.sample_size(threshold=t, by="model", solve_for="eta"),
-        "ranking": lambda t: df.prc.ranking([0.1, 0.9], metric="f1", threshold=t),
+        "ranking": lambda t: df.prc.ranking([0.1, 0.9], metric="f1", threshold=t, columns="all"),
         "crossings": lambda t: df.prc.crossings(metric="f1", threshold=t),
         "leaders": lambda t: df.prc.crossings(metric="f1", threshold=t, leaders=True),
         "sweep": lambda t: df.prc.sweep(thresholds=[t, 3]),
@@ -279,10 +287,10 @@ def test_best_of_each_metric(metric: metrics.PointMetric) -> None:
     )
     if metric.direction == "none":
         with pytest.raises(PrcError, match="no direction"):
-            df.prc.operating_points(maximize=metric)
+            df.prc.operating_points(maximize=metric, columns="all")
         return
     for eta in (None, 1e-6, 0.1, 0.9):
-        point = df.prc.operating_points(eta, maximize=metric, metrics=metric)
+        point = df.prc.operating_points(eta, maximize=metric, metrics=metric, columns="all")
         curve = df.prc.curve(eta, metrics=metric).filter(pl.col(metric.name).is_not_null())
         least = metric.direction == "minimize"
         best = curve[metric.name].min() if least else curve[metric.name].max()
@@ -307,11 +315,13 @@ def test_precision_of_flagging_all_is_eta(eta: float) -> None:
         assert row["precision"].unique().to_list() == [eta]
         assert row["fdr"].to_list() == pytest.approx([1 - eta] * row.height, rel=1e-15)
         assert eta == 0 or row["lift"].unique().to_list() == [1.0]
-    points = prc(FLAG_ALL).operating_points(eta, precision=eta, **OF_COUNTS)
+    points = prc(FLAG_ALL).operating_points(eta, precision=eta, columns="all", **OF_COUNTS)
     assert points["threshold"].to_list() == FLAG_ALL["score"].to_list()
-    points = prc(FLAG_ALL).operating_points(eta, fdr=1 - eta, **OF_COUNTS)
+    points = prc(FLAG_ALL).operating_points(eta, fdr=1 - eta, columns="all", **OF_COUNTS)
     assert points["threshold"].to_list() == FLAG_ALL["score"].to_list()
-    recalls = prc(FLAG_ALL).summary(eta, metrics=metrics.recall_at_precision(eta), **OF_COUNTS)
+    recalls = prc(FLAG_ALL).summary(
+        eta, metrics=metrics.recall_at_precision(eta), columns="all", **OF_COUNTS
+    )
     assert recalls["value"].unique().to_list() == [1.0]
 
 
@@ -339,10 +349,12 @@ def test_a_target_that_is_met_exactly_is_met() -> None:
             of_target.setdefault(precision, []).append(number)
         for precision, numbers in of_target.items():
             rows = table.filter(pl.col("group").is_in(numbers))
-            points = prc(rows).operating_points(float(eta), precision=float(precision), **OF_COUNTS)
+            points = prc(rows).operating_points(
+                float(eta), precision=float(precision), columns="all", **OF_COUNTS
+            )
             assert points["recall"].null_count() == 0
             asked = metrics.recall_at_precision(float(precision))
-            best = prc(rows).summary(float(eta), metrics=asked, **OF_COUNTS)["value"]
+            best = prc(rows).summary(float(eta), metrics=asked, columns="all", **OF_COUNTS)["value"]
             assert best.to_list() == points["recall"].to_list()
             tried += len(numbers)
     assert tried > 60
@@ -351,7 +363,9 @@ def test_a_target_that_is_met_exactly_is_met() -> None:
 def test_missed_positives_keep_their_digits() -> None:
     """Of 10**15 positives one is missed, which 1 - recall would tell to two digits."""
     table = pl.DataFrame({"score": [1, 0], "n_pos": [10**15 - 1, 1], "n_neg": [1, 10**6]})
-    found = prc(table).operating_points(0.01, fpr=1e-6, per=1e6, counts=("n_pos", "n_neg"))
+    found = prc(table).operating_points(
+        0.01, fpr=1e-6, per=1e6, counts=("n_pos", "n_neg"), columns="all"
+    )
     assert found["missed"].item() == pytest.approx(0.01 * 1e6 / 10**15, rel=1e-15)
 
 
@@ -363,7 +377,9 @@ def test_alerts_among_so_many_events() -> None:
     )
     df = df.with_columns(score=pl.col("score") + 15_000 * pl.col("label"))
     eta, budget = 0.0001, 500 / 2_000_000
-    [point] = df.prc.operating_points(eta, predicted_positive_rate=budget, per=2_000_000).to_dicts()
+    [point] = df.prc.operating_points(
+        eta, predicted_positive_rate=budget, per=2_000_000, columns="all"
+    ).to_dicts()
     assert point["alerts"] <= 500
     assert point["true_alerts"] == pytest.approx(2_000_000 * eta * point["recall"])
     assert point["missed"] + point["true_alerts"] == pytest.approx(2_000_000 * eta)
@@ -379,11 +395,13 @@ def test_balanced_precision_of_hard_classifiers() -> None:
     for tp, fp, fn, tn, expected in ((90, 50, 10, 850, "0.64"), (90, 10, 10, 170, "0.90")):
         counts = pl.DataFrame({"score": [True, False], "n_pos": [tp, fn], "n_neg": [fp, tn]})
         options = {"counts": ("n_pos", "n_neg"), "threshold": True}
-        point = counts.prc.operating_points(0.5, metrics="balanced_precision", **options)
+        point = counts.prc.operating_points(0.5, metrics="balanced_precision", columns="all", **options)
         assert point["threshold"].to_list() == [True]
         at_half = Fraction(tp, tp + fn) / (Fraction(tp, tp + fn) + Fraction(fp, fp + tn))
         assert point["balanced_precision"].item() == pytest.approx(float(at_half), rel=1e-15)
-        own = counts.prc.operating_points(metrics="precision", **options)["precision"].item()
+        own = counts.prc.operating_points(metrics="precision", columns="all", **options)[
+            "precision"
+        ].item()
         assert f"{own:.2f}" == expected
         assert f"{point['balanced_precision'].item():.2f}" == "0.94"
 
@@ -391,7 +409,7 @@ def test_balanced_precision_of_hard_classifiers() -> None:
 def test_a_curve_of_precision_against_prevalence() -> None:
     df = pl.DataFrame({"score": [5, 4, 3, 2, 1], "label": [1, 0, 1, 0, 0]})
     grid = [1e-4, 1e-3, 0.01, 0.1, 0.5]
-    points = df.prc.operating_points(grid, recall=1.0, metrics="precision")
+    points = df.prc.operating_points(grid, recall=1.0, metrics="precision", columns="all")
     assert points["threshold"].to_list() == [3] * 5
     for eta, precision in points.select("eta", "precision").rows():
         assert eta_for_precision(1.0, 1 / 3, precision) == pytest.approx(eta)
@@ -400,8 +418,8 @@ def test_a_curve_of_precision_against_prevalence() -> None:
 def test_long_is_the_wide_table_turned() -> None:
     df = pl.DataFrame({"score": [5, 4, 3, 2, 1], "label": [1, 0, 1, 0, 0]})
     options: dict[str, Any] = {"recall": [0.5, 1.0], "precision": 0.9, "metrics": ["mcc", "f1"]}
-    wide = df.prc.operating_points([0.1, 0.5], **options)
-    long = df.prc.operating_points([0.1, 0.5], long=True, **options)
+    wide = df.prc.operating_points([0.1, 0.5], columns="all", **options)
+    long = df.prc.operating_points([0.1, 0.5], long=True, columns="all", **options)
     turned = wide.unpivot(["mcc", "f1"], index=POINT, variable_name="metric", value_name="value")
     order = [*POINT[:3], "metric"]
     assert_same(long.sort(order), turned.sort(order))
@@ -428,12 +446,12 @@ def test_what_is_refused_at_the_call(options: dict[str, Any], hint: str) -> None
     df = pl.DataFrame({"score": pl.Series([0.5, 0.25], dtype=pl.Float32), "label": [1, 0]})
     for frame in (df, df.lazy()):
         with pytest.raises(PrcError, match=hint):
-            prc(frame).operating_points(**options)
+            prc(frame).operating_points(columns="all", **options)
 
 
 def test_published_points_have_no_thresholds() -> None:
     points = pl.DataFrame({"tpr": [0.5, 1.0], "fpr": [0.1, 1.0]})
     with pytest.raises(PrcError, match="no thresholds"):
-        points.prc.operating_points(0.1, threshold=0.5, rates=("tpr", "fpr"))
-    found = points.prc.operating_points(0.1, recall=0.4, rates=("tpr", "fpr"))
+        points.prc.operating_points(0.1, threshold=0.5, rates=("tpr", "fpr"), columns="all")
+    found = points.prc.operating_points(0.1, recall=0.4, rates=("tpr", "fpr"), columns="all")
     assert found.select("recall", "fpr", "threshold", "tp").row(0) == (0.5, 0.1, None, None)

@@ -63,18 +63,18 @@ def test_optimism_of_f1_with_every_replicate_enumerated(
     )
     assert found == pytest.approx(optimism, rel=1e-11)
     table = pl.DataFrame({"score": range(len(pos), 0, -1), "n_pos": pos, "n_neg": neg})
-    point = table.prc.operating_points(eta, maximize="f1", counts=("n_pos", "n_neg"))
+    point = table.prc.operating_points(eta, maximize="f1", counts=("n_pos", "n_neg"), columns="all")
     assert point["f1"].item() == pytest.approx(apparent, rel=1e-11)
     assert point["f1"].item() - found == pytest.approx(corrected, rel=1e-11)
 
 
 def test_a_seed_repeats_and_another_one_agrees_nearly() -> None:
     many = {"confidence": replace(DRAWN, resamples=4000)}
-    points = DF.prc.operating_points(0.1, maximize="f1", metrics="f1", **many)
-    again = DF.prc.operating_points(0.1, maximize="f1", metrics="f1", **many)
+    points = DF.prc.operating_points(0.1, maximize="f1", metrics="f1", columns="all", **many)
+    again = DF.prc.operating_points(0.1, maximize="f1", metrics="f1", columns="all", **many)
     assert_same(points, again)
     turned = replace(DRAWN, resamples=4000, seed=4)
-    other = DF.prc.operating_points(0.1, maximize="f1", metrics="f1", confidence=turned)
+    other = DF.prc.operating_points(0.1, maximize="f1", metrics="f1", confidence=turned, columns="all")
     close = pytest.approx(points["f1_corrected"].item(), abs=0.005)
     assert other["f1_corrected"].item() == close != points["f1"].item()
 
@@ -104,7 +104,9 @@ def test_a_plain_loop_over_replicates_gives_the_same() -> None:
             ]
         )
     expected = np.mean(found, axis=0)
-    point = DF.prc.operating_points(0.05, maximize="mcc", metrics=["mcc", "recall"], **BOOTSTRAP)
+    point = DF.prc.operating_points(
+        0.05, maximize="mcc", metrics=["mcc", "recall"], columns="all", **BOOTSTRAP
+    )
     optimism = [(point[name] - point[f"{name}_corrected"]).item() for name in ("mcc", "recall")]
     assert optimism == pytest.approx(expected.tolist(), rel=1e-9)
 
@@ -113,8 +115,12 @@ def test_a_plain_loop_over_replicates_gives_the_same() -> None:
 def test_the_band_of_the_threshold_moves_as_far_as_the_value(weight: Any) -> None:
     names = ["f1", "mcc", "precision", "lift"]
     options: dict[str, Any] = {"by": "market", "weight": weight, "metrics": names}
-    found = DF.prc.operating_points([0.1, None], maximize=["f1", "mcc"], **options, **BOOTSTRAP)
-    plain = DF.prc.operating_points([0.1, None], threshold=found, confidence=0.9, **options)
+    found = DF.prc.operating_points(
+        [0.1, None], maximize=["f1", "mcc"], columns="all", **options, **BOOTSTRAP
+    )
+    plain = DF.prc.operating_points(
+        [0.1, None], threshold=found, confidence=0.9, columns="all", **options
+    )
     moved = [f"{name}_{end}" for name in ("recall", "fpr", *names) for end in ("low", "high")]
     moved += ["criterion", "target"]
     assert_same(found.drop(*moved, *(f"{name}_corrected" for name in names)), plain.drop(moved))
@@ -130,8 +136,8 @@ def test_the_band_of_the_threshold_moves_as_far_as_the_value(weight: Any) -> Non
 
 def test_long_tables_have_a_column_corrected() -> None:
     options: dict[str, Any] = {"maximize": "f1", "metrics": ["f1", "recall"], "by": "market"}
-    wide = DF.prc.operating_points(0.1, **options, **BOOTSTRAP)
-    long = DF.prc.operating_points(0.1, long=True, **options, **BOOTSTRAP)
+    wide = DF.prc.operating_points(0.1, columns="all", **options, **BOOTSTRAP)
+    long = DF.prc.operating_points(0.1, long=True, columns="all", **options, **BOOTSTRAP)
     assert long.columns[-7:] == [
         *("metric", "value", "corrected", "low", "high", "above_chance", "doubt")
     ]
@@ -143,15 +149,15 @@ def test_long_tables_have_a_column_corrected() -> None:
 
 def test_a_level_alone_corrects_nothing_and_needs_no_rows_in_memory() -> None:
     asked: dict[str, Any] = {"maximize": "f1", "metrics": "f1", "by": "market", "confidence": 0.9}
-    found = DF.prc.operating_points(0.1, **asked)
+    found = DF.prc.operating_points(0.1, columns="all", **asked)
     assert not [name for name in found.columns if name.endswith("_corrected")]
-    assert_same(DF.lazy().prc.operating_points(0.1, **asked).collect(), found)
+    assert_same(DF.lazy().prc.operating_points(0.1, columns="all", **asked).collect(), found)
 
 
 def test_other_targets_have_their_bands_and_nothing_corrected() -> None:
     targets: dict[str, Any] = {"recall": 0.5, "threshold": [1.0, 99.0], "precision": 1.1 / 1.2}
-    found = DF.prc.operating_points(0.1, maximize="f1", **targets, **BOOTSTRAP)
-    plain = DF.prc.operating_points(0.1, maximize="f1", **targets, confidence=0.9)
+    found = DF.prc.operating_points(0.1, maximize="f1", columns="all", **targets, **BOOTSTRAP)
+    plain = DF.prc.operating_points(0.1, maximize="f1", columns="all", **targets, confidence=0.9)
     other = pl.col("criterion") != "maximize(f1)"
     assert found.filter(other)["f1_corrected"].null_count() == 4
     corrected = [name for name in found.columns if name.endswith("_corrected")]
@@ -160,7 +166,9 @@ def test_other_targets_have_their_bands_and_nothing_corrected() -> None:
 
 
 def test_a_metric_that_is_best_when_least_is_minimized() -> None:
-    found = DF.prc.operating_points(0.1, maximize="fdr", metrics=["fdr", "precision"], **BOOTSTRAP)
+    found = DF.prc.operating_points(
+        0.1, maximize="fdr", metrics=["fdr", "precision"], columns="all", **BOOTSTRAP
+    )
     row = found.row(0, named=True)
     assert row["fdr_corrected"] >= row["fdr"]
     assert row["fdr_corrected"] == pytest.approx(1 - row["precision_corrected"], rel=1e-12)
@@ -168,8 +176,8 @@ def test_a_metric_that_is_best_when_least_is_minimized() -> None:
 
 def test_a_perfect_value_keeps_its_corner_and_its_bound() -> None:
     df = pl.DataFrame({"score": range(12), "label": [False] * 6 + [True] * 6})
-    found = df.prc.operating_points(0.1, maximize="f1", metrics="f1", **BOOTSTRAP)
-    plain = df.prc.operating_points(0.1, threshold=6, metrics="f1", confidence=0.9)
+    found = df.prc.operating_points(0.1, maximize="f1", metrics="f1", columns="all", **BOOTSTRAP)
+    plain = df.prc.operating_points(0.1, threshold=6, metrics="f1", confidence=0.9, columns="all")
     value, corrected, low, high = found.select("f1", "f1_corrected", "f1_low", "f1_high").row(0)
     assert (value, high) == (1, 1)
     assert corrected < 1
@@ -179,14 +187,16 @@ def test_a_perfect_value_keeps_its_corner_and_its_bound() -> None:
 @pytest.mark.parametrize("labels", [[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 0]])
 def test_without_two_examples_of_a_class_nothing_is_corrected(labels: list[int]) -> None:
     df = pl.DataFrame({"score": [3, 2, 1], "label": labels})
-    found = df.prc.operating_points([0.5, None], maximize=["f1", "precision"], **BOOTSTRAP)
+    found = df.prc.operating_points(
+        [0.5, None], maximize=["f1", "precision"], columns="all", **BOOTSTRAP
+    )
     ends = [name for name in found.columns if name.endswith(("_corrected", "_low", "_high"))]
     assert found.select(ends).null_count().row(0) == (4,) * len(ends)
 
 
 def test_an_empty_table_gives_an_empty_one() -> None:
-    full = DF.prc.operating_points(0.1, maximize="f1", by="market", **BOOTSTRAP)
-    empty = DF.head(0).prc.operating_points(0.1, maximize="f1", by="market", **BOOTSTRAP)
+    full = DF.prc.operating_points(0.1, maximize="f1", by="market", columns="all", **BOOTSTRAP)
+    empty = DF.head(0).prc.operating_points(0.1, maximize="f1", by="market", columns="all", **BOOTSTRAP)
     assert_same(empty, full.head(0))
 
 
@@ -194,7 +204,7 @@ def test_an_empty_table_gives_an_empty_one() -> None:
     ("call", "sentence"),
     [
         (
-            lambda p: p.operating_points(recall=0.5, **BOOTSTRAP),
+            lambda p: p.operating_points(recall=0.5, columns="all", **BOOTSTRAP),
             "corrects what was maximized; pass maximize",
         ),
     ],
@@ -207,11 +217,11 @@ def test_arguments_that_do_not_go_together_raise(call: Any, sentence: str) -> No
 
 def test_a_lazy_frame_is_told_to_collect() -> None:
     with pytest.raises(PrcError, match='method="bootstrap"'):
-        DF.lazy().prc.operating_points(maximize="f1", **BOOTSTRAP)
+        DF.lazy().prc.operating_points(maximize="f1", columns="all", **BOOTSTRAP)
 
 
 def test_errors_of_values_come_before_the_work() -> None:
     with pytest.raises(PrcError, match="null"):
         DF.with_columns(score=None).cast({"score": pl.Float64}).prc.operating_points(
-            maximize="f1", **BOOTSTRAP
+            maximize="f1", columns="all", **BOOTSTRAP
         )

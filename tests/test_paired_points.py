@@ -65,8 +65,10 @@ def expected(rows: list[tuple[int, int, bool]], cuts: tuple[float, float], weigh
 def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float) -> None:
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"eta": eta, "threshold": cut}
-    found = df.prc.compare(score=["a", "b"], metrics=LINEAR, confidence=0.9, **asked)
-    points = [df.prc.operating_points(score=name, metrics=LINEAR, **asked) for name in "ab"]
+    found = df.prc.compare(score=["a", "b"], metrics=LINEAR, confidence=0.9, columns="all", **asked)
+    points = [
+        df.prc.operating_points(score=name, metrics=LINEAR, columns="all", **asked) for name in "ab"
+    ]
     z = NormalDist().inv_cdf(0.95)
     odds = 0.2 / 0.8
     weights = {"net_benefit(0.2)": (eta, -(1 - eta) * odds), "recall": (1, 0), "fpr": (0, 1)}
@@ -152,8 +154,8 @@ def test_curved_metrics_by_definition(
         asked |= {"weight": "w", "metrics": [*CURVED, "recall", "fpr"]}
     else:
         drawn = [(*row[:3], 1) for row in drawn]
-    found = df.prc.compare(score=["a", "b"], **asked)
-    points = [df.prc.operating_points(score=name, **asked) for name in "ab"]
+    found = df.prc.compare(score=["a", "b"], columns="all", **asked)
+    points = [df.prc.operating_points(score=name, columns="all", **asked) for name in "ab"]
     for row in found.to_dicts():
         name = row["metric"]
         a, b = ([point[f"{name}{end}"].item() for end in ("", "_low", "_high")] for point in points)
@@ -177,7 +179,7 @@ def compare_long(df: pl.DataFrame, asked: dict[str, Any], wide: pl.DataFrame) ->
     others = [name for name in df.columns if name not in ("a", "b")]
     long = df.unpivot(["a", "b"], index=others, variable_name="model")
     of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
-    assert_same(long.prc.compare(**of_long), wide)
+    assert_same(long.prc.compare(columns="all", **of_long), wide)
 
 
 TARGETS = [{"precision": 0.5}, {"threshold": 0.7}, {"alerts": 30, "per": 100}]
@@ -189,10 +191,10 @@ def test_a_long_table_and_a_metric_alone_give_the_same(target: Any) -> None:
     df = two_models()
     both = [*LINEAR, *CURVED]
     asked: Any = {"eta": [0.3, 0.1], "metrics": both, "by": "g", "adjust": "holm", **target}
-    wide = df.prc.compare(score=["a", "b"], **asked)
+    wide = df.prc.compare(score=["a", "b"], columns="all", **asked)
     assert wide.height == 3 * 2 * len(both)
     for metric in both[TARGETS.index(target) :: 3]:
-        alone = df.prc.compare(score=["a", "b"], **asked | {"metrics": metric})
+        alone = df.prc.compare(score=["a", "b"], columns="all", **asked | {"metrics": metric})
         assert_same(alone, wide.filter(metric=alone["metric"][0]))
     compare_long(df, asked, wide)
 
@@ -207,7 +209,7 @@ def test_a_long_table_and_a_metric_alone_give_the_same(target: Any) -> None:
 def test_a_long_table_gives_the_same_with_weights(target: Any) -> None:
     df = two_models().with_columns(w=(pl.col("row") % 5 + 1) / 7)
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], "by": "g", "weight": "w", **target}
-    wide = df.prc.compare(score=["a", "b"], **asked)
+    wide = df.prc.compare(score=["a", "b"], columns="all", **asked)
     assert wide["low"].null_count() == 0
     compare_long(df, asked, wide)
 
@@ -219,9 +221,9 @@ def test_a_long_table_gives_the_same_with_weights(target: Any) -> None:
 def test_one_weight_for_all_is_no_weight(target: Any, weight: float) -> None:
     df = two_models().with_columns(w=pl.lit(weight))
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], **target}
-    plain = df.prc.compare(score=["a", "b"], **asked)
+    plain = df.prc.compare(score=["a", "b"], columns="all", **asked)
     assert plain["doubt"].is_null().any()
-    assert_nearly(df.prc.compare(score=["a", "b"], weight="w", **asked), plain)
+    assert_nearly(df.prc.compare(score=["a", "b"], weight="w", columns="all", **asked), plain)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -230,8 +232,8 @@ def test_a_paired_interval_is_narrower(weight: str | None) -> None:
     long = df.unpivot(["a", "b"], index=["row", "label", "w"], variable_name="model")
     asked: Any = {"model": "model", "score": "value", "eta": 0.1, "threshold": 1.0, "weight": weight}
     asked |= {"metrics": [*LINEAR, *CURVED]}
-    paired = long.prc.compare(id="row", **asked)
-    apart = long.prc.compare(paired=False, **asked)
+    paired = long.prc.compare(id="row", columns="all", **asked)
+    apart = long.prc.compare(paired=False, columns="all", **asked)
     assert paired["difference"].to_list() == apart["difference"].to_list()
     widths = [(table["high"] - table["low"]).to_list() for table in (paired, apart)]
     assert all(p < 0.9 * a for p, a in zip(*widths, strict=True))
@@ -243,8 +245,10 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
     df = two_models(600).with_columns(c=pl.col("b").shuffle(3))
     long = df.unpivot(["a", "b", "c"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "id": "row", "score": "value"}
-    ranked = long.prc.ranking(0.2, metric=metric, threshold=1.0, confidence=0.9, **asked)
-    found = long.prc.compare(eta=0.2, metrics=metric, threshold=1.0, confidence=0.9, **asked)
+    ranked = long.prc.ranking(0.2, metric=metric, threshold=1.0, confidence=0.9, columns="all", **asked)
+    found = long.prc.compare(
+        eta=0.2, metrics=metric, threshold=1.0, confidence=0.9, columns="all", **asked
+    )
     z = NormalDist().inv_cdf(0.95)
     factor = list_range_deviations(0.9)[3] / z
     first, second, third = ranked["model"]
@@ -269,10 +273,10 @@ def test_precision_at_a_recall_leads_to_the_curve_metric() -> None:
     asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision"}
     said = r'leave out recall=, and ask for metrics.precision_at_recall\(0.8\) with method="bootstrap"'
     with pytest.raises(PrcError, match=said) as raised:
-        df.prc.compare(score=["a", "b"], confidence=DRAWN, **asked)
+        df.prc.compare(score=["a", "b"], confidence=DRAWN, columns="all", **asked)
     assert "id=" not in str(raised.value)
     at_recall = metrics.precision_at_recall(0.8)
-    found = df.prc.compare(0.1, score=["a", "b"], metrics=at_recall, confidence=DRAWN)
+    found = df.prc.compare(0.1, score=["a", "b"], metrics=at_recall, confidence=DRAWN, columns="all")
     assert found["low"].null_count() == 0
 
 
@@ -285,14 +289,14 @@ def test_what_is_refused() -> None:
     for door in (prc(df), prc(df.lazy())):
         for options, sentence in refused:
             with pytest.raises(PrcError, match=sentence):
-                door.compare(score=["a", "b"], **at, **options)
+                door.compare(score=["a", "b"], columns="all", **at, **options)
     long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "id": "row", "score": "value", "metrics": BENEFIT, **at}
     with pytest.raises(PrcError, match=r"1 example\(s\) lack a row or repeat one"):
-        long[1:].prc.compare(**asked)
+        long[1:].prc.compare(columns="all", **asked)
     torn = long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 3))
     with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have another label"):
-        torn.prc.compare(**asked)
+        torn.prc.compare(columns="all", **asked)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +311,7 @@ def test_a_difference_is_reliable_by_the_product_of_what_either_model_flags_alon
     rows = [(1, 0)] * a_alone + [(0, 1)] * b_alone + [(1, 1)] * (n - a_alone - b_alone)
     df = pl.DataFrame(rows, schema=["a", "b"], orient="row")
     df = pl.concat([df.with_columns(label=True), df.with_columns(label=False)])
-    found = df.prc.compare(0.1, score=["a", "b"], threshold=1, metrics=LINEAR)
+    found = df.prc.compare(0.1, score=["a", "b"], threshold=1, metrics=LINEAR, columns="all")
     assert found["doubt"].is_null().to_list() == [reliable] * 3
 
 
@@ -328,7 +332,7 @@ def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> Non
     assert df.height
     chance = {i: chances[0][a] * chances[1][b] for i, (a, b) in enumerate(numbers)}
     found = df.prc.compare(
-        0.1, score=["a", "b"], threshold=1, metrics="recall", by="set", confidence=0.95
+        0.1, score=["a", "b"], threshold=1, metrics="recall", by="set", confidence=0.95, columns="all"
     )
     marked = held = 0.0
     for row in found.to_dicts():
@@ -346,8 +350,8 @@ def test_thresholds_of_each_prevalence_are_compared_there() -> None:
     df = two_models(600)
     frame = pl.DataFrame({"eta": [0.3, 0.01], "threshold": [0.5, 1.5]})
     asked: Any = {"score": ["a", "b"], "metrics": ["recall", "precision"]}
-    both = df.prc.compare(eta=[0.3, 0.01], threshold=frame, **asked)
-    alone = [df.prc.compare(eta=eta, threshold=at, **asked) for eta, at in frame.rows()]
+    both = df.prc.compare(eta=[0.3, 0.01], threshold=frame, columns="all", **asked)
+    alone = [df.prc.compare(eta=eta, threshold=at, columns="all", **asked) for eta, at in frame.rows()]
     assert_same(both.sort("eta", "metric"), pl.concat(alone).sort("eta", "metric"))
 
 
@@ -357,5 +361,5 @@ def test_models_in_clusters_are_compared_as_if_apart(target: dict[str, Any]) -> 
     df = two_models(300).with_columns(c=pl.col("row") // 3)
     asked: Any = {"eta": 0.1, "metrics": ["precision", "recall"], "cluster": "c", **target}
     long = df.unpivot(["a", "b"], index=["row", "label", "c"], variable_name="model")
-    apart = long.prc.compare(model="model", paired=False, score="value", **asked)
-    assert_same(df.prc.compare(score=["a", "b"], **asked), apart)
+    apart = long.prc.compare(model="model", paired=False, score="value", columns="all", **asked)
+    assert_same(df.prc.compare(score=["a", "b"], columns="all", **asked), apart)

@@ -67,43 +67,43 @@ def test_drop_leaves_out_whole_examples(rows: dict[str, list[int]], grouped: boo
     wide = with_holes(rows)
     complete = wide.drop_nulls([*MODELS, "label", "w"])
     how: dict[str, Any] = {"eta": [0.1, 0.4], "weight": "w", "by": "market" if grouped else None}
-    expected = prc(complete).compare(score=MODELS, **how)
+    expected = prc(complete).compare(score=MODELS, columns="all", **how)
     pair = {"model": "model", "id": ID[1:] if grouped else ID, "missing": "drop"}
-    assert_same(prc(wide).compare(score=MODELS, missing="drop", **how), expected)
+    assert_same(prc(wide).compare(score=MODELS, missing="drop", columns="all", **how), expected)
     long = to_long(wide)
-    assert_same(named_alike(prc(long).compare(**pair, **how)), expected)
-    ranks = prc(long).ranking(confidence=0.9, **pair, **how)
+    assert_same(named_alike(prc(long).compare(columns="all", **pair, **how)), expected)
+    ranks = prc(long).ranking(confidence=0.9, columns="all", **pair, **how)
     pair["missing"] = "raise"
-    assert_same(ranks, prc(to_long(complete)).ranking(confidence=0.9, **pair, **how))
+    assert_same(ranks, prc(to_long(complete)).ranking(confidence=0.9, columns="all", **pair, **how))
 
 
 def test_drop_of_whole_examples_in_the_bootstrap() -> None:
     wide = with_holes({"a": [3, 4], "c": [4, 9], "label": [20]})
     complete = wide.drop_nulls([*MODELS, "label"])
     how: dict[str, Any] = {"eta": 0.1, "id": ID, "model": "model", **BOOTSTRAP}
-    found = prc(to_long(wide)).compare(missing="drop", **how)
-    assert_same(found, prc(to_long(complete)).compare(**how))
+    found = prc(to_long(wide)).compare(missing="drop", columns="all", **how)
+    assert_same(found, prc(to_long(complete)).compare(columns="all", **how))
 
 
 def test_without_id_a_row_is_dropped_alone() -> None:
     wide = with_holes({"a": [3, 4]})
-    found = prc(to_long(wide)).summary(0.1, by="model", missing="drop", metrics="roc_auc")
+    found = prc(to_long(wide)).summary(0.1, by="model", missing="drop", metrics="roc_auc", columns="all")
     assert (found["n_pos"] + found["n_neg"]).to_list() == [N - 2, N, N]
 
 
 def test_an_example_without_a_row_of_each_model_still_raises() -> None:
     long = to_long(with_holes({"a": [3]})).filter((pl.col("model") != "b") | (pl.col("patient") != 2.0))
     with pytest.raises(PrcError, match=r"exactly one row for each model, and 6 example\(s\)"):
-        prc(long).compare(model="model", id=ID, eta=0.1, missing="drop")
+        prc(long).compare(model="model", id=ID, eta=0.1, missing="drop", columns="all")
 
 
 def test_a_missing_id_drops_its_rows() -> None:
     long = to_long(WIDE).with_columns(repeat=pl.when(patient=2.0).then(None).otherwise("repeat"))
     with pytest.raises(PrcError, match="id column 'repeat' is null in 18 row"):
-        prc(long).compare(model="model", id=ID, eta=0.1)
-    found = prc(long).compare(model="model", id=ID, eta=0.1, missing="drop")
+        prc(long).compare(model="model", id=ID, eta=0.1, columns="all")
+    found = prc(long).compare(model="model", id=ID, eta=0.1, missing="drop", columns="all")
     rest = WIDE.filter(pl.col("patient") != 2.0)
-    assert_same(named_alike(found), prc(rest).compare(0.1, score=MODELS))
+    assert_same(named_alike(found), prc(rest).compare(0.1, score=MODELS, columns="all"))
 
 
 IDS: dict[str, Any] = {
@@ -122,15 +122,17 @@ def test_several_columns_tell_examples_apart(id: str, method: Any) -> None:
     wide = WIDE
     drawn: Any = {"resamples": 600, "seed": 1} if method == "bootstrap" else {}
     how: dict[str, Any] = {"eta": [0.1, 0.4], "confidence": intervals(0.95, method=method, **drawn)}
-    numbered = prc(to_long(wide.with_row_index("row"))).compare(model="model", id="row", **how)
-    found = prc(to_long(wide)).compare(model="model", id=IDS[id], **how)
+    numbered = prc(to_long(wide.with_row_index("row"))).compare(
+        model="model", id="row", columns="all", **how
+    )
+    found = prc(to_long(wide)).compare(model="model", id=IDS[id], columns="all", **how)
     if method == "bootstrap":  # draws depend on the order of examples
         assert_same(found.select("eta", "difference"), numbered.select("eta", "difference"))
         assert (found["standard_error"] / numbered["standard_error"]).is_between(0.75, 1.33).all()
     else:
         assert_same(found, numbered)
     how["confidence"] = intervals(0.9, method=method, **drawn)
-    ranks = prc(to_long(wide)).ranking(id=IDS[id], **how)
+    ranks = prc(to_long(wide)).ranking(id=IDS[id], columns="all", **how)
     assert ranks.height == 6
     assert (
         wide.prc.unpivot_scores(MODELS)
@@ -141,19 +143,19 @@ def test_several_columns_tell_examples_apart(id: str, method: Any) -> None:
 
 def test_an_empty_id_is_none() -> None:
     with pytest.raises(PrcError, match="id= of a long table"):
-        prc(to_long(WIDE)).compare(model="model", id=[])
+        prc(to_long(WIDE)).compare(model="model", id=[], columns="all")
 
 
 # Before the work ------------------------------------------------------------------------------
 
 Call = Callable[[Any], Any]
 SLOW: dict[str, Call] = {
-    "compare wide": lambda p: p.compare(0.1, score=MODELS, by="g"),
-    "compare long": lambda p: p.compare(model="model", id=ID, eta=0.1),
-    "compare, bootstrap": lambda p: p.compare(model="model", id=ID, eta=0.1, **BOOTSTRAP),
-    "ranking": lambda p: p.ranking(0.1, confidence=0.9),
-    "ranking, paired": lambda p: p.ranking(0.1, confidence=0.9, id=ID),
-    "summary, bootstrap": lambda p: p.summary(0.1, by="model", **AGAIN),
+    "compare wide": lambda p: p.compare(0.1, score=MODELS, by="g", columns="all"),
+    "compare long": lambda p: p.compare(model="model", id=ID, eta=0.1, columns="all"),
+    "compare, bootstrap": lambda p: p.compare(model="model", id=ID, eta=0.1, columns="all", **BOOTSTRAP),
+    "ranking": lambda p: p.ranking(0.1, confidence=0.9, columns="all"),
+    "ranking, paired": lambda p: p.ranking(0.1, confidence=0.9, id=ID, columns="all"),
+    "summary, bootstrap": lambda p: p.summary(0.1, by="model", columns="all", **AGAIN),
 }
 
 
@@ -190,8 +192,8 @@ def unpivot(wide: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda p, **how: p.compare(model="model", id=ID, **how),
-        lambda p, **how: p.ranking(confidence=0.9, id=ID, **how),
+        lambda p, **how: p.compare(model="model", id=ID, columns="all", **how),
+        lambda p, **how: p.ranking(confidence=0.9, id=ID, columns="all", **how),
     ],
 )
 def test_unmatched_examples_are_told_before_the_work(call: Callable[..., Any]) -> None:

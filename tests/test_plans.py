@@ -146,22 +146,27 @@ def test_few_rows_run_in_memory_unless_the_user_chose_an_engine(monkeypatch: pyt
 
     monkeypatch.setattr(pl.LazyFrame, "collect", note)
     monkeypatch.delenv("POLARS_ENGINE_AFFINITY", raising=False)
-    few = df.prc.summary(0.01)
-    df.prc.summary(np.linspace(0, 1, 2000))  # 120 000 rows, each at its prevalence
-    df.prc.summary(pl.LazyFrame({"eta": [0.01]}))  # which may have any number of rows
+    few = df.prc.summary(0.01, columns="all")
+    df.prc.summary(np.linspace(0, 1, 2000), columns="all")  # 120 000 rows, each at its prevalence
+    df.prc.summary(pl.LazyFrame({"eta": [0.01]}), columns="all")  # which may have any number of rows
     monkeypatch.setenv("POLARS_ENGINE_AFFINITY", "streaming")
-    assert_same(df.prc.summary(0.01), few)
+    assert_same(df.prc.summary(0.01, columns="all"), few)
     assert asked == ["in-memory", "auto", "auto", "auto"]
 
 
 ONE_GROUP: dict[str, Callable[[Any], Any]] = {
-    "areas, clustered": lambda prc: prc.summary([0.001, 0.2], confidence=0.9, cluster="c"),
+    "areas, clustered": lambda prc: prc.summary(
+        [0.001, 0.2], confidence=0.9, cluster="c", columns="all"
+    ),
     "precision at a recall": lambda prc: prc.summary(
-        [0.01, 0.3], metrics=[metrics.precision_at_recall(at) for at in (0.3, 0.5, 0.8)], confidence=0.9
+        [0.01, 0.3],
+        metrics=[metrics.precision_at_recall(at) for at in (0.3, 0.5, 0.8)],
+        confidence=0.9,
+        columns="all",
     ),
     "bands, clustered": lambda prc: prc.curve([0.01, None], confidence=0.9, cluster="c"),
     "models at a target": lambda prc: prc.compare(
-        [0.01, 0.2], score=["score", "b"], recall=0.5, metrics="precision"
+        [0.01, 0.2], score=["score", "b"], recall=0.5, metrics="precision", columns="all"
     ),
 }
 

@@ -167,8 +167,11 @@ def test_ratios_are_positives_to_negatives(ratio: str | float, eta: float) -> No
 )
 def test_texts_of_prevalences_are_read_at_every_door(text: str, eta: float) -> None:
     frame = pl.DataFrame({"score": [2, 1], "label": [1, 0]})
-    assert prc(frame).summary(text)["eta"].to_list()[0] == eta
-    assert prc(frame).summary([text, 0.75], metrics="roc_auc")["eta"].to_list() == [eta, 0.75]
+    assert prc(frame).summary(text, columns="all")["eta"].to_list()[0] == eta
+    assert prc(frame).summary([text, 0.75], metrics="roc_auc", columns="all")["eta"].to_list() == [
+        eta,
+        0.75,
+    ]
     assert scorer("pr_auc", eta=text) == scorer("pr_auc", eta=eta)
     assert parse_eta(text) == eta
 
@@ -239,11 +242,13 @@ def test_a_table_of_another_library_is_a_frame_of_prevalences(
     shares, of_df = frame.with_columns(share=1), prc(DF)
     assert_frame_equal(of_df.curve(other(frame), by="market"), of_df.curve(frame, by="market"))
     asked: Any = {"by": "market", "threshold": other(at)}
-    expected = of_df.operating_points(0.1, by="market", threshold=at)
-    assert_frame_equal(of_df.operating_points(0.1, **asked), expected)
+    expected = of_df.operating_points(0.1, by="market", threshold=at, columns="all")
+    assert_frame_equal(of_df.operating_points(0.1, columns="all", **asked), expected)
     assert_frame_equal(eta_from_sample(other(sample)), eta_from_sample(sample))
-    found = of_df.summary(field(other(shares), parts="market"), metrics="roc_auc")
-    assert_frame_equal(found, of_df.summary(field(shares, parts="market"), metrics="roc_auc"))
+    found = of_df.summary(field(other(shares), parts="market"), metrics="roc_auc", columns="all")
+    assert_frame_equal(
+        found, of_df.summary(field(shares, parts="market"), metrics="roc_auc", columns="all")
+    )
     assert_frame_equal(
         of_df.reweight(field(other(shares), parts="market")),
         of_df.reweight(field(shares, parts="market")),

@@ -268,7 +268,9 @@ def test_no_count_moves(table: Table, ps: list[float], eta_train: float, eta: fl
     assert_frame_equal(swept.with_columns(moved("threshold", eta_train, eta)), after)
     curves = [part.prc.curve([0.007, 0.5, None], **table.package) for part in (frame, new)]
     assert_frame_equal(*(curve.drop("threshold") for curve in curves))
-    areas = [part.prc.summary([0.007, 0.5, None], **table.package) for part in (frame, new)]
+    areas = [
+        part.prc.summary([0.007, 0.5, None], columns="all", **table.package) for part in (frame, new)
+    ]
     assert_frame_equal(*areas, check_exact=True)
 
 
@@ -545,14 +547,16 @@ def test_the_prevalence_of_the_field_comes_back() -> None:
         for market in truth
         for model in ("a", "b")
     )
-    by_market = test.prc.summary(found, by=["market", "model"], metrics="average_precision")
+    by_market = test.prc.summary(
+        found, by=["market", "model"], metrics="average_precision", columns="all"
+    )
     shared = ["market", "model", "eta", "n", "shift_p_value", "iterations", "converged"]
     assert by_market.columns[:7] == shared
-    labelled = field.prc.summary(by="market", metrics="average_precision")
+    labelled = field.prc.summary(by="market", metrics="average_precision", columns="all")
     both = by_market.join(labelled, on="market", nulls_equal=True, suffix="_field")
     assert both.height == 8
     assert (both["value"] - both["value_field"]).abs().max() < 0.05  # type: ignore[operator]
-    points = test.prc.operating_points(found, by=["market", "model"], precision=0.5)
+    points = test.prc.operating_points(found, by=["market", "model"], precision=0.5, columns="all")
     assert points.height == 8
 
 
@@ -560,13 +564,13 @@ def test_one_estimate_for_all_groups() -> None:
     rng = np.random.default_rng(3)
     field, test = gaussian(5_000, 0.1, rng), gaussian(5_000, 0.5, rng)
     found = field.prc.estimate_prevalence(0.5)
-    summary = test.with_columns(model=pl.lit("a")).prc.summary(found, by="model")
+    summary = test.with_columns(model=pl.lit("a")).prc.summary(found, by="model", columns="all")
     assert summary.columns == [
         *("model", "eta", "n", "shift_p_value", "iterations", "converged"),
         *("n_pos", "n_neg", "metric", "value"),
     ]
     assert summary["eta"].unique().to_list() == found["eta"].to_list()
-    plain = test.prc.summary(found["eta"].item())
+    plain = test.prc.summary(found["eta"].item(), columns="all")
     assert summary["value"].to_list() == plain["value"].to_list()
     lazy = test.lazy().prc.curve(found, thresholds=5)
     assert lazy.collect().height == 5

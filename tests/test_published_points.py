@@ -48,7 +48,9 @@ def lines(draw: st.DrawFn) -> Points:
 @given(lines(), lines(), st.integers(1, 3))
 def test_more_points_of_a_line_change_no_ranking(a: Points, b: Points, times: int) -> None:
     few, many = to_table({"a": a, "b": b}), to_table({"a": a, "b": refine(b, times)})
-    found, refined = (prc(df).ranking(ETAS, rates=RATES).sort("eta", "model") for df in (few, many))
+    found, refined = (
+        prc(df).ranking(ETAS, rates=RATES, columns="all").sort("eta", "model") for df in (few, many)
+    )
     for old, new in zip(found["value"], refined["value"], strict=True):
         assert (old is None and new is None) or old == pytest.approx(new, rel=1e-12)
     values = found["value"].to_list()
@@ -67,9 +69,9 @@ def test_more_points_of_a_line_change_no_ranking(a: Points, b: Points, times: in
 def test_average_precision_rewards_more_points_of_a_line() -> None:
     a = [(0.6, 0.02), (0.9, 0.2)]
     df = to_table({"few": a, "many": refine(a)})
-    steps = df.prc.ranking(0.1, metric="average_precision", rates=RATES)
+    steps = df.prc.ranking(0.1, metric="average_precision", rates=RATES, columns="all")
     assert steps.filter(model="many")["value"].item() > steps.filter(model="few")["value"].item() + 0.01
-    assert df.prc.ranking(0.1, rates=RATES)["rank"].to_list() == [1, 1]
+    assert df.prc.ranking(0.1, rates=RATES, columns="all")["rank"].to_list() == [1, 1]
     assert df.prc.crossings(rates=RATES).is_empty()
     assert df.prc.crossings(rates=RATES, leaders=True)["model"].to_list() == ["few"]
 
@@ -79,7 +81,7 @@ SCORED = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 
     score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1])
 )
 CALLS: dict[str, Callable[..., Any]] = {
-    "ranking": lambda p, **how: p.ranking(0.1, **how),
+    "ranking": lambda p, **how: p.ranking(0.1, columns="all", **how),
     "crossings": lambda p, **how: p.crossings(eta_range=(1e-6, 0.9), **how),
     "leaders": lambda p, **how: p.crossings(eta_range=(1e-6, 0.9), **how, leaders=True),
     "plot.ranking": lambda p, **how: p.plot.ranking(0.1, **how).to_dict(),
@@ -114,22 +116,26 @@ def test_the_default_metric_of_every_method(name: str) -> None:
 def test_models_are_not_ranked_at_points_of_unlike_recall(metric: str) -> None:
     """The first points of a and b that find 80 % find 90 % and 95 %."""
     with pytest.raises(PrcError, match=r'pass metric="precision_at_recall\(0.8\)"'):
-        DF.prc.ranking(0.1, metric=metric, recall=0.8, rates=RATES)
+        DF.prc.ranking(0.1, metric=metric, recall=0.8, rates=RATES, columns="all")
     cells = ("tp", "fp", "fn", "tn")
     counts = pl.DataFrame([("a", 90, 20, 10, 80)], ["model", *cells], orient="row")
     with pytest.raises(PrcError, match="cells= holds points, and the first one that reaches"):
-        counts.prc.ranking(0.1, metric=metric, recall=0.8, cells=cells)
-    at_recall = DF.prc.ranking(0.1, metric=metrics.precision_at_recall(0.8), coarse=True, rates=RATES)
+        counts.prc.ranking(0.1, metric=metric, recall=0.8, cells=cells, columns="all")
+    at_recall = DF.prc.ranking(
+        0.1, metric=metrics.precision_at_recall(0.8), coarse=True, rates=RATES, columns="all"
+    )
     assert at_recall["may_be_best"].all()
-    assert DF.prc.ranking(0.1, metric="recall", fpr=0.3, rates=RATES)["value"].to_list() == [0.9, 0.5]
+    assert DF.prc.ranking(0.1, metric="recall", fpr=0.3, rates=RATES, columns="all")[
+        "value"
+    ].to_list() == [0.9, 0.5]
 
 
 def test_the_default_metrics_of_a_summary() -> None:
-    published = DF.prc.summary(0.1, by="model", rates=RATES)
+    published = DF.prc.summary(0.1, by="model", rates=RATES, columns="all")
     assert published["metric"].to_list() == ["pr_auc", "roc_auc"] * 2
-    scored = SCORED.prc.summary(0.1)
+    scored = SCORED.prc.summary(0.1, columns="all")
     assert scored["metric"].to_list() == ["average_precision", "pr_auc", "roc_auc"]
-    asked = DF.prc.summary(0.1, by="model", rates=RATES, metrics="average_precision")
+    asked = DF.prc.summary(0.1, by="model", rates=RATES, metrics="average_precision", columns="all")
     assert asked["metric"].to_list() == ["average_precision"] * 2
 
 
@@ -156,8 +162,8 @@ def test_areas_of_few_points_are_not_reliable() -> None:
             (points, {"cells": ("tp", "fp", "fn", "tn")}),
             (rates, {"rates": ("tpr", "fpr"), "sizes": sizes}),
         ):
-            found = few.prc.summary(confidence=0.95, **asked, **how)
-            limits = few.prc.summary(coarse=True, **asked, **how)
+            found = few.prc.summary(confidence=0.95, columns="all", **asked, **how)
+            limits = few.prc.summary(coarse=True, columns="all", **asked, **how)
             gap, half = limits["high"] - limits["low"], (found["high"] - found["low"]) / 2
             assert (gap < half).to_list() == [expected] * 2
             assert found["doubt"].is_null().to_list() == [expected] * 2

@@ -38,7 +38,7 @@ def test_a_gap_of_nothing_has_no_sign(metric: str) -> None:
     """Neither of a metric that is better if less, nor of a difference that is turned around."""
     df = NO_GAP.with_columns(label=pl.col("score") % 2)
     how: dict[str, Any] = {"eta": 0.1, "threshold": 3, "confidence": 0.9}
-    found = df.prc.ranking(metric=metric, **how)
+    found = df.prc.ranking(metric=metric, columns="all", **how)
     zeros = [
         value for name in ("behind", "behind_low", "behind_high") for value in found[name] if value == 0
     ]
@@ -87,12 +87,12 @@ def rows_of(of: Models, found: pl.DataFrame) -> list[tuple[Any, ...]]:
 @examples(12)
 def test_a_ranking_is_the_summary_in_order(name: str, of: Models, eta: list[float]) -> None:
     metric = METRICS[name]
-    found = of.frame.prc.ranking(eta, metric=metric, **of.package)
+    found = of.frame.prc.ranking(eta, metric=metric, columns="all", **of.package)
     assert found.columns == [*of.table.by, "eta", "model", "value", "rank"]
     assert found.schema["model"] == of.frame.schema["m"]
     assert found.schema["rank"] == pl.Int64
     by = {**of.table.package, "by": [*of.table.by, "m"]}
-    values = of.frame.prc.summary(eta, metrics=metric, **by)
+    values = of.frame.prc.summary(eta, metrics=metric, columns="all", **by)
     assert rows_of(of, found) == ranked(of, values, -1 if name == "fdr" else 1)
 
 
@@ -113,9 +113,9 @@ def test_points_at_a_target(name: str, target: str, of: Models, eta: list[float]
     asked = {target: bool(POINTS[target]) if of.table.score_dtype == pl.Boolean else POINTS[target]}
     if target != "threshold":
         asked = {target: POINTS[target]}
-    found = of.frame.prc.ranking(eta, metric=name, **asked, **of.package)
+    found = of.frame.prc.ranking(eta, metric=name, columns="all", **asked, **of.package)
     by = {**of.table.package, "by": [*of.table.by, "m"]}
-    values = of.frame.prc.operating_points(eta, metrics=name, **asked, long=True, **by)
+    values = of.frame.prc.operating_points(eta, metrics=name, columns="all", **asked, long=True, **by)
     assert rows_of(of, found) == ranked(of, values, -1 if name == "fdr" else 1)
 
 
@@ -125,7 +125,7 @@ def test_points_at_a_target(name: str, target: str, of: Models, eta: list[float]
 def test_models_of_any_dtype(kind: str, data: st.DataObject) -> None:
     of = data.draw(models(kinds=[kind], weights=[""]))
     assume(of.frame.height > 0)
-    plain = of.frame.prc.ranking([0.1, 0.7], **of.package)
+    plain = of.frame.prc.ranking([0.1, 0.7], columns="all", **of.package)
     names = of.frame.select("m").unique()
     examples = pl.DataFrame({"id": [0, 1, 2, 3], "label": [1, 0, 1, 0], "score": [0.0, 1.0, 0.0, 1.0]})
     same = names.join(examples, how="cross")
@@ -133,7 +133,7 @@ def test_models_of_any_dtype(kind: str, data: st.DataObject) -> None:
         (of.frame, of.package),
         *([(same, {"model": "m", "id": "id"})] if names.height > 1 else []),
     ):
-        found = df.prc.ranking([0.1, 0.7], confidence=0.9, **how)
+        found = df.prc.ranking([0.1, 0.7], confidence=0.9, columns="all", **how)
         assert df is same or found.drop(LEAD).equals(plain)
         if df is same:
             assert found["may_be_best"].to_list() == [True] * 2 * names.height
@@ -147,11 +147,11 @@ DF = draw_examples(2, 120, a=(1, 1), b=(1.2, 2), c=(2, 1)).with_columns(g=pl.col
 
 def test_own_prevalence_is_that_of_all() -> None:
     own = DF["label"].mean()
-    assert_same(DF.prc.ranking(), DF.prc.ranking(own))
-    both = DF.prc.ranking([None, 0.01])
-    assert_same(both.filter(pl.col("eta") > 0.1), DF.prc.ranking())
-    assert_same(both.filter(pl.col("eta") < 0.1), DF.prc.ranking(0.01))
-    twice = DF.prc.ranking([None, own])
+    assert_same(DF.prc.ranking(columns="all"), DF.prc.ranking(own, columns="all"))
+    both = DF.prc.ranking([None, 0.01], columns="all")
+    assert_same(both.filter(pl.col("eta") > 0.1), DF.prc.ranking(columns="all"))
+    assert_same(both.filter(pl.col("eta") < 0.1), DF.prc.ranking(0.01, columns="all"))
+    twice = DF.prc.ranking([None, own], columns="all")
     assert twice.height == 6
     assert twice["rank"].to_list() == [1, 2, 3, 1, 2, 3]
 
@@ -161,10 +161,10 @@ def test_own_prevalences_that_differ() -> None:
     unlike = DF.filter((pl.col("model") != "b") | pl.col("label") | (pl.col("id") > 9))
     for eta in (None, [None, 0.1], pl.DataFrame({"eta": [None, 0.1]})):
         with pytest.raises(PrcError, match=words):
-            unlike.prc.ranking(eta)
+            unlike.prc.ranking(eta, columns="all")
         with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
-            unlike.lazy().prc.ranking(eta).collect()
-    assert unlike.prc.ranking([0.3, 0.1]).height == 6
+            unlike.lazy().prc.ranking(eta, columns="all").collect()
+    assert unlike.prc.ranking([0.3, 0.1], columns="all").height == 6
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_does_not_depend_on_prevalence_needs_none(
 ) -> None:
     unlike = DF.filter((pl.col("model") != "b") | pl.col("label") | (pl.col("id") > 9))
     how: dict[str, Any] = {"confidence": confidence, "by": by, **asked}
-    found, at_eta = (unlike.prc.ranking(eta, **how) for eta in (None, 0.1))
+    found, at_eta = (unlike.prc.ranking(eta, columns="all", **how) for eta in (None, 0.1))
     assert_same(found.drop("eta"), at_eta.drop("eta"))
     assert found["eta"].null_count() > 0
 
@@ -187,25 +187,25 @@ def test_prevalences_per_group() -> None:
         {"g": [1, 0, 0], "eta": [0.01, 0.3, 0.1], "note": ["one", "more", "less"]},
         schema_overrides={"g": DF.schema["g"]},
     )
-    found = DF.prc.ranking(frame, by="g", confidence=0.9, id="id")
+    found = DF.prc.ranking(frame, by="g", confidence=0.9, id="id", columns="all")
     assert found.columns == ["g", "eta", "note", "model", "value", "rank", *LEAD]
     assert found["note"].unique(maintain_order=True).to_list() == ["less", "more", "one"]
     for g, eta, _ in frame.rows():
-        alone = DF.filter(g=g).prc.ranking(eta, confidence=0.9, id="id")
+        alone = DF.filter(g=g).prc.ranking(eta, confidence=0.9, id="id", columns="all")
         kept = found.filter((pl.col("g") == g) & (pl.col("eta") == eta)).drop("g", "note")
         for row, other in zip(kept.rows(), alone.rows(), strict=True):
             assert all(map(nearly, row, other))
     own = frame.with_columns(eta=pl.when(g=1).then("eta"))[:2]
     with pytest.raises(PrcError, match=r"no row for 3 .*g = 0"):
-        DF.prc.ranking(own.filter(g=1), by="g")
-    assert DF.prc.ranking(own, by="g").filter(g=0)["eta"].unique().item() == pytest.approx(
-        DF.filter(g=0)["label"].mean()
-    )
+        DF.prc.ranking(own.filter(g=1), by="g", columns="all")
+    assert DF.prc.ranking(own, by="g", columns="all").filter(g=0)[
+        "eta"
+    ].unique().item() == pytest.approx(DF.filter(g=0)["label"].mean())
 
 
 def test_a_model_without_examples_is_not_ranked() -> None:
     df = DF.with_columns(w=pl.when(model="b").then(0).otherwise(2))
-    found = df.prc.ranking([None, 0.9], weight="w")
+    found = df.prc.ranking([None, 0.9], weight="w", columns="all")
     rest = DF.filter(pl.col("model") != "b").prc.ranking([None, 0.9])
     assert_same(found, rest)
 
@@ -276,12 +276,13 @@ def assert_behind_as_in_pairs(ranks: pl.DataFrame, pairs: pl.DataFrame, sign: in
 def test_limits_of_a_ranking_are_those_of_all_pairs_at_once(metric: Any, paired: bool) -> None:
     n_models = DF["model"].n_unique()
     how: dict[str, Any] = {"eta": [0.02, 0.5], "by": "g", "id": "id" if paired else None}
-    found = DF.prc.ranking(metric=metric, confidence=0.9, **how)
+    found = DF.prc.ranking(metric=metric, confidence=0.9, columns="all", **how)
     pairs = DF.prc.compare(
         model="model",
         metrics=metric,
         paired=paired,
         confidence=level_of_all_pairs(n_models, 0.9),
+        columns="all",
         **how,
     )
     assert found.height == n_models * 4
@@ -296,10 +297,10 @@ def test_reliable_where_the_intervals_of_both_are() -> None:
     how: dict[str, Any] = {"eta": [0.001, 0.1, 0.3, 0.9], "confidence": 0.9}
     for n in (20, 1500):
         drawn = draw_examples(3, n, a=(1, 1), b=(1.2, 2), c=(2, 1))
-        of = drawn.prc.summary(metrics="average_precision", by="model", **how)
+        of = drawn.prc.summary(metrics="average_precision", by="model", columns="all", **how)
         known = {(row["eta"], row["model"]): (row["doubt"] is None) for row in of.to_dicts()}
         for id, eta in product((None, "id"), how["eta"]):
-            group = drawn.prc.ranking(id=id, **how).filter(eta=eta)
+            group = drawn.prc.ranking(id=id, columns="all", **how).filter(eta=eta)
             top, second, *_ = rows = group.to_dicts()
             for row in rows:
                 other = second if row is top else top
@@ -315,31 +316,31 @@ def test_less_is_better_where_it_is_minimized() -> None:
     drawn = intervals(0.9, method="bootstrap", resamples=50, seed=1)
     how: dict[str, Any] = {"confidence": drawn}
     for id in (None, "id"):
-        of_loss = DF.prc.ranking(0.3, metric=loss, id=id, **how)
-        of_gain = DF.prc.ranking(0.3, metric=gain, id=id, **how)
+        of_loss = DF.prc.ranking(0.3, metric=loss, id=id, columns="all", **how)
+        of_gain = DF.prc.ranking(0.3, metric=gain, id=id, columns="all", **how)
         assert of_loss["model"].to_list() == of_gain["model"].to_list()
         for row, other in zip(of_loss.drop("value").rows(), of_gain.drop("value").rows(), strict=True):
             assert all(map(nearly, row, other))
         assert (of_loss["behind"][1:] >= 0).all()
         assert of_loss["behind"][0] == -of_loss["behind"][1]
-        assert_same(DF.prc.ranking(0.3, metric=loss, id=id, **how), of_loss)
+        assert_same(DF.prc.ranking(0.3, metric=loss, id=id, columns="all", **how), of_loss)
 
 
 def test_where_no_error_is_known() -> None:
     tied = pl.concat([DF.filter(model="a"), DF.filter(model="a").with_columns(model=pl.lit("z"))])
     for id in (None, "id"):
-        found = tied.prc.ranking(0.1, confidence=0.9, id=id)
+        found = tied.prc.ranking(0.1, confidence=0.9, id=id, columns="all")
         assert found.select("model", "rank", "behind").rows() == [("a", 1, 0.0), ("z", 1, 0.0)]
         assert found["may_be_best"].to_list() == [True, True]
     one_class = DF.with_columns(label=pl.col("label") & (pl.col("model") != "c"))
-    found = one_class.prc.ranking(0.1, confidence=0.9)
+    found = one_class.prc.ranking(0.1, confidence=0.9, columns="all")
     assert found.select(pl.col("model", "rank").last()).row(0) == ("c", None)
     assert found.select(LEAD).row(2) == (None,) * 4 + ("one class",)
     assert found["may_be_best"][0] is not None
     assert_same(found.head(2), one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9))
-    alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9)
+    alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9, columns="all")
     assert alone.select(LEAD).row(0) == (None,) * 4 + ("no value",)
-    none = DF.filter("label").prc.ranking(0.1, confidence=0.9)
+    none = DF.filter("label").prc.ranking(0.1, confidence=0.9, columns="all")
     assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 5 + (0,)
 
 
@@ -365,7 +366,7 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
         }
     )
     how: dict[str, Any] = {"id": "id"} if paired else {}
-    found = df.prc.ranking(0.4, by="sim", confidence=0.95, **how)
+    found = df.prc.ranking(0.4, by="sim", confidence=0.95, columns="all", **how)
     second = found.group_by("sim", maintain_order=True).agg(pl.all().get(1))
     surely_behind, slack = (second["behind_low"] > 0).mean(), 3 * math.sqrt(0.05 * 0.95 / sims)
     assert surely_behind <= 0.05 + slack
@@ -401,12 +402,15 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
 def test_arguments(how: dict[str, Any], words: str) -> None:
     for door in (DF.prc, DF.lazy().prc):
         with pytest.raises(PrcError, match=words):
-            door.ranking(**how)
+            door.ranking(columns="all", **how)
 
 
 def test_a_column_of_models_that_is_also_a_group_counts_once() -> None:
     for more in ({}, {"model": "model"}):
-        assert_same(DF.prc.ranking(0.1, by=["model", "g"], **more), DF.prc.ranking(0.1, by="g"))
+        assert_same(
+            DF.prc.ranking(0.1, by=["model", "g"], columns="all", **more),
+            DF.prc.ranking(0.1, by="g", columns="all"),
+        )
 
 
 @pytest.mark.parametrize("metric", ["precision", "fpr", "net_benefit(0.1)"])
@@ -417,11 +421,17 @@ def test_points_are_behind_as_in_a_comparison(metric: str, target: dict[str, Any
     model = np.repeat(["a", "b", "c", "d", "e"], 300)
     score = rng.normal(size=1500) + label * (1 + (model == "b") + 0.3 * (model == "c"))
     df = pl.DataFrame({"model": model, "label": label, "score": score})
-    ranks = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.9, **target)
-    plain = df.prc.ranking([0.1, 0.4], metric=metric, **target)
+    ranks = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.9, columns="all", **target)
+    plain = df.prc.ranking([0.1, 0.4], metric=metric, columns="all", **target)
     assert_same(ranks.select(plain.columns), plain)
     pairs = df.prc.compare(
-        model="model", paired=False, eta=[0.1, 0.4], metrics=metric, confidence=0.9, **target
+        model="model",
+        paired=False,
+        eta=[0.1, 0.4],
+        metrics=metric,
+        confidence=0.9,
+        columns="all",
+        **target,
     )
     pairs = stretch_to_all_pairs(pairs, 5, 0.9)
     sign = -1 if metric == "fpr" else 1
@@ -444,7 +454,13 @@ def test_equal_models_are_seldom_called_surely_worse_at_a_threshold() -> None:
     both = pl.concat([names.hstack(part) for part in (flagged, rest)])
     for metric in ("precision", "f1"):
         found = both.prc.ranking(
-            0.01, by="sim", metric=metric, threshold=1, confidence=0.95, counts=("n_pos", "n_neg")
+            0.01,
+            by="sim",
+            metric=metric,
+            threshold=1,
+            confidence=0.95,
+            counts=("n_pos", "n_neg"),
+            columns="all",
         )
         beaten = found.group_by("sim").agg((~pl.col("may_be_best")).any())["may_be_best"].mean()
         assert beaten <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / n_sets)
@@ -468,7 +484,12 @@ def test_models_that_no_other_one_beats_may_be_best(paired: bool, metric: Any) -
     drawn = intervals(0.95, method="bootstrap", resamples=99, seed=1)
     confidence = drawn if paired and not isinstance(metric, str) else 0.95
     found = df.prc.ranking(
-        [0.05, 0.5], model="m", metric=metric, confidence=confidence, id="id" if paired else None
+        [0.05, 0.5],
+        model="m",
+        metric=metric,
+        confidence=confidence,
+        id="id" if paired else None,
+        columns="all",
     )
     of = dict.fromkeys(shifts, True)
     if isinstance(metric, str):
@@ -493,11 +514,11 @@ def test_no_sign_is_certain_with_fewer_than_10_of_a_class(n_pos: int, paired: bo
     df = pl.concat(parts)
     how: dict[str, Any] = {"model": "m", "id": "id" if paired else None}
     asked = {**how, "metrics": "roc_auc", "paired": paired}
-    pair = df.prc.compare(eta=0.1, **asked).row(0, named=True)
+    pair = df.prc.compare(eta=0.1, columns="all", **asked).row(0, named=True)
     assert abs(pair["difference"] / pair["standard_error"]) > 3.92
     assert pair["doubt"] is not None
     assert pair["significant"] == (n_pos >= 10)
-    ranks = df.prc.ranking(0.1, metric="roc_auc", confidence=0.95, **how)
+    ranks = df.prc.ranking(0.1, metric="roc_auc", confidence=0.95, columns="all", **how)
     assert ranks["may_be_best"].to_list() == [True, n_pos < 10]
 
 
@@ -508,7 +529,7 @@ def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
     df = pl.DataFrame({"m": "a", "label": label, "score": rng.normal(size=n) + 8 * label})
     df = pl.concat([df, df.with_columns(m=pl.lit("b"), score=pl.Series(rng.normal(size=n)))])
     asked: dict[str, Any] = {"model": "m", "metric": "roc_auc", "confidence": 0.95}
-    found = df.prc.ranking(0.1, **asked)
+    found = df.prc.ranking(0.1, columns="all", **asked)
     assert found["doubt"].is_null().to_list() == [False, False]
     assert found["may_be_best"].to_list() == [True, False], "a p-value of 0 stays 0"
     label = np.arange(40) < 20
@@ -516,12 +537,14 @@ def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
     few = pl.concat(
         pl.DataFrame({"m": m, "label": label, "score": rng.normal(size=40) + up}) for m, up in shifted
     )
-    pair = few.prc.compare(model="m", paired=False, eta=0.1, metrics="roc_auc").row(0, named=True)
+    pair = few.prc.compare(model="m", paired=False, eta=0.1, metrics="roc_auc", columns="all").row(
+        0, named=True
+    )
     assert pair["p_value"] < 0.05
     assert pair["doubt"] is not None
     z = abs(pair["difference"]) / pair["standard_error"]
     assert 2 < z < 3.9
-    assert few.prc.ranking(0.1, **asked)["may_be_best"].all()
+    assert few.prc.ranking(0.1, columns="all", **asked)["may_be_best"].all()
 
 
 @pytest.mark.slow
@@ -542,6 +565,8 @@ def test_none_of_equal_models_is_left_out_more_often_than_promised(paired: bool)
             "score": score.ravel(),
         }
     )
-    found = df.prc.ranking(0.1, model="m", by="table", confidence=0.95, id="id" if paired else None)
+    found = df.prc.ranking(
+        0.1, model="m", by="table", confidence=0.95, id="id" if paired else None, columns="all"
+    )
     left_out = found.group_by("table").agg((~pl.col("may_be_best")).any())["may_be_best"].mean()
     assert left_out <= 0.05 + 3 * (0.05 * 0.95 / tables) ** 0.5

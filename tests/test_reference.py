@@ -361,7 +361,7 @@ def summarized(
     case: Case, frame: pl.DataFrame, asked: dict[str, Any], eta: Any = None, **arguments: Any
 ) -> dict[str, float | None]:
     """Curve metrics by both doors, which must agree to the last bit."""
-    found = prc(frame).summary(eta, metrics=[*asked.values()], **arguments)
+    found = prc(frame).summary(eta, metrics=[*asked.values()], columns="all", **arguments)
     values = dict(zip(asked, found["value"], strict=True))
     if "rates" not in arguments:
         row = frame.select(
@@ -423,7 +423,7 @@ def best_threshold(case: Case) -> None:
     assert_summary(case, asked, expected, eta)
     frame, arguments = score_table(case)
     for name, of in case["expected"].items():
-        point = prc(frame).operating_points(eta, maximize=name, metrics=name, **arguments)
+        point = prc(frame).operating_points(eta, maximize=name, metrics=name, columns="all", **arguments)
         assert_close(case, point[name], [of["value"]])
         assert point["threshold"].item() in [number(value) for value in of["thresholds"]]
 
@@ -442,9 +442,14 @@ def at_a_recall(case: Case) -> None:
     """The file joins neighbouring points of the ROC curve by lines; the package takes the second one."""
     frame, arguments = score_table(case)
     eta, recalls = own(case["inputs"]["eta"]), case["inputs"]["recall"]
-    points = prc(frame).operating_points(eta, recall=recalls, metrics="precision", **arguments)
+    points = prc(frame).operating_points(
+        eta, recall=recalls, metrics="precision", columns="all", **arguments
+    )
     of_metric = prc(frame).summary(
-        eta, metrics=[metrics.precision_at_recall(recall) for recall in recalls], **arguments
+        eta,
+        metrics=[metrics.precision_at_recall(recall) for recall in recalls],
+        columns="all",
+        **arguments,
     )
     assert of_metric["value"].to_list() == points["precision"].to_list()
     rows = prc(frame).sweep(**arguments)
@@ -473,7 +478,7 @@ def calibrated(case: Case) -> None:
 @checks("hoiem_normalized")
 def hoiem_normalized(case: Case) -> None:
     frame, arguments = score_table(case)
-    n_neg = prc(frame).summary(**arguments)["n_neg"][0]
+    n_neg = prc(frame).summary(columns="all", **arguments)["n_neg"][0]
     eta = eta_from_ratio(case["inputs"]["n0"] / n_neg)
     expected = case["expected"]
     assert_close(case, [eta], [expected["equivalent_eta"]])
@@ -499,7 +504,7 @@ def grouped_areas(case: Case) -> None:
         for name, value in expected.items():
             kind, _, eta = name.partition("@")
             at = own(eta or "empirical")
-            found = prc(frame).summary(at, metrics=short[kind], by="group", **arguments)
+            found = prc(frame).summary(at, metrics=short[kind], by="group", columns="all", **arguments)
             assert_close(case, found.filter(pl.col("group") == group)["value"], [value])
 
 
@@ -514,7 +519,7 @@ def curve_areas(case: Case) -> None:
     for classifier, points in REFERENCE["curves"][case["inputs"]["curve"]].items():
         frame = pl.DataFrame(points)
         if case["function"] == "curve_roc_auc":
-            auc = prc(frame).summary(0.5, metrics="roc_auc", rates=("tpr", "fpr"))
+            auc = prc(frame).summary(0.5, metrics="roc_auc", rates=("tpr", "fpr"), columns="all")
             assert_close(case, auc["value"], [case["expected"][classifier]])
             continue
         for eta in case["inputs"]["eta"]:
@@ -533,7 +538,7 @@ def dg_segment(case: Case) -> None:
     for points in (ends[:1], ends):
         # The curve goes on to (1, 1) by a segment that starts where this one ends.
         frame = pl.DataFrame(points, schema=["tpr", "fpr"], orient="row")
-        values = prc(frame).summary(inputs["eta"], metrics="pr_auc", rates=("tpr", "fpr"))
+        values = prc(frame).summary(inputs["eta"], metrics="pr_auc", rates=("tpr", "fpr"), columns="all")
         areas.append(values["value"][0])
     tail = segment(*ends[1], 1.0, 1.0, inputs["eta"])
     head = areas[0] - segment(*ends[0], 1.0, 1.0, inputs["eta"])
@@ -564,8 +569,10 @@ def baselines(case: Case) -> None:
     expected = [
         case["expected"][key] for key in ("min_aucpr", "min_aucpr", "min_ap_step", "random_expected_ap")
     ]
-    assert_close(case, prc(table).summary(metrics=asked, **at)["value"], expected)
-    [constant] = prc(table.with_columns(score=0)).summary(metrics="average_precision", **at)["value"]
+    assert_close(case, prc(table).summary(metrics=asked, columns="all", **at)["value"], expected)
+    [constant] = prc(table.with_columns(score=0)).summary(
+        metrics="average_precision", columns="all", **at
+    )["value"]
     assert_close(case, [constant], [case["expected"]["random_population"]])
 
 
@@ -582,7 +589,7 @@ def transforms(case: Case) -> None:
     fpr = eta * (1 - area) / (area * (1 - eta))
     point = pl.DataFrame({"tpr": [1.0], "fpr": [fpr]})
     for short, metric in names.items():
-        found = prc(point).summary(eta, metrics=metric, rates=("tpr", "fpr"))
+        found = prc(point).summary(eta, metrics=metric, rates=("tpr", "fpr"), columns="all")
         assert abs(found["value"][0] - case["expected"][short]) <= 1e-11 / eta
 
 
@@ -772,7 +779,7 @@ def precision_from_counts(case: Case) -> None:
         # In a table each rate's interval is of the square root of the level asked for.
         confidence = intervals(level**2, rate=method, method="rectangle")
         counted = prc(table, counts=("n_pos", "n_neg"))
-        point = counted.operating_points(eta, threshold=1, confidence=confidence)
+        point = counted.operating_points(eta, threshold=1, confidence=confidence, columns="all")
         found = point.select("precision_low", "precision_high").row(0)
         assert_close(case, found, [expected["lb"], expected["ub"]])
 
@@ -804,7 +811,7 @@ def ap_variance(case: Case) -> None:
     influences = oracle_errors.influences("average_precision", group, Fraction(eta))
     assert_close(case, map(float, influences), expected["influence"])
     asked: dict[str, Any] = {"metrics": "average_precision", "confidence": case["inputs"]["level"]}
-    found = prc(frame).summary(eta, **asked, **arguments).row(0, named=True)
+    found = prc(frame).summary(eta, columns="all", **asked, **arguments).row(0, named=True)
     error = found["standard_error"]
     assert_close(
         case, [found["value"], error, error**2], [expected[k] for k in ("ap", "se", "variance")]
@@ -819,10 +826,14 @@ def delong(case: Case) -> None:
     frame = pl.DataFrame(case["inputs"])
     cov, names = case["expected"]["cov"], ["score_a", "score_b"]
     for name, auc, variances in zip(names, case["expected"]["auc"], cov, strict=True):
-        own = prc(frame).summary(metrics="roc_auc", score=name, confidence=0.95).row(0, named=True)
+        own = (
+            prc(frame)
+            .summary(metrics="roc_auc", score=name, confidence=0.95, columns="all")
+            .row(0, named=True)
+        )
         assert_close(case, [own["value"]], [auc])
         assert_close(case, [own["standard_error"] ** 2], [variances[names.index(name)]])
-    found = prc(frame).compare(score=names, metrics="roc_auc").row(0, named=True)
+    found = prc(frame).compare(score=names, metrics="roc_auc", columns="all").row(0, named=True)
     variance = cov[0][0] + cov[1][1] - 2 * cov[0][1]
     assert_close(case, [found["standard_error"] ** 2], [variance])
     z_and_p = [found["difference"] / found["standard_error"], found["p_value"]]
@@ -848,9 +859,11 @@ def ap_paired_difference(case: Case) -> None:
     inputs, expected = dict(case["inputs"]), case["expected"]
     eta, frame = inputs.pop("eta"), pl.DataFrame(inputs)
     long = prc(frame).unpivot_scores(["score_a", "score_b"], name="model", score="score")
-    areas = prc(long).summary(eta, metrics="average_precision", by="model")["value"]
+    areas = prc(long).summary(eta, metrics="average_precision", by="model", columns="all")["value"]
     assert_close(case, areas, [expected["ap_a"], expected["ap_b"]])
-    found = prc(frame).compare(eta, score=["score_a", "score_b"], metrics="average_precision")
+    found = prc(frame).compare(
+        eta, score=["score_a", "score_b"], metrics="average_precision", columns="all"
+    )
     difference, error = found.select("difference", "standard_error").row(0)
     keys = ("difference", "se", "variance")
     assert_close(case, [difference, error, error**2], [expected[key] for key in keys])
@@ -875,7 +888,7 @@ def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np
         warnings.simplefilter("ignore")  # of replicates without a positive
         with mock.patch.object(CellSample, "draw", draw if drawn is None else given):
             confidence = intervals(0.95, method="bootstrap", resamples=n, seed=0)
-            prc(frame).summary(eta, metrics=asked, confidence=confidence)
+            prc(frame).summary(eta, metrics=asked, confidence=confidence, columns="all")
     [values] = seen
     return values
 
@@ -888,7 +901,9 @@ def bootstrap_replicates(case: Case) -> None:
     names, keys = ["average_precision", "roc_auc"], ["ap", "auc"]
     for weight, expected in zip(weights, case["expected"], strict=True):
         weighted = prc(frame.with_columns(weight=pl.Series(weight)))
-        found = weighted.summary(eta, metrics=names, weight="weight", **arguments)["value"]
+        found = weighted.summary(eta, metrics=names, weight="weight", columns="all", **arguments)[
+            "value"
+        ]
         assert_close(case, found, [expected[key] for key in keys])
     cells = frame["score"].unique().sort(descending=True).to_list()
     drawn = np.zeros((2, len(weights), len(cells)))
@@ -972,7 +987,7 @@ def binormal(case: Case) -> None:
     assert_close(case, fitted.row(0)[:4], [*places["pos"], *places["neg"]])
     assert_close(case, [fitted["roc_auc"].item()], [expected["auc"]])
     asked = ["average_precision", "roc_auc", *(metrics.precision_at_recall(r) for r in recalls)]
-    found = df.prc.summary(alpha, metrics=asked, smooth="binormal")["value"]
+    found = df.prc.summary(alpha, metrics=asked, smooth="binormal", columns="all")["value"]
     assert_close(case, found, [expected["ap"], expected["auc"], *expected["ppv"]])
     mu, sigma = places["pos"]
     at = {mu - sigma * NormalDist().inv_cdf(r): place for place, r in enumerate(recalls) if r < 1}
@@ -994,7 +1009,9 @@ def binormal_fit(case: Case) -> None:
     sigmas = unbiased["sigma_pos"], unbiased["sigma_neg"]
     assert_close(case, sigmas, [expected["sd_pos_ddof1"], expected["sd_neg_ddof1"]])
     for eta, name in ((None, "ap"), (0.5, "ap_alpha_half")):
-        area = df.prc.summary(eta, metrics="average_precision", smooth="binormal", **arguments)
+        area = df.prc.summary(
+            eta, metrics="average_precision", smooth="binormal", columns="all", **arguments
+        )
         assert_close(case, area["value"], [expected[name]])
     # Of the unbiased fit, by a table whose own fit it is.
     again = [
@@ -1003,7 +1020,7 @@ def binormal_fit(case: Case) -> None:
         for side in (-1, 1)
     ]
     two = pl.DataFrame(again, schema=["score", "label", "w"], orient="row")
-    area = two.prc.summary(metrics="average_precision", smooth="binormal", weight="w")
+    area = two.prc.summary(metrics="average_precision", smooth="binormal", weight="w", columns="all")
     assert_close(case, area["value"], [expected["ap_ddof1"]])
 
 

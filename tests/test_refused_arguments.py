@@ -317,13 +317,13 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "unknown metric": (lambda p: p.curve(0.1, metrics="precison"), "did you mean 'precision'"),
     "capitals": (lambda p: p.curve(0.1, metrics="F1"), "did you mean 'f1'"),
     "parameter in the name": (
-        lambda p: p.summary(metrics="best_f1"),
+        lambda p: p.summary(metrics="best_f1", columns="all"),
         r"there are: .*metrics.best\(\"f1\"\)",
     ),
     "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
-    "its capitals": (lambda p: p.summary(0.1, metrics="AUPRC"), "did you mean 'pr_auc'"),
+    "its capitals": (lambda p: p.summary(0.1, metrics="AUPRC", columns="all"), "did you mean 'pr_auc'"),
     "other name, asked of a whole curve": (
-        lambda p: p.summary(0.1, metrics="Sensitivity"),
+        lambda p: p.summary(0.1, metrics="Sensitivity", columns="all"),
         "mean 'recall'",
     ),
     "other name, asked of a threshold": (
@@ -377,19 +377,23 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         "no interval here; leave out",
     ),
     "smooth areas and confidence": (
-        lambda p: p.summary(0.1, smooth="binormal", confidence=intervals(0.9, method="bootstrap")),
+        lambda p: p.summary(
+            0.1, smooth="binormal", confidence=intervals(0.9, method="bootstrap"), columns="all"
+        ),
         "no interval here; leave out",
     ),
     "smooth and rates": (
-        lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score")),
+        lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score"), columns="all"),
         "no scores that a model could be fitted to",
     ),
     "smooth of a metric of rows": (
-        lambda p: p.summary(0.1, smooth="binormal", metrics="auprg"),
+        lambda p: p.summary(0.1, smooth="binormal", metrics="auprg", columns="all"),
         r"auprg is not available for a fitted model; .*precision_at_recall\(...\)",
     ),
     "smooth mean of a metric of rows": (
-        lambda p: p.summary(smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5)),
+        lambda p: p.summary(
+            smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5), columns="all"
+        ),
         r"integrated\(auprg, .* is not available for a fitted model",
     ),
     "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
@@ -753,9 +757,9 @@ def test_code_in_hints_on_metrics_runs(name: str) -> None:
     df = DF.select("score", "label")
     asked = (
         lambda: df.prc.curve(0.1, metrics=name),
-        lambda: df.prc.summary(0.1, metrics=name),
-        lambda: df.prc.operating_points(0.1, recall=0.5, metrics=name),
-        lambda: df.prc.operating_points(0.1, maximize=name),
+        lambda: df.prc.summary(0.1, metrics=name, columns="all"),
+        lambda: df.prc.operating_points(0.1, recall=0.5, metrics=name, columns="all"),
+        lambda: df.prc.operating_points(0.1, maximize=name, columns="all"),
         lambda: df.select(pl.col("score").prc.summary(name, "label", 0.1)),
         lambda: df.select(pl.col("score").prc.metric(name, "label", 0.1)),
     )
@@ -775,7 +779,7 @@ def test_names_of_tables_are_names_of_metrics(text: str) -> None:
     if text == "f_beta(2)":
         assert text in df.prc.curve(0.1, metrics=text).columns
     else:
-        assert df.prc.summary(0.1, metrics=text)["metric"].to_list() == [text]
+        assert df.prc.summary(0.1, metrics=text, columns="all")["metric"].to_list() == [text]
 
 
 def test_deep_brackets_are_no_metric() -> None:

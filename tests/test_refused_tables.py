@@ -96,19 +96,33 @@ METHODS: dict[str, Callable[..., Any]] = {
     "sweep reduced": lambda p, **how: p.sweep(by="g", thresholds="corners", **how),
     "curve at one eta": lambda p, **how: p.curve(0.1, by="g", **how),
     "curve at several": lambda p, **how: p.curve([0.1, 0.2], by="g", **how),
-    "summary": lambda p, **how: p.summary([0.1, 0.2], by="g", **how),
-    "summary without eta": lambda p, **how: p.summary(0.1, by="g", metrics="roc_auc", **how),
-    "summary with errors": lambda p, **how: p.summary([0.1, 0.2], by="g", confidence=0.9, **how),
-    "summary, smooth": lambda p, **how: p.summary([0.1, 0.2], by="g", smooth="binormal", **how),
+    "summary": lambda p, **how: p.summary([0.1, 0.2], by="g", columns="all", **how),
+    "summary without eta": lambda p, **how: p.summary(
+        0.1, by="g", metrics="roc_auc", columns="all", **how
+    ),
+    "summary with errors": lambda p, **how: p.summary(
+        [0.1, 0.2], by="g", confidence=0.9, columns="all", **how
+    ),
+    "summary, smooth": lambda p, **how: p.summary(
+        [0.1, 0.2], by="g", smooth="binormal", columns="all", **how
+    ),
     "curve, smooth": lambda p, **how: p.curve([0.1, 0.2], by="g", smooth="binormal", **how),
     "binormal": lambda p, **how: p.binormal(1, by="g", **how),
-    "compare": lambda p, **how: p.compare(model="g", id="row", eta=[0.1, 0.2], **how),
-    "ranking": lambda p, **how: p.ranking([0.1, 0.2], model="g", **how),
-    "ranking of points": lambda p, **how: p.ranking(0.1, model="g", metric="f1", fpr=0.5, **how),
-    "ranking with errors": lambda p, **how: p.ranking(0.1, model="g", confidence=0.9, **how),
-    "ranking, paired": lambda p, **how: p.ranking(0.1, model="g", confidence=0.9, id="row", **how),
-    "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, **how),
-    "points at eta": lambda p, **how: p.operating_points(0.1, by="g", precision=0.1, **how),
+    "compare": lambda p, **how: p.compare(model="g", id="row", eta=[0.1, 0.2], columns="all", **how),
+    "ranking": lambda p, **how: p.ranking([0.1, 0.2], model="g", columns="all", **how),
+    "ranking of points": lambda p, **how: p.ranking(
+        0.1, model="g", metric="f1", fpr=0.5, columns="all", **how
+    ),
+    "ranking with errors": lambda p, **how: p.ranking(
+        0.1, model="g", confidence=0.9, columns="all", **how
+    ),
+    "ranking, paired": lambda p, **how: p.ranking(
+        0.1, model="g", confidence=0.9, id="row", columns="all", **how
+    ),
+    "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, columns="all", **how),
+    "points at eta": lambda p, **how: p.operating_points(
+        0.1, by="g", precision=0.1, columns="all", **how
+    ),
 }
 SHORT = ("sweep", "sweep without by", "curve at several", "summary", "points")
 """Methods that stand for the others in quick tests."""
@@ -197,14 +211,14 @@ def test_an_error_never_locks_the_engine() -> None:
     bad, etas = spoilt("score", float("nan")).lazy(), pl.DataFrame({"g": ["g0"], "eta": [0.1]})
     for _ in range(40):
         for query in (
-            bad.prc.summary([0.1, 0.2], by="g"),
-            bad.prc.operating_points([0.1, 0.2], by="g", precision=0.1, recall=0.3),
+            bad.prc.summary([0.1, 0.2], by="g", columns="all"),
+            bad.prc.operating_points([0.1, 0.2], by="g", precision=0.1, recall=0.3, columns="all"),
             METHODS["summary with errors"](bad.prc),
             METHODS["compare"](bad.prc),
             *(METHODS[name](bad.prc) for name in ("binormal", *SMOOTH)),
-            GOOD.lazy().prc.summary(etas, by="g"),
-            GOOD.lazy().prc.operating_points(etas.lazy(), by="g", precision=0.1),
-            GOOD.lazy().prc.summary(pl.LazyFrame({"eta": [0.1, 3.0]}), by="g"),
+            GOOD.lazy().prc.summary(etas, by="g", columns="all"),
+            GOOD.lazy().prc.operating_points(etas.lazy(), by="g", precision=0.1, columns="all"),
+            GOOD.lazy().prc.summary(pl.LazyFrame({"eta": [0.1, 3.0]}), by="g", columns="all"),
         ):
             with pytest.raises(pl.exceptions.InvalidOperationError):
                 query.collect()
@@ -379,7 +393,7 @@ def test_score_columns_of_wide_tables_obey_the_rule_of_scores(dtype: str) -> Non
     wide = pl.DataFrame({"a": DTYPES[dtype], "b": DTYPES[dtype], "label": [1, 0, 1, 0]})
     for door in (wide.prc, wide.lazy().prc):
         for call in (
-            lambda p: p.compare(score=["a", "b"]),
+            lambda p: p.compare(score=["a", "b"], columns="all"),
             lambda p: p.unpivot_scores(["a", "b"]),
             lambda p: p.unpivot_scores(label="label", scores={1: "a", 0: "b"}, name="k"),
         ):
@@ -589,9 +603,11 @@ def test_float_counts_have_no_intervals_and_no_promises(name: str) -> None:
 def test_differences_and_optimism_of_float_counts_are_refused_in_words() -> None:
     words = "confidence= needs numbers of examples, and counts= holds floats"
     with pytest.raises(PrcError, match=words):
-        FLOATS.prc.compare(0.1, model="model", paired=False, counts=("p", "n"))
+        FLOATS.prc.compare(0.1, model="model", paired=False, counts=("p", "n"), columns="all")
     with pytest.raises(PrcError, match=words):
-        FLOATS.prc.operating_points(0.1, maximize="f1", confidence=BOOTSTRAP, counts=("p", "n"))
+        FLOATS.prc.operating_points(
+            0.1, maximize="f1", confidence=BOOTSTRAP, counts=("p", "n"), columns="all"
+        )
 
 
 # What is worthless ----------------------------------------------------------------------------

@@ -98,7 +98,9 @@ ETAS = pl.DataFrame({"country": ["de", "fr"], "eta": [0.1, 0.02], "share": [1, 4
 
 def test_the_own_prevalence_is_then_that_of_the_field() -> None:
     weighted = DF.prc.reweight(field(ETAS, parts="country"))
-    found = weighted.prc.operating_points(threshold=[7, 4], weight="weight", metrics=["precision"])
+    found = weighted.prc.operating_points(
+        threshold=[7, 4], weight="weight", metrics=["precision"], columns="all"
+    )
     assert found["eta"].to_list() == pytest.approx([0.2 * 0.1 + 0.8 * 0.02] * 2, rel=1e-14)
     # At 7 all of de's 2 of 3 positives and none of its 3 negatives; 1 of 2, and 1 of 4 in fr.
     tp = 0.2 * 0.1 * 2 / 3 + 0.8 * 0.02 * 1 / 2
@@ -238,8 +240,8 @@ def test_rows_without_a_score_leave_before_they_are_weighed() -> None:
     weighted = table.prc.reweight(field(frame, parts="c"), score="new", missing="drop")
     assert_frame_equal(weighted, complete.prc.reweight(field(frame, parts="c")))
     asked = {"score": "new", "weight": "weight", "missing": "drop"}
-    assert weighted.prc.summary(**asked)["eta"].to_list() == pytest.approx([0.2] * 3)
-    silent = table.prc.reweight(field(frame, parts="c")).prc.summary(**asked)
+    assert weighted.prc.summary(columns="all", **asked)["eta"].to_list() == pytest.approx([0.2] * 3)
+    silent = table.prc.reweight(field(frame, parts="c")).prc.summary(columns="all", **asked)
     assert silent["eta"][0] != pytest.approx(0.2)  # which is why
     both = table.prc.reweight(field(frame, parts="c"), score=["new", "old"], missing="drop")
     assert_frame_equal(both, complete.drop_nulls().prc.reweight(field(frame, parts="c")))
@@ -266,15 +268,23 @@ def test_months_of_a_field_have_one_prevalence_apart_from_rounding() -> None:
     assert own["weight"].n_unique() > 1  # just rounding
     asked: Any = {"model": "month", "paired": False, "weight": "weight", "threshold": 1.0}
     eta = float((frame["eta"] * frame["share"]).sum())
-    counted, said = weighted.prc.compare(**asked), weighted.prc.compare(eta=eta, **asked)
+    counted, said = (
+        weighted.prc.compare(columns="all", **asked),
+        weighted.prc.compare(eta=eta, columns="all", **asked),
+    )
     ends = ("low", "high", "significant")  # a prevalence that was counted has an error
     assert_frame_equal(counted.drop(ends), said.drop(ends), rel_tol=1e-9)
     areas = asked | {"threshold": None, "metrics": "roc_auc"}
     assert_frame_equal(
-        weighted.prc.compare(**areas), weighted.prc.compare(eta=eta, **areas), rel_tol=1e-9
+        weighted.prc.compare(columns="all", **areas),
+        weighted.prc.compare(eta=eta, columns="all", **areas),
+        rel_tol=1e-9,
     )
     ranks: Any = {"model": "month", "weight": "weight", "confidence": 0.95}
-    counted, said = weighted.prc.ranking(**ranks), weighted.prc.ranking(eta, **ranks)
+    counted, said = (
+        weighted.prc.ranking(columns="all", **ranks),
+        weighted.prc.ranking(eta, columns="all", **ranks),
+    )
     values = ["eta", "model", "value", "rank", "behind"]
     assert_frame_equal(counted.select(values), said.select(values), rel_tol=1e-9)
     # A prevalence that was counted has an error, that of the weights.

@@ -59,10 +59,10 @@ def score_tables(draw: st.DrawFn) -> pl.DataFrame:
 @examples(80)
 def test_blocks_find_what_all_rows_find(asked: str, table: pl.DataFrame) -> None:
     how = {"by": "g", **ASKED[asked]}
-    found = table.prc.operating_points(ETAS, **how)
+    found = table.prc.operating_points(ETAS, columns="all", **how)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Target, "changes_once_in_block", False)
-        expected = table.prc.operating_points(ETAS, **how)
+        expected = table.prc.operating_points(ETAS, columns="all", **how)
     assert_frame_equal(found, expected, check_exact=True)
 
 
@@ -71,18 +71,18 @@ def test_blocks_find_what_all_rows_find(asked: str, table: pl.DataFrame) -> None
 def test_blocks_at_prevalences_that_are_estimates(table: pl.DataFrame) -> None:
     etas = eta_from_sample([1, 10, 40], [400, 100, 50], 0.99)
     how = {"by": "g", **RUNS, **RATES, "guarantee": 0.9}
-    found = table.prc.operating_points(etas, **how)
+    found = table.prc.operating_points(etas, columns="all", **how)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Target, "changes_once_in_block", False)
-        expected = table.prc.operating_points(etas, **how)
+        expected = table.prc.operating_points(etas, columns="all", **how)
     assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_at_eta_0_the_best_row_is_the_first_that_has_a_value() -> None:
     """Where all positives come first, lift is infinite and so undefined; the next row is the best."""
     df = pl.DataFrame({"score": [6, 3, 2], "label": [1, 0, 0]})
-    alone = df.prc.operating_points(0.0, maximize="lift")
-    among = df.prc.operating_points([0.0, 0.3], maximize="lift").filter(eta=0.0)
+    alone = df.prc.operating_points(0.0, maximize="lift", columns="all")
+    among = df.prc.operating_points([0.0, 0.3], maximize="lift", columns="all").filter(eta=0.0)
     assert alone["threshold"].item() == 3
     assert_frame_equal(among, alone)
 
@@ -97,9 +97,9 @@ def test_a_bound_table_asked_again_finds_what_all_rows_hold(asked: str, table: p
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep_table, "MANY_ROWS", 0)
         for eta in (None, 0.01, ETAS):
-            expected = table.prc.operating_points(eta, **words, **how)
+            expected = table.prc.operating_points(eta, columns="all", **words, **how)
             for _ in range(2 if eta is None else 1):  # the very first question goes by all rows
-                found = bound.operating_points(eta, **how)
+                found = bound.operating_points(eta, columns="all", **how)
                 assert_frame_equal(found, expected, check_exact=True)
 
 
@@ -114,6 +114,6 @@ def test_blocks_are_searched_when_many_rows_are_asked_again(monkeypatch: pytest.
         monkeypatch.setattr(sweep_table, "MANY_ROWS", many)
         bound = df.prc(score="score")
         for recall in (0.2, 0.5, 0.9):
-            bound.operating_points(recall=recall, confidence=0.9)
-            df.prc.operating_points(recall=recall)
+            bound.operating_points(recall=recall, confidence=0.9, columns="all")
+            df.prc.operating_points(recall=recall, columns="all")
         assert len(searched) == expected

@@ -44,8 +44,10 @@ def ask(frame: pl.DataFrame | pl.LazyFrame, **columns: Any) -> list[Any]:
     return [
         door.curve([0.01, None], metrics=POINTS, confidence=0.9, **columns),
         door.curve(0.1, thresholds=[-0.55, 0.5, 9.0], confidence=0.9, **columns),
-        door.operating_points(0.1, recall=[0.4, 1.0], threshold=[0.5, 9.0], confidence=0.9, **columns),
-        door.summary([0.01, None], metrics=AREAS, confidence=0.9, **columns),
+        door.operating_points(
+            0.1, recall=[0.4, 1.0], threshold=[0.5, 9.0], confidence=0.9, columns="all", **columns
+        ),
+        door.summary([0.01, None], metrics=AREAS, confidence=0.9, columns="all", **columns),
         door.sample_size(recall=0.5, **columns, solve_for="eta"),
     ]
 
@@ -66,7 +68,9 @@ def test_intervals_that_were_worked_out(weight: str) -> None:
     for (score, rate), ends in expected.items():
         row = curve.row(by_predicate=pl.col("threshold") == score, named=True)
         assert [row[f"{rate}_low"], row[f"{rate}_high"]] == pytest.approx(ends, rel=1e-10)
-    found = df.prc.summary([0.01, 0.1, 0.5], metrics="average_precision", weight=weight, confidence=0.95)
+    found = df.prc.summary(
+        [0.01, 0.1, 0.5], metrics="average_precision", weight=weight, confidence=0.95, columns="all"
+    )
     assert found["value"].to_list() == pytest.approx([0.275780887583, 0.445, 0.802561282212])
     errors = [0.21154253054, 0.209752872448, 0.104937709778]
     assert found["standard_error"].to_list() == pytest.approx(errors)
@@ -83,11 +87,11 @@ def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
         }
     )
     at = {"threshold": 31, "metrics": "recall", "confidence": 0.95, "weight": "w"}
-    found = df.prc.operating_points(0.1, **at).row(0, named=True)
+    found = df.prc.operating_points(0.1, columns="all", **at).row(0, named=True)
     assert found["recall"] == 0.5
     # One positive more of weight 50 would have made it 15 / 80.
     assert found["recall_low"] < 15 / 80
-    assert not df.prc.summary(0.1, weight="w", confidence=0.95)["doubt"].is_null().any()
+    assert not df.prc.summary(0.1, weight="w", confidence=0.95, columns="all")["doubt"].is_null().any()
 
 
 @pytest.mark.parametrize("eta", [0.3, 0.01, 1e-5])
@@ -98,8 +102,10 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     df = pl.DataFrame(rows)
     frame = pl.DataFrame({"c": [0], "eta": [eta], "share": [1.0]}, schema_overrides={"c": pl.Int32})
     asked: Any = {"threshold": threshold, "metrics": "fpr", "confidence": 0.95}
-    plain = df.prc.operating_points(eta, **asked)
-    weighted = df.prc.reweight(field(frame, parts="c")).prc.operating_points(weight="weight", **asked)
+    plain = df.prc.operating_points(eta, columns="all", **asked)
+    weighted = df.prc.reweight(field(frame, parts="c")).prc.operating_points(
+        weight="weight", columns="all", **asked
+    )
     assert weighted["fpr"].item() == 0
     high, expected = weighted["fpr_high"].item(), plain["fpr_high"].item()
     # Where nothing is flagged, no row tells what one weighs there; all rows do, within a factor of 1.5.
@@ -107,7 +113,7 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     # The other way round it errs on the safe side: scores may be why negatives weigh more.
     turned = df.with_columns(score=-pl.col("score"), label=~pl.col("label").cast(bool))
     asked |= {"threshold": -0.5, "metrics": "recall"}
-    plain = turned.prc.operating_points(1 - eta, **asked)
+    plain = turned.prc.operating_points(1 - eta, columns="all", **asked)
     weighted = turned.prc.reweight(
         field(frame.with_columns(1 - pl.col("eta")), parts="c")
     ).prc.operating_points(weight="weight", **asked)
@@ -121,7 +127,9 @@ def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, trusted: bool) -> None:
     weight = np.repeat([1.0, 20.0, 20.0], [2_000, heavy, 4_000])
     score = rng.normal(size=len(weight)) + np.repeat([2.0, 0.0, 0.0], [2_000, heavy, 4_000])
     df = pl.DataFrame({"score": score, "label": np.arange(len(weight)) < 2_000 + heavy, "w": weight})
-    found = df.prc.summary(0.1, weight="w", metrics="roc_auc", confidence=0.95).row(0, named=True)
+    found = df.prc.summary(0.1, weight="w", metrics="roc_auc", confidence=0.95, columns="all").row(
+        0, named=True
+    )
     pos = weight[: 2_000 + heavy]
     by_own, by_other = pos.sum() ** 2 / (pos**2).sum(), pos.sum() / 20
     left_out = 1 - by_other / by_own
@@ -151,7 +159,9 @@ def test_equal_weights_are_no_weights(weight: float) -> None:
         assert_frame_equal(*tables, rel_tol=1e-10)
     pairs = df.with_columns(other=pl.col("score").sin())
     asked: Any = {"score": ["score", "other"], "by": "g", "eta": 0.1, "metrics": AREAS[:2]}
-    assert_same(pairs.prc.compare(weight="w", **asked), pairs.prc.compare(**asked))
+    assert_same(
+        pairs.prc.compare(weight="w", columns="all", **asked), pairs.prc.compare(columns="all", **asked)
+    )
 
 
 @pytest.mark.parametrize("factor", [0.1, 3.0, 1e100])
@@ -215,11 +225,13 @@ def test_what_counts_of_weights_refuse() -> None:
     with pytest.raises(PrcError, match="no sum of squared weights beside its count"):
         counts.prc.curve(0.1, counts=turned, confidence=0.95)
     with pytest.raises(PrcError, match=r"bootstrap.* draws examples, and counts= holds sums of weights"):
-        counts.prc.summary(0.1, counts=SUMS, confidence=intervals(0.95, method="bootstrap", seed=1))
+        counts.prc.summary(
+            0.1, counts=SUMS, confidence=intervals(0.95, method="bootstrap", seed=1), columns="all"
+        )
     with pytest.raises(PrcError, match="takes two columns"):
         counts.prc.curve(0.1, counts=SUMS[:3])
     with pytest.raises(PrcError, match="guarantee= of alerts= is for independent examples"):
-        counts.prc.operating_points(0.1, counts=SUMS, alerts=5, per=100, guarantee=0.95)
+        counts.prc.operating_points(0.1, counts=SUMS, alerts=5, per=100, guarantee=0.95, columns="all")
     with pytest.raises(PrcError, match="simultaneous"):
         counts.prc.curve(0.1, counts=SUMS, confidence=intervals(0.95, simultaneous=True))
 

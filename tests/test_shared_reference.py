@@ -176,9 +176,11 @@ def test_average_precision_has_the_correlation_of_its_influences(tables: Tables)
     if not 1e-6 < eta < 1 - 1e-6:
         return
     test = tables.build_test().prc(counts=("n_pos", "n_neg"))
-    exact = test.summary(eta, metrics="average_precision", confidence=LEVEL).to_dicts()[0]
+    exact = test.summary(eta, metrics="average_precision", confidence=LEVEL, columns="all").to_dicts()[0]
     ends = [
-        test.summary(row[f"eta_{end}"] or row["eta_high"] * 2.0**-69, metrics="average_precision")
+        test.summary(
+            row[f"eta_{end}"] or row["eta_high"] * 2.0**-69, metrics="average_precision", columns="all"
+        )
         for end in ("low", "high")
     ]
     low, high = (scale(end["value"][0], (0, 1)) for end in ends)
@@ -265,7 +267,9 @@ def test_values_are_those_at_the_estimate() -> None:
 
 def test_an_interval_of_eta_stands_in_the_result() -> None:
     test, field = draw_markets()
-    found = test.prc.operating_points(field.prc(label=None), threshold=1.0, confidence=LEVEL)
+    found = test.prc.operating_points(
+        field.prc(label=None), threshold=1.0, confidence=LEVEL, columns="all"
+    )
     estimate = field.prc(label=None).estimate_prevalence(reference=test, confidence=LEVEL)
     assert_frame_equal(found.select(ETA_COLUMNS), estimate.select(ETA_COLUMNS), check_exact=True)
 
@@ -285,11 +289,11 @@ def test_a_refuted_estimate_warns_once_at_the_line_that_asks() -> None:
     estimate = odd.prc(label=None).estimate_prevalence(reference=test)
     for eta in (odd.prc(label=None), estimate):
         with pytest.warns(PrcWarning, match="worthless") as caught:
-            test.prc.summary(eta)
+            test.prc.summary(eta, columns="all")
         assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        test.prc.summary(estimate.drop("shift_p_value"))
+        test.prc.summary(estimate.drop("shift_p_value"), columns="all")
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
@@ -304,14 +308,17 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "there are no negatives",
     ),
     "a list": (lambda t, f: t.prc.curve([f.prc(label=None)]), "eta="),
-    "compare": (lambda t, f: t.prc.ranking(f.prc(label=None)), "has no formula for an eta that is"),
+    "compare": (
+        lambda t, f: t.prc.ranking(f.prc(label=None), columns="all"),
+        "has no formula for an eta that is",
+    ),
     "weights": (
         lambda t, f: t.with_columns(w=1.0).prc.curve(f.prc(label=None), weight="w"),
         "leave out weights",
     ),
     "bootstrap": (
         lambda t, f: t.prc.summary(
-            f.prc(label=None), confidence=intervals(0.95, method="bootstrap", seed=1)
+            f.prc(label=None), confidence=intervals(0.95, method="bootstrap", seed=1), columns="all"
         ),
         "analytic intervals alone",
     ),

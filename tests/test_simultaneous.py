@@ -153,7 +153,7 @@ def test_points_and_curves_have_one_band() -> None:
         alone = part.drop("g").prc.curve(0.1, **{**asked, "by": None})
         assert_same(found.filter(g=g).drop("g"), alone)
     assert found.filter(g=2)["precision_low"].to_list() == [None, None]
-    points = df.prc.operating_points(0.1, recall=0.5, metrics="precision", **asked)
+    points = df.prc.operating_points(0.1, recall=0.5, metrics="precision", columns="all", **asked)
     ends = ["g", "threshold", "precision_low", "precision_high"]
     joined = points.select(ends).join(found, on=ends, nulls_equal=True)
     assert joined.height == points.height
@@ -206,6 +206,9 @@ def test_what_has_no_simultaneous_band(options: Any, hint: str) -> None:
 
 def test_a_lazy_frame_cannot_have_it() -> None:
     lazy = prc(pl.LazyFrame({"score": [1, 2], "label": [0, 1]}))
-    for ask in (lazy.curve, lambda eta, **how: lazy.operating_points(eta, recall=0.5, **how)):
+    for ask in (
+        lazy.curve,
+        lambda eta, **how: lazy.operating_points(eta, recall=0.5, columns="all", **how),
+    ):
         with pytest.raises(PrcError, match="simultaneous=True needs a DataFrame: call"):
             ask(0.1, confidence=AT_ONCE)

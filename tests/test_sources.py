@@ -104,8 +104,8 @@ def test_a_scan_is_as_good_as_the_table(
     asked: dict[str, Any] = {"eta": [0.1, 0.001], "by": "model", "confidence": 0.9}
     march = pl.col("day") >= date(2026, 3, 1)
     for part in (pl.lit(True), march):
-        found = scan().filter(part).prc.summary(**asked).collect(engine="streaming")
-        assert found.equals(DF.filter(part).prc.summary(**asked))
+        found = scan().filter(part).prc.summary(columns="all", **asked).collect(engine="streaming")
+        assert found.equals(DF.filter(part).prc.summary(columns="all", **asked))
     counts = scan().prc.counts(by="day").collect(engine="streaming")
     assert counts.equals(DF.prc.counts(by="day"))
     in_polars = engines.counts(scan(), by=["model"]).collect()
@@ -120,7 +120,7 @@ def test_the_page_of_sources_has_a_query_that_runs(tmp_path: Path) -> None:
     names: dict[str, Any] = {"pl": pl, "date": date}
     exec(code.replace('"scores"', repr(str(tmp_path / "delta"))), names)
     march = scan().filter(pl.col("day") >= date(2026, 3, 1)).collect()
-    assert names["areas"].equals(march.prc.summary(0.001, by="model"))
+    assert names["areas"].equals(march.prc.summary(0.001, by="model", columns="all"))
 
 
 # Where results go -----------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_the_marimo_notebook_shows_a_chart_and_a_table() -> None:
     assert isinstance(names["chart"], alt.TopLevelMixin)
     assert names["shown"].equals(
         names["df"]
-        .prc.operating_points(0.004, recall=[0.8, 0.9, 0.95], per=1_000, confidence=0.95)
+        .prc.operating_points(0.004, recall=[0.8, 0.9, 0.95], per=1_000, confidence=0.95, columns="all")
         .select(names["shown"].columns)
     )
     kinds = [type(output) for output in outputs]

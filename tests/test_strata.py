@@ -134,9 +134,13 @@ def test_errors_of_areas_by_definition(rows: list[DrawnRow]) -> None:
     moved = pl.concat(copies)
     own = frame["w"].dot(frame["label"].cast(float)) / frame["w"].sum()
     for eta in (own, None):
-        values = moved.prc.summary(eta, metrics=AREAS[:1], by="copy", weight="w")["value"].to_numpy()
+        values = moved.prc.summary(eta, metrics=AREAS[:1], by="copy", weight="w", columns="all")[
+            "value"
+        ].to_numpy()
         slopes = (values[1::2] - values[::2]) / (2 * step)
-        found = frame.prc.summary(eta, metrics=AREAS[:1], confidence=0.9, **STRATA)["standard_error"]
+        found = frame.prc.summary(eta, metrics=AREAS[:1], confidence=0.9, columns="all", **STRATA)[
+            "standard_error"
+        ]
         if found.item() is not None:
             assert math.isclose(found.item(), np.hypot.reduce(slopes), rel_tol=1e-4, abs_tol=1e-7), eta
 
@@ -154,7 +158,7 @@ def test_unseen_rows_weigh_what_rows_of_the_strata_do() -> None:
     """A stratum of heavy rows without a positive moves the low end of average precision."""
     light, heavy = (
         with_heavy_rows_below(weight)
-        .prc.summary(0.3, metrics=AREAS[:1], confidence=0.95, **STRATA)
+        .prc.summary(0.3, metrics=AREAS[:1], confidence=0.95, columns="all", **STRATA)
         .row(0, named=True)
         for weight in (2.0, 50.0)
     )
@@ -182,10 +186,16 @@ def ask(frame: Any, **columns: Any) -> list[Any]:
         door.curve([0.01, None], metrics=["precision", "npv", "f1", "mcc"], confidence=0.9, **columns),
         door.curve(0.1, thresholds=[-0.55, 0.5, 9.0], confidence=0.9, **columns),
         door.operating_points(
-            [0.1, None], recall=[0.4, 1.0], threshold=0.5, per=100, confidence=0.9, **columns
+            [0.1, None],
+            recall=[0.4, 1.0],
+            threshold=0.5,
+            per=100,
+            confidence=0.9,
+            columns="all",
+            **columns,
         ),
-        door.operating_points(0.1, threshold=9.0, confidence=0.9, **columns),
-        door.summary([0.01, None], metrics=AREAS, confidence=0.9, **columns),
+        door.operating_points(0.1, threshold=9.0, confidence=0.9, columns="all", **columns),
+        door.summary([0.01, None], metrics=AREAS, confidence=0.9, columns="all", **columns),
     ]
 
 
@@ -221,7 +231,7 @@ def test_negatives_that_were_thinned_out_count_as_many_as_are_there() -> None:
     # The prevalence is that of all rows, and as sure as if all of them were there.
     all_rows = pl.concat([df, *[df.filter(~pl.col("label"))] * 19])
     own, of_all = (
-        door.operating_points(threshold=-9, metrics="precision", confidence=0.9)
+        door.operating_points(threshold=-9, metrics="precision", confidence=0.9, columns="all")
         for door in (df.prc(weight="w", stratum="label"), all_rows.prc)
     )
     assert own["eta"].item() == pytest.approx(of_all["eta"].item())
@@ -258,7 +268,7 @@ def test_whole_weights_equal_floats() -> None:
 
 def find_why(df: pl.DataFrame, **given: Any) -> str | None:
     asked: Any = {"threshold": 0.5, "confidence": 0.9, **STRATA, **given}
-    return df.prc.operating_points(0.1, **asked)["doubt"].item()
+    return df.prc.operating_points(0.1, columns="all", **asked)["doubt"].item()
 
 
 def test_why_an_interval_may_not_hold() -> None:
@@ -281,9 +291,13 @@ def test_why_an_interval_may_not_hold() -> None:
 def test_differences_at_a_threshold_take_errors_as_independent() -> None:
     df = random_rows().with_columns(other=pl.col("score") + (pl.col("score") * 40).sin())
     door = df.prc(score=["score", "other"], **STRATA)
-    points = door.operating_points(0.1, threshold=0.5, metrics="precision", confidence=0.9)
+    points = door.operating_points(
+        0.1, threshold=0.5, metrics="precision", confidence=0.9, columns="all"
+    )
     a, b = points.sort("model", descending=True).iter_rows(named=True)
-    found = door.compare(0.1, threshold=0.5, metrics="precision", confidence=0.9).row(0, named=True)
+    found = door.compare(0.1, threshold=0.5, metrics="precision", confidence=0.9, columns="all").row(
+        0, named=True
+    )
     below = math.hypot(a["precision"] - a["precision_low"], b["precision_high"] - b["precision"])
     assert found["low"] == pytest.approx(a["precision"] - b["precision"] - below)
     assert found["doubt"] is None
@@ -292,9 +306,9 @@ def test_differences_at_a_threshold_take_errors_as_independent() -> None:
 def test_equal_models_have_no_difference() -> None:
     df = random_rows().with_columns(other="score")
     door = df.prc(score=["score", "other"], **STRATA)
-    assert not door.compare([0.1, None])["significant"].any()
-    assert door.ranking(0.1, confidence=0.9)["may_be_best"].all()
-    assert door.compare([0.1, None])["difference"].to_list() == [0.0] * 4
+    assert not door.compare([0.1, None], columns="all")["significant"].any()
+    assert door.ranking(0.1, confidence=0.9, columns="all")["may_be_best"].all()
+    assert door.compare([0.1, None], columns="all")["difference"].to_list() == [0.0] * 4
 
 
 # Refused --------------------------------------------------------------------------------------
@@ -316,7 +330,7 @@ def test_values_that_are_no_strata(case: str, by: Any) -> None:
     df = random_rows().with_columns(**columns)
     for found in (
         lambda door: door.curve(0.1, by=by, confidence=0.9, **STRATA),
-        lambda door: door.summary(0.1, by=by, confidence=0.9, **STRATA),
+        lambda door: door.summary(0.1, by=by, confidence=0.9, columns="all", **STRATA),
     ):
         with pytest.raises(PrcError, match=words):
             found(df.prc)
@@ -339,19 +353,21 @@ def test_what_does_not_take_strata_says_so() -> None:
     df, drawn = random_rows(), intervals(0.9, method="bootstrap", seed=1)
     bound = prc(df, **STRATA)
     with pytest.raises(PrcError, match="draws rows whatever their stratum"):
-        bound.summary(0.1, confidence=drawn)
+        bound.summary(0.1, confidence=drawn, columns="all")
     with pytest.raises(PrcError, match="stratum= is for intervals"):
-        df.prc.summary(0.1, **STRATA)
+        df.prc.summary(0.1, columns="all", **STRATA)
     with pytest.raises(PrcError, match="pass weight=, too"):
-        df.prc.summary(0.1, stratum="s", confidence=0.9)
-    assert_same(bound.summary(0.1), df.prc.summary(0.1, weight="w"))
+        df.prc.summary(0.1, stratum="s", confidence=0.9, columns="all")
+    assert_same(bound.summary(0.1, columns="all"), df.prc.summary(0.1, weight="w", columns="all"))
     assert_same(bound.sample_size(recall=0.5), df.prc.sample_size(recall=0.5, weight="w"))
 
 
 def test_decisions_have_the_intervals_of_strata() -> None:
     """A decision asks the methods of the bound table, at a best threshold, too."""
     rows = prc(random_rows(), **STRATA)
-    points = rows.operating_points(0.1, threshold=0.5, metrics="precision", confidence=0.95)
+    points = rows.operating_points(
+        0.1, threshold=0.5, metrics="precision", confidence=0.95, columns="all"
+    )
     ends = ["precision_low", "precision_high"]
     decided = rows.decide(0.1, threshold=0.5)
     assert decided.table.select(ends).rows() == points.select(ends).rows()

@@ -80,7 +80,7 @@ def assert_summary(found: pl.DataFrame, table: Table, eta: list[float | None], a
 @examples(150)
 @given(tables(weights=MODERATE), etas, some_metrics)
 def test_summary(table: Table, eta: list[float | None], asked: list[Any]) -> None:
-    found = prc(table.frame).summary(eta, metrics=asked, **table.package)
+    found = prc(table.frame).summary(eta, metrics=asked, columns="all", **table.package)
     assert_summary(found, table, eta, asked)
 
 
@@ -100,7 +100,7 @@ def test_each_metric_at_the_ends(metric: metrics.CurveMetric) -> None:
         for name, scores in ((name, [4, 3, 2, 1]), (f"{name}, tied", [2, 1, 1, 1]))
     )
     eta: list[float | None] = [0.0, 1e-15, 0.3, 1.0]
-    found = frame.prc.summary(eta, metrics=metric, by="g")
+    found = frame.prc.summary(eta, metrics=metric, by="g", columns="all")
     assert_summary(found, Table(frame, ["g"]), eta, [metric])
 
 
@@ -108,7 +108,7 @@ def test_each_metric_at_the_ends(metric: metrics.CurveMetric) -> None:
 @examples(15)
 @given(table=tables(weights=MODERATE, min_size=3, keys=["none", "String"]), eta=etas)
 def test_each_metric(metric: metrics.CurveMetric, table: Table, eta: list[float | None]) -> None:
-    found = prc(table.frame).summary(eta, metrics=metric, **table.package)
+    found = prc(table.frame).summary(eta, metrics=metric, columns="all", **table.package)
     assert_summary(found, table, eta, [metric])
     values = found["value"].drop_nulls()
     low, high = metric.range
@@ -116,7 +116,7 @@ def test_each_metric(metric: metrics.CurveMetric, table: Table, eta: list[float 
         f"{metric.name} has range={metric.range}, and values from {values.min()} to {values.max()}"
     )
     if not metric.depends_on_eta and eta != [None]:
-        alone = prc(table.frame).summary(0.5, metrics=metric, **table.package)
+        alone = prc(table.frame).summary(0.5, metrics=metric, columns="all", **table.package)
         assert found["value"].to_list() == [v for v in alone["value"] for _ in eta], (
             f"{metric.name} has depends_on_eta=False, and values that differ by eta"
         )
@@ -137,9 +137,9 @@ def test_hulls_are_of_a_data_frame_in_any_order(
     """Other metrics have queries in `test_plans`."""
     asked: dict[str, Any] = {"metrics": ["roc_auc", metric.alias("it")], **table.package}
     with pytest.raises(PrcError, match="it, of a convex hull needs a DataFrame"):
-        prc(table.frame.lazy()).summary(eta, **asked)
-    turned = prc(table.frame.reverse()).summary(eta, **asked)
-    assert_same(turned, prc(table.frame).summary(eta, **asked))
+        prc(table.frame.lazy()).summary(eta, columns="all", **asked)
+    turned = prc(table.frame.reverse()).summary(eta, columns="all", **asked)
+    assert_same(turned, prc(table.frame).summary(eta, columns="all", **asked))
 
 
 @examples(25)
@@ -148,7 +148,7 @@ def test_prevalences_do_not_mind_their_neighbours(table: Table, n: int, asked: l
     grid = [None, *TWELVE][:n]
 
     def ask(eta: Any) -> pl.DataFrame:
-        found = prc(table.frame).summary(eta, metrics=asked, **table.package)
+        found = prc(table.frame).summary(eta, metrics=asked, columns="all", **table.package)
         return found.sort(*table.by, "eta", "metric", "value")
 
     together = ask(grid)
@@ -169,8 +169,8 @@ def test_groups_may_be_called_like_columns_on_the_way(name: str) -> None:
         {"g": [1, 1, 1, 2, 2, 2], "s": [1.0, 2, 3, 1, 2, 3], "y": [True, False, True, False, True, True]}
     )
     options: dict[str, Any] = {"metrics": LAZY_CURVE_METRICS, "score": "s", "label": "y"}
-    expected = df.prc.summary(TWELVE, by="g", **options)
-    found = df.rename({"g": name}).prc.summary(TWELVE, by=name, **options)
+    expected = df.prc.summary(TWELVE, by="g", columns="all", **options)
+    found = df.rename({"g": name}).prc.summary(TWELVE, by=name, columns="all", **options)
     assert_same(found.rename({name: "g"}), expected)
 
 
@@ -199,8 +199,8 @@ def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> Non
 def test_scores_without_a_positive_may_be_left_out(
     table: Table, eta: list[float | None], metric: metrics.CurveMetric
 ) -> None:
-    beside = prc(table.frame).summary(eta, metrics=[metric, "roc_auc"], **table.package)
-    alone = prc(table.frame).summary(eta, metrics=metric, **table.package)
+    beside = prc(table.frame).summary(eta, metrics=[metric, "roc_auc"], columns="all", **table.package)
+    alone = prc(table.frame).summary(eta, metrics=metric, columns="all", **table.package)
     assert_same(alone, beside.filter(pl.col("metric") == metric.name))
 
 
@@ -223,7 +223,7 @@ def test_short_segments_and_long_ones() -> None:
     ]
     for eta in (1e-12, 0.001, 0.3, 0.9):
         for name in ("pr_auc", "boyd_pr_auc", "average_precision"):
-            value = df.prc.summary(eta, metrics=name)["value"].item()
+            value = df.prc.summary(eta, metrics=name, columns="all")["value"].item()
             assert value == pytest.approx(
                 float(oracle_areas.value(name, sweep, Fraction(eta))), rel=1e-14, abs=1e-15
             )
@@ -245,7 +245,7 @@ def test_best_is_the_best_of_the_curve_of_every_small_table() -> None:
     for metric in points:  # one by one: each has the rows that it needs itself
         value = pl.col(metric.name)
         best = value.max() if metric.higher_is_better() else value.min()
-        found = df.prc.summary(etas, metrics=metrics.best(metric), by="g")
+        found = df.prc.summary(etas, metrics=metrics.best(metric), by="g", columns="all")
         has_positives = (pl.col("tp") + pl.col("fn")).max() > 0
         expected = curves.agg(pl.when(has_positives).then(best).alias("value"))
         assert_frame_equal(found.select("g", "eta", "value"), expected, abs_tol=1e-14)
@@ -257,7 +257,9 @@ def test_means_over_prevalences_where_nearly_all_negatives_score_higher() -> Non
         points = [{"recall": t, "fpr": Fraction(1)} for t in (Fraction(recall), Fraction(1))]
         for prior in ("uniform", "log"):
             mean = metrics.integrated_average_precision(1e-4, 1, prior)
-            found = rates.prc.summary(0.5, metrics=mean, rates=("tpr", "fpr"))["value"].item()
+            found = rates.prc.summary(0.5, metrics=mean, rates=("tpr", "fpr"), columns="all")[
+                "value"
+            ].item()
             expected = oracle_areas.value(mean.name, points, Fraction(1, 2))
             assert found == pytest.approx(float(expected), rel=1e-14)
 
@@ -294,7 +296,7 @@ def test_expressions_give_the_same_bits(
             pl.col("score").prc.summary(metric, "label", weight=weight)
         return
     for eta in etas:
-        found = prc(df).summary(eta, metrics=metric, by="g", weight=weight)
+        found = prc(df).summary(eta, metrics=metric, by="g", weight=weight, columns="all")
         of_group = pl.col("score").prc.summary(metric, "label", eta, weight=weight)
         grouped = df.group_by("g").agg(of_group.alias("value")).sort("g")
         assert_same(found.select("g", "value"), grouped)
@@ -304,7 +306,7 @@ def test_expressions_give_the_same_bits(
         at_column = pl.col("score").prc.summary(metric, "label", pl.col("eta").first(), weight=weight)
         assert_same(by_group.group_by("g").agg(at_column.alias("value")).sort("g"), grouped)
     alone = df.filter(pl.col("g") == 3)
-    whole = prc(alone).summary(0.2, metrics=metric, weight=weight)["value"].item()
+    whole = prc(alone).summary(0.2, metrics=metric, weight=weight, columns="all")["value"].item()
     assert alone.select(pl.col("score").prc.summary(metric, "label", 0.2, weight=weight)).item() == whole
     empty = df.clear().group_by("g").agg(pl.col("score").prc.summary(metric, "label", 0.2))
     assert empty.schema == {"g": pl.Int64, "score": pl.Float64}
@@ -321,7 +323,7 @@ def test_short_forms_of_expressions() -> None:
         part=score.roc_auc("label", max_fpr=0.5),
     ).row(0)
     asked = ["average_precision", "pr_auc", "auprg", "roc_auc", metrics.partial_roc_auc_mcclish(0.5)]
-    assert list(found) == df.prc.summary(0.1, metrics=asked)["value"].to_list()
+    assert list(found) == df.prc.summary(0.1, metrics=asked, columns="all")["value"].to_list()
 
 
 # Properties -----------------------------------------------------------------------------------
@@ -331,7 +333,7 @@ def test_short_forms_of_expressions() -> None:
 @given(tables(weights=MODERATE), st.sampled_from(["average_precision", "pr_auc"]))
 def test_areas_rise_with_prevalence(table: Table, metric: str) -> None:
     grid = [0.0, 1e-9, 0.001, 0.1, 0.5, 0.9, 1.0]
-    found = prc(table.frame).summary(grid, metrics=metric, **table.package)
+    found = prc(table.frame).summary(grid, metrics=metric, columns="all", **table.package)
     for _, group in found.group_by(table.by) if table.by else [((), found)]:
         values = group.sort("eta")["value"].drop_nulls()
         assert (values.diff().drop_nulls() >= -1e-15).all()
@@ -351,7 +353,7 @@ def test_monotone_maps_of_scores_change_nothing(
         mapped = score.cast(pl.Float64).arctan()
         assume(table.frame["score"].n_unique() == table.frame.select(mapped).to_series().n_unique())
     found, same = (
-        prc(frame).summary(eta, metrics=asked, **table.package)
+        prc(frame).summary(eta, metrics=asked, columns="all", **table.package)
         for frame in (table.frame, table.frame.with_columns(score=mapped))
     )
     assert_same(found, same)
@@ -360,7 +362,9 @@ def test_monotone_maps_of_scores_change_nothing(
 @pytest.mark.parametrize("eta", [1e-12, 0.001, 0.3, 0.5, 1 - 1e-12])
 def test_constant_score_gives_the_prevalence(eta: float) -> None:
     df = pl.DataFrame({"score": [0.5] * 7, "label": [1, 0, 0, 1, 0, 0, 0]})
-    found = df.prc.summary(eta, metrics=["average_precision", "pr_auc", "roc_auc", "auprg"])
+    found = df.prc.summary(
+        eta, metrics=["average_precision", "pr_auc", "roc_auc", "auprg"], columns="all"
+    )
     assert found["value"].to_list() == pytest.approx([eta, eta, 0.5, 0.0], rel=1e-15, abs=1e-15)
 
 
@@ -371,9 +375,11 @@ def test_counts_give_the_same(table: Table, eta: list[float | None], asked: list
     # Counts are of examples, and weights are not, so the baselines of rankings would differ.
     asked = [m for m in asked if table.weight is None or m.name not in oracle_areas.COUNTED]
     assume(asked)
-    of_rows = prc(table.frame).summary(eta, metrics=asked, **options)
+    of_rows = prc(table.frame).summary(eta, metrics=asked, columns="all", **options)
     counted = prc(table.frame).counts(**options).with_columns(pl.col("n_pos", "n_neg").cast(pl.Int64))
-    of_counts = prc(counted).summary(eta, metrics=asked, by=table.by, counts=("n_pos", "n_neg"))
+    of_counts = prc(counted).summary(
+        eta, metrics=asked, by=table.by, counts=("n_pos", "n_neg"), columns="all"
+    )
     present = of_rows.filter(pl.col("n_pos") + pl.col("n_neg") > 0)  # rows of weight 0 leave no counts
     assert present.drop("n_pos", "n_neg").equals(of_counts.drop("n_pos", "n_neg"))
 
@@ -400,14 +406,14 @@ def test_scikit_learn_with_weights_of_the_prevalence(table: Table, eta: float) -
         "roc_auc",
         metrics.partial_roc_auc_mcclish(0.1),
     ]
-    found = prc(table.frame).summary(eta, metrics=asked, **table.package)
+    found = prc(table.frame).summary(eta, metrics=asked, columns="all", **table.package)
     assert found["value"].to_list() == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_sums_are_exact_to_two_to_the_minus_118() -> None:
     """At prevalences so small that nothing else would be left of them."""
     df = pl.DataFrame({"score": [3, 2, 1], "label": [0, 1, 0]})
-    found = df.prc.summary([1e-200, 1e-30, 1e-20], metrics=["average_precision", "auprg"])
+    found = df.prc.summary([1e-200, 1e-30, 1e-20], metrics=["average_precision", "auprg"], columns="all")
     area, gain = (
         found.filter(metric=name)["value"].to_list() for name in ("average_precision", "auprg")
     )
@@ -423,7 +429,7 @@ def test_extreme_values_stay_right() -> None:
         rows = table.to_dicts()
         for eta in (1e-12, 0.5, 1 - 1e-12):
             asked = [m for m in ALL_CURVE_METRICS if m.name not in oracle_areas.COUNTED]
-            found = prc(table).summary(eta, metrics=asked, counts=("n_pos", "n_neg"))
+            found = prc(table).summary(eta, metrics=asked, counts=("n_pos", "n_neg"), columns="all")
             [group] = oracle.groups(rows, counts=("n_pos", "n_neg"))
             for row in found.to_dicts():
                 expected = oracle_areas.value(
@@ -432,7 +438,7 @@ def test_extreme_values_stay_right() -> None:
                 name, value = row["metric"], row["value"]
                 assert is_close(name, value, expected, eta, weighted=False), (row, float(expected))
     tiny = pl.DataFrame({"score": [5e-324, 1e-323, 0.0], "label": [0, 1, 0]})
-    assert tiny.prc.summary(0.1)["value"].to_list() == [1.0, 1.0, 1.0]
+    assert tiny.prc.summary(0.1, columns="all")["value"].to_list() == [1.0, 1.0, 1.0]
 
 
 def test_published_points_get_their_corners() -> None:
@@ -440,7 +446,8 @@ def test_published_points_get_their_corners() -> None:
     corners = pl.DataFrame({"tpr": [0.0, 0.5, 0.8, 1.0], "fpr": [0.0, 0.1, 0.3, 1.0]})
     names = [name for name in CURVE_METRICS if not name.startswith(("worst", "random"))]
     found, same = (
-        p.prc.summary([0.5, 0.1], metrics=names, rates=("tpr", "fpr")) for p in (points, corners)
+        p.prc.summary([0.5, 0.1], metrics=names, rates=("tpr", "fpr"), columns="all")
+        for p in (points, corners)
     )
     assert_same(found, same)
     auc_of = found.filter(metric="roc_auc")["value"][0]
@@ -458,6 +465,7 @@ def test_rankings_without_skill_of_any_size() -> None:
         metrics=["random_average_precision", "worst_average_precision", "worst_pr_auc"],
         by="g",
         counts=("n_pos", "n_neg"),
+        columns="all",
     )
     for (_, p, n, *_), group in found.group_by("g", "n_pos", "n_neg", "eta"):
         values = dict(group.select("metric", "value").iter_rows())
@@ -482,7 +490,9 @@ def test_a_first_point_of_hardly_any_recall_changes_no_area(recall: float, eta: 
     """Alerts grow from hardly any to all of them along one segment: by more than a float can hold."""
     points = pl.DataFrame({"tpr": [recall], "fpr": [0.0]})
     asked = ["pr_auc", "pr_auc_hull", "average_precision", "boyd_pr_auc"]
-    values = points.prc.summary(eta, metrics=asked, rates=("tpr", "fpr"))["value"].to_list()
+    values = points.prc.summary(eta, metrics=asked, rates=("tpr", "fpr"), columns="all")[
+        "value"
+    ].to_list()
     assert values[:3] == pytest.approx([eta] * 3, rel=1e-12)
     assert values[3] == pytest.approx(eta / 2, rel=0.5)  # to the first order in eta
 
@@ -492,7 +502,10 @@ def test_baselines_are_of_examples() -> None:
     df = pl.DataFrame({"score": [1, 2], "label": [0, 1], "w": [0.5, 2.0], "tpr": [0.3, 0.6], "fpr": 0.1})
     asked = ["random_average_precision", "worst_average_precision"]
     for options in ({"weight": "w"}, {"weight": pl.lit(1)}, {"rates": ("tpr", "fpr")}):
-        assert df.prc.summary(0.1, metrics=asked, **options)["value"].to_list() == [None, None]
+        assert df.prc.summary(0.1, metrics=asked, columns="all", **options)["value"].to_list() == [
+            None,
+            None,
+        ]
     for weight in ("w", pl.lit(1)):
         for name in asked:
             value = pl.col("score").prc.summary(name, label="label", eta=0.1, weight=weight)
@@ -510,7 +523,7 @@ def test_hull_is_no_lower(metric: str) -> None:
             "label": rng.random(n) < 0.2,
         }
     )
-    found = df.prc.summary([0.001, 0.5], metrics=[metric, f"{metric}_hull"], by="g")
+    found = df.prc.summary([0.001, 0.5], metrics=[metric, f"{metric}_hull"], by="g", columns="all")
     wide = found.pivot("metric", index=["g", "eta"], values="value").drop_nulls()
     assert (wide[f"{metric}_hull"] >= wide[metric] - 1e-15).all()
     with pytest.raises(PrcError, match="score column 'score' is NaN in 1 row"):
@@ -521,7 +534,7 @@ def test_hull_is_no_lower(metric: str) -> None:
 
 def test_hull_of_an_empty_table() -> None:
     df = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String})
-    assert df.prc.summary(0.1, metrics="roc_auc_hull", by="g").height == 0
+    assert df.prc.summary(0.1, metrics="roc_auc_hull", by="g", columns="all").height == 0
 
 
 def test_integrated_under_a_beta_distribution() -> None:
@@ -531,12 +544,14 @@ def test_integrated_under_a_beta_distribution() -> None:
     grid = low + (high - low) * (np.arange(4_000) + 0.5) / 4_000
     mass = grid ** (a - 1) * (1 - grid) ** (b - 1)
     for metric in ("pr_auc", "average_precision", "auprg", "pr_auc_hull"):
-        values = df.prc.summary(grid, metrics=metric)["value"].to_numpy()
-        found = df.prc.summary(0.5, metrics=metrics.integrated(metric, low, high, ("beta", a, b)))
+        values = df.prc.summary(grid, metrics=metric, columns="all")["value"].to_numpy()
+        found = df.prc.summary(
+            0.5, metrics=metrics.integrated(metric, low, high, ("beta", a, b)), columns="all"
+        )
         rel = 0.01 if metric == "auprg" else 1e-6  # it has a corner at each recall
         assert found["value"].item() == pytest.approx((values * mass).sum() / mass.sum(), rel=rel)
     same = [metrics.integrated("pr_auc", 0, 1, prior) for prior in ("uniform", ("beta", 1, 1))]
-    assert df.prc.summary(0.5, metrics=same)["value"].n_unique() == 1
+    assert df.prc.summary(0.5, metrics=same, columns="all")["value"].n_unique() == 1
     assert same[1].name == 'integrated(pr_auc, 0, 1, ["beta", 1, 1])'
 
 
@@ -546,19 +561,21 @@ def test_integrated_without_a_bound_and_up_to_the_ends() -> None:
         ends = math.log(low / (1 - low)), 0.0
         x = ends[0] + (ends[1] - ends[0]) * (np.arange(2_000) + 0.5) / 2_000
         for metric in ("normalized_average_precision", metrics.best("lift")):
-            values = df.prc.summary(1 / (1 + np.exp(-x)), metrics=metric)["value"]
+            values = df.prc.summary(1 / (1 + np.exp(-x)), metrics=metric, columns="all")["value"]
             asked = metrics.integrated(metric, low, 0.5, "logit")
-            found = df.prc.summary(0.5, metrics=asked)["value"].item()
+            found = df.prc.summary(0.5, metrics=asked, columns="all")["value"].item()
             assert found == pytest.approx(values.mean(), rel=1e-3)
     names = ["pr_auc", "boyd_pr_auc", "min_max_average_precision", "auprg", "auprg_clipped"]
     at_1, near_1 = (
-        df.prc.summary(0.5, metrics=[metrics.integrated(name, 0.5, high) for name in names])["value"]
+        df.prc.summary(
+            0.5, metrics=[metrics.integrated(name, 0.5, high) for name in names], columns="all"
+        )["value"]
         for high in (1, 1 - 1e-12)
     )
     assert at_1.to_list() == pytest.approx(near_1.to_list(), rel=1e-6)
     perfect = pl.DataFrame({"score": [3, 2, 1], "label": [1, 1, 0]})
     asked = [metrics.integrated(name, 0, 1) for name in ("average_precision", "pr_auc", "auprg")]
-    values = perfect.prc.summary(0.5, metrics=asked)["value"]
+    values = perfect.prc.summary(0.5, metrics=asked, columns="all")["value"]
     assert values.to_list() == pytest.approx([1.0] * 3, rel=1e-14)
     assert values.max() == 1
 
@@ -567,7 +584,7 @@ def test_own_metric_looks_at_every_row() -> None:
     """A metric that grows with fpr is best inside a run of negatives."""
     odd = metrics.point("odd", lambda tp, fn, fp, tn: -((fp - 0.3) ** 2) + 0 * tp)
     df = pl.DataFrame({"score": range(8, 0, -1), "label": [1, 0, 0, 0, 0, 0, 1, 0]})
-    best = df.prc.summary(0.5, metrics=metrics.best(odd))["value"].item()
+    best = df.prc.summary(0.5, metrics=metrics.best(odd), columns="all")["value"].item()
     assert best == df.prc.curve(0.5, metrics=odd)["odd"].max()
 
 
@@ -590,7 +607,7 @@ def test_unknown_metrics(asked: Any, hint: str) -> None:
     df = pl.DataFrame({"score": [0.9, 0.1], "label": [1, 0]})
     for frame in (df, df.lazy()):
         with pytest.raises(PrcError, match=hint):
-            prc(frame).summary(metrics=asked)
+            prc(frame).summary(metrics=asked, columns="all")
     if not isinstance(asked, list):
         with pytest.raises(PrcError, match=hint):
             pl.col("score").prc.summary(asked, "label")
@@ -633,7 +650,9 @@ def test_best_is_that_of_the_curve(metric: metrics.PointMetric) -> None:
     for eta in (None, 1e-6, 0.1, 0.9):
         column = df.prc.curve(eta, metrics=metric)[metric.name]
         expected = column.max() if metric.direction == "maximize" else column.min()
-        assert df.prc.summary(eta, metrics=metrics.best(metric))["value"].item() == expected
+        assert (
+            df.prc.summary(eta, metrics=metrics.best(metric), columns="all")["value"].item() == expected
+        )
 
 
 # Where digits are lost ------------------------------------------------------------------------
@@ -675,7 +694,7 @@ def test_digits_are_lost_where_the_page_says(name: str, limit: Any) -> None:
     )
     etas = [1e-28, 1e-25, 1e-22, 1e-20, 1e-9, 1e-4, 0.01, 0.1, 0.123, 0.5, 0.9, 1 - 1e-6, 1 - 1e-9]
     counts: Any = {"counts": ("n_pos", "n_neg")}
-    found = table.prc.summary(etas, metrics=name, by="group", **counts)
+    found = table.prc.summary(etas, metrics=name, by="group", columns="all", **counts)
     curves = table.prc.sweep(by="group", **counts).partition_by("group", maintain_order=True)
     for curve, values in zip(curves, found.partition_by("group", maintain_order=True), strict=True):
         n_pos, n_neg = (Fraction(values[size][0]) for size in ("n_pos", "n_neg"))

@@ -132,7 +132,9 @@ def test_a_ranking_names_as_first_who_is_first_for_sure(seed):
     table = make_models(steps, pos=60, neg=600, seed=seed)
     test, etas = prc(table, **MODELS), eta_grid(0.001, 0.5, 6)
     said = heading(test.plot.ranking(etas, confidence=0.95))
-    sure = test.ranking(etas, confidence=0.95).filter(pl.col("rank") == 1, pl.col("behind_high") < 0)
+    sure = test.ranking(etas, confidence=0.95, columns="all").filter(
+        pl.col("rank") == 1, pl.col("behind_high") < 0
+    )
     named = set(re.findall(r"\b([abc]) is first|, ([abc]) (?:from|up)", said))
     named = {name for pair in named for name in pair if name}
     assert named <= set(sure["model"])
@@ -148,7 +150,7 @@ def test_a_difference_names_as_better_who_is_better_for_sure(seed):
     test = prc(make_models(steps, pos=60, neg=600, seed=seed), **MODELS)
     etas = eta_grid(0.001, 0.5, 6)
     said = heading(test.plot.difference(etas))
-    sure = test.compare(etas, metrics="average_precision").filter("significant")
+    sure = test.compare(etas, metrics="average_precision", columns="all").filter("significant")
     better = {"a" if d > 0 else "b" for d in sure["difference"]}
     named = set(re.findall(r"\b([ab]) is better", said))
     assert named <= better
@@ -224,7 +226,7 @@ def test_a_threshold_as_said_flags_the_same_cases():
 def test_rules_of_thresholds_stand_at_their_scores_with_their_words():
     table = make_models({"a": 2.0, "b": 1.0}, neg=4_000)
     test = prc(table, by="model")
-    points = test.operating_points(0.1, recall=0.5)
+    points = test.operating_points(0.1, recall=0.5, columns="all")
     chart = test.plot.threshold_curve(0.1)
     rules = {row["color"]: row for row in records(chart, "threshold")}
     odds = {m: math.log(t / (1 - t)) for m, t in points.select("model", "threshold").rows()}
@@ -407,7 +409,7 @@ def test_titles_of_normal_scores_name_the_classes_that_are_not():
     assert heading(logistic) == "Scores may be normal in every class", "straight on log odds"
     assert "axis of log odds" in subtitle(logistic)
     words = [plain(str(row.get("text"))) for row in all_records(chart)]
-    areas = pl.concat(frames).prc.summary(metrics="roc_auc", by="g")
+    areas = pl.concat(frames).prc.summary(metrics="roc_auc", by="g", columns="all")
     fits = pl.concat(frames).prc.binormal(by="g")
     for name, area in areas.select("g", "value").rows():
         fit = fits.filter(pl.col("g") == name).row(0, named=True)
@@ -453,7 +455,7 @@ def test_log_axes_say_all_ticks_in_one_unit():
 def test_labels_of_many_points_have_two_digits_and_lie_on_nothing():
     steps = {f"model {k}": 0.3 * k for k in range(20)}
     test = prc(make_models(steps), by="model")
-    chart = test.plot.threshold_curve(0.1, points=test.operating_points(0.1, recall=0.5))
+    chart = test.plot.threshold_curve(0.1, points=test.operating_points(0.1, recall=0.5, columns="all"))
     marks = records(chart, "mark")
     assert {plain(row["precision_label"]) for row in marks} == {
         plain(say_share(row["precision"])) for row in marks
@@ -464,7 +466,7 @@ def test_labels_of_many_points_have_two_digits_and_lie_on_nothing():
 
 def test_points_of_a_roc_curve_tell_what_they_cost():
     test = prc(TABLES["clear"], **MODELS)
-    points = prc(TABLES["clear"], by="model").operating_points(0.1, recall=0.5)
+    points = prc(TABLES["clear"], by="model").operating_points(0.1, recall=0.5, columns="all")
     drawn = prc(TABLES["clear"], by="model").plot.roc_curve(points=points)
     said = {row["recall_label"] for row in records(drawn, "mark")}
     assert all(words.startswith("fpr ") for words in said)
@@ -487,7 +489,9 @@ def test_lines_of_few_positives_are_dotted_in_gains_and_by_prevalence():
 
 def test_a_metric_is_told_where_the_test_was_made():
     chart = prc(TABLES["clear"], **MODELS).plot.metric_by_eta()
-    values = prc(TABLES["clear"], by="model").summary(0.2, metrics="average_precision")["value"]
+    values = prc(TABLES["clear"], by="model").summary(0.2, metrics="average_precision", columns="all")[
+        "value"
+    ]
     said = [float(part) / 100 for part in re.findall(r"([\d.]+)\s% \(", plain(heading(chart)))]
     assert sorted(said) == pytest.approx(sorted(values), abs=0.012)
     assert "1 in 5" in plain(heading(chart))

@@ -51,7 +51,7 @@ several = st.lists(st.sampled_from([*TARGETS]), min_size=2, max_size=4, unique=T
 @examples(100)
 @given(tables(), several)
 def test_all_targets_are_met_by_the_row_of_most_recall(frame: pl.DataFrame, asked: Any) -> None:
-    found = prc(frame).operating_points([0.2, 0.5], **asked, together=True, by="g")
+    found = prc(frame).operating_points([0.2, 0.5], columns="all", **asked, together=True, by="g")
     names = [name for name in asked if name != "per"]
     shown = [name if name != "alerts" else "predicted_positive_rate" for name in names]
     curve = prc(frame).curve([0.2, 0.5], metrics=list(dict.fromkeys(shown)), by="g")
@@ -74,9 +74,11 @@ def test_all_targets_are_met_by_the_row_of_most_recall(frame: pl.DataFrame, aske
 def test_promises_hold_on_the_common_stretch(frame: pl.DataFrame, asked: Any) -> None:
     """Each promise alone has a stretch of rows; together they have what is common to all."""
     names = [name for name in asked if name != "per"]
-    found = prc(frame).operating_points([0.2, 0.5], **asked, together=True, by="g", guarantee=0.9)
+    found = prc(frame).operating_points(
+        [0.2, 0.5], columns="all", **asked, together=True, by="g", guarantee=0.9
+    )
     each = 1 - 0.1 / len(names)
-    single = prc(frame).operating_points([0.2, 0.5], **asked, by="g", guarantee=each)
+    single = prc(frame).operating_points([0.2, 0.5], columns="all", **asked, by="g", guarantee=each)
     sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
     for point in found.to_dicts():
         parts = single.filter(pl.col("g") == point["g"], pl.col("eta") == point["eta"])
@@ -103,18 +105,22 @@ DF = pl.DataFrame({"score": range(200, 0, -1), "label": [1] * 60 + [0, 0, 1, 0] 
 def test_an_uncertain_eta_is_shared_by_all() -> None:
     field = eta_from_sample(400, 1000, confidence=0.98)
     asked: dict[str, Any] = {"precision": 0.8, "recall": 0.2, "guarantee": 0.95}
-    found = DF.prc.operating_points(field, together=True, **asked)
-    alone = DF.prc.operating_points(field, **(asked | {"guarantee": 0.975}))
+    found = DF.prc.operating_points(field, together=True, columns="all", **asked)
+    alone = DF.prc.operating_points(field, columns="all", **(asked | {"guarantee": 0.975}))
     assert found["threshold"].item() == alone.filter(criterion="precision")["threshold"].item()
     with pytest.raises(PrcError, match=r"guarantee=0.95 \(0.025 for each .* above 0.95$"):
-        DF.prc.operating_points(field.with_columns(eta_confidence=0.95), together=True, **asked)
+        DF.prc.operating_points(
+            field.with_columns(eta_confidence=0.95), together=True, columns="all", **asked
+        )
 
 
 def test_values_of_one_target_and_published_rates() -> None:
-    found = DF.prc.operating_points(precision=[0.5, 0.8], together=True)
+    found = DF.prc.operating_points(precision=[0.5, 0.8], together=True, columns="all")
     assert found["criterion"].item() == "precision & precision"
-    assert found["threshold"].equals(DF.prc.operating_points(precision=0.8)["threshold"])
-    rates = DF.prc.operating_points(0.5, rates=("tpr", "fpr"), fpr=0.2, recall=0.3, together=True)
+    assert found["threshold"].equals(DF.prc.operating_points(precision=0.8, columns="all")["threshold"])
+    rates = DF.prc.operating_points(
+        0.5, rates=("tpr", "fpr"), fpr=0.2, recall=0.3, together=True, columns="all"
+    )
     assert rates["fpr"].item() == 0.2
 
 
@@ -130,4 +136,4 @@ def test_values_of_one_target_and_published_rates() -> None:
 )
 def test_refused(options: dict[str, Any], hint: str) -> None:
     with pytest.raises(PrcError, match=hint):
-        DF.prc.operating_points(**{"together": True, **options})
+        DF.prc.operating_points(columns="all", **{"together": True, **options})

@@ -38,7 +38,7 @@ ERROR = scorer(metrics.best(metrics.point("cost", cost, direction="minimize")), 
 def summary(y: Any, scores: Any, metric: Any, eta: float | None, weight: Any = None) -> float:
     frame = pl.DataFrame({"score": scores, "label": y, "w": 1.0 if weight is None else weight})
     weights = {} if weight is None else {"weight": "w"}
-    value = frame.prc.summary(eta, metrics=metric, **weights)["value"].item()
+    value = frame.prc.summary(eta, metrics=metric, columns="all", **weights)["value"].item()
     return math.nan if value is None else value
 
 

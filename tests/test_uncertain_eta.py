@@ -131,10 +131,12 @@ def test_the_three_columns_stand_after_eta_in_every_result() -> None:
     results = [
         DF.prc.curve(frame),
         DF.prc.curve(frame, confidence=0.95, long=True),
-        DF.prc.operating_points(frame, recall=0.5),
-        DF.prc.operating_points(frame, recall=0.5, confidence=0.95, by="market").drop("market"),
-        DF.prc.summary(frame),
-        DF.prc.summary(frame, confidence=0.95),
+        DF.prc.operating_points(frame, recall=0.5, columns="all"),
+        DF.prc.operating_points(frame, recall=0.5, confidence=0.95, by="market", columns="all").drop(
+            "market"
+        ),
+        DF.prc.summary(frame, columns="all"),
+        DF.prc.summary(frame, confidence=0.95, columns="all"),
     ]
     for result in results:
         assert result.columns[:5] == ["eta", *THREE, "source"]
@@ -143,8 +145,11 @@ def test_the_three_columns_stand_after_eta_in_every_result() -> None:
 
 def test_without_a_level_of_its_own_an_interval_has_that_of_confidence() -> None:
     frame = uncertain([0.1, 0.2], [0.05, None], [0.15, None])
-    assert DF.prc.summary(frame, metrics="roc_auc")["eta_confidence"].to_list() == [None, None]
-    found = DF.prc.summary(frame, metrics="roc_auc", confidence=0.9)
+    assert DF.prc.summary(frame, metrics="roc_auc", columns="all")["eta_confidence"].to_list() == [
+        None,
+        None,
+    ]
+    found = DF.prc.summary(frame, metrics="roc_auc", confidence=0.9, columns="all")
     assert found["eta_confidence"].to_list() == [0.9, None]
 
 
@@ -153,8 +158,12 @@ def test_an_exact_eta_among_uncertain_ones_gives_the_same_bits() -> None:
     columns = ["eta", *THREE]
     for call in (
         lambda eta: DF.prc.curve(eta, confidence=0.9, metrics=FEW),
-        lambda eta: DF.prc.operating_points(eta, confidence=0.9, metrics=FEW, threshold=[0.2, 0.5]),
-        lambda eta: DF.prc.summary(eta, confidence=0.9, metrics=["average_precision", AT_RECALL]),
+        lambda eta: DF.prc.operating_points(
+            eta, confidence=0.9, metrics=FEW, threshold=[0.2, 0.5], columns="all"
+        ),
+        lambda eta: DF.prc.summary(
+            eta, confidence=0.9, metrics=["average_precision", AT_RECALL], columns="all"
+        ),
     ):
         found = call(frame)
         exact = found.filter(pl.col("eta_low").is_null())
@@ -165,11 +174,13 @@ def test_an_exact_eta_among_uncertain_ones_gives_the_same_bits() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        lambda p, eta: p.summary(eta, by="market", metrics="roc_auc"),
-        lambda p, eta: p.operating_points(eta, by="market", recall=0.5),
+        lambda p, eta: p.summary(eta, by="market", metrics="roc_auc", columns="all"),
+        lambda p, eta: p.operating_points(eta, by="market", recall=0.5, columns="all"),
         lambda p, eta: p.curve(eta, by="market", thresholds=[0.5]),
-        lambda p, eta: p.ranking(eta, by="market", model="half"),
-        lambda p, eta: p.compare(eta, score=["score", "half"], by="market", metrics="roc_auc"),
+        lambda p, eta: p.ranking(eta, by="market", model="half", columns="all"),
+        lambda p, eta: p.compare(
+            eta, score=["score", "half"], by="market", metrics="roc_auc", columns="all"
+        ),
     ],
     ids=["summary", "operating_points", "curve", "ranking", "compare"],
 )
@@ -185,11 +196,11 @@ def test_rows_that_differ_in_a_carried_column_are_results_of_their_own(query: An
 def test_rows_that_differ_in_nothing_are_repeats() -> None:
     frame = pl.DataFrame({"eta": [0.1, 0.1], "month": ["a", "a"]})
     with pytest.raises(PrcError, match="repeats a group and eta in 2 row"):
-        DF.prc.summary(frame)
+        DF.prc.summary(frame, columns="all")
     both = pl.concat([eta_from_sample(1, 10), eta_from_sample(5, 50)])
-    assert DF.prc.summary(both, metrics="roc_auc").height == 2
+    assert DF.prc.summary(both, metrics="roc_auc", columns="all").height == 2
     with pytest.raises(PrcError, match="repeats a group and eta in 2 row"):
-        DF.prc.summary(pl.concat([both, both[:1]]))
+        DF.prc.summary(pl.concat([both, both[:1]]), columns="all")
 
 
 @pytest.mark.parametrize(
@@ -216,8 +227,8 @@ def test_rows_that_differ_in_nothing_are_repeats() -> None:
 def test_frames_that_are_no_intervals_raise(frame: pl.DataFrame, sentence: str) -> None:
     for call in (
         lambda eta: DF.prc.curve(eta, confidence=0.95),
-        lambda eta: DF.prc.operating_points(eta, confidence=0.95, recall=0.5),
-        lambda eta: DF.prc.summary(eta, confidence=0.95),
+        lambda eta: DF.prc.operating_points(eta, confidence=0.95, recall=0.5, columns="all"),
+        lambda eta: DF.prc.summary(eta, confidence=0.95, columns="all"),
     ):
         with pytest.raises(PrcError, match=sentence):
             call(frame)
@@ -227,9 +238,9 @@ def test_frames_that_are_no_intervals_raise(frame: pl.DataFrame, sentence: str) 
 
 def test_a_level_matters_only_to_intervals_and_may_be_rounded() -> None:
     frame = eta_from_sample(5, 50, confidence=0.9)
-    assert DF.prc.summary(frame)["eta_confidence"].unique().to_list() == [0.9]
-    DF.prc.summary(frame, confidence=1 - 0.1)
-    DF.prc.summary(frame, confidence=0.9 + 1e-12)
+    assert DF.prc.summary(frame, columns="all")["eta_confidence"].unique().to_list() == [0.9]
+    DF.prc.summary(frame, confidence=1 - 0.1, columns="all")
+    DF.prc.summary(frame, confidence=0.9 + 1e-12, columns="all")
 
 
 DRAWN = intervals(0.95, method="bootstrap", seed=1)
@@ -239,18 +250,22 @@ WORKS_AT_ONE = "works at an (exact )?eta; pass (its ends|the ends of its interva
 @pytest.mark.parametrize(
     "call",
     [
-        lambda p, eta: p.compare(eta, score=["score", "score_b"], recall=0.5, metrics="fpr"),
-        lambda p, eta: p.compare(eta, model="market", paired=False, confidence=DRAWN),
-        lambda p, eta: p.compare(model="market", paired=False, eta=eta, threshold=0.5),
-        lambda p, eta: p.ranking(eta, model="market", metric="f1", recall=0.5, confidence=0.95),
-        lambda p, eta: p.ranking(eta, model="market", confidence=DRAWN),
+        lambda p, eta: p.compare(
+            eta, score=["score", "score_b"], recall=0.5, metrics="fpr", columns="all"
+        ),
+        lambda p, eta: p.compare(eta, model="market", paired=False, confidence=DRAWN, columns="all"),
+        lambda p, eta: p.compare(model="market", paired=False, eta=eta, threshold=0.5, columns="all"),
+        lambda p, eta: p.ranking(
+            eta, model="market", metric="f1", recall=0.5, confidence=0.95, columns="all"
+        ),
+        lambda p, eta: p.ranking(eta, model="market", confidence=DRAWN, columns="all"),
         lambda p, eta: p.curve(eta, smooth="binormal"),
         lambda p, eta: p.curve(eta, confidence=intervals(0.95, method="rectangle")),
         lambda p, eta: p.operating_points(
-            eta, recall=0.5, confidence=intervals(0.95, method="rectangle")
+            eta, recall=0.5, confidence=intervals(0.95, method="rectangle"), columns="all"
         ),
-        lambda p, eta: p.summary(eta, smooth="binormal"),
-        lambda p, eta: p.summary(eta, confidence=DRAWN),
+        lambda p, eta: p.summary(eta, smooth="binormal", columns="all"),
+        lambda p, eta: p.summary(eta, confidence=DRAWN, columns="all"),
     ],
 )
 def test_what_carries_no_error_of_eta_raises_at_the_call(call: Any) -> None:
@@ -265,8 +280,10 @@ def test_a_ranking_says_what_carries_the_error_of_eta() -> None:
     eta = eta_from_sample(1, 50)
     for door in (DF.prc, DF.lazy().prc):
         with pytest.raises(PrcError, match="pass confidence=, which carries the error of eta_low and"):
-            door.ranking(eta, model="market")
-    assert DF.prc.ranking(eta, model="market", confidence=0.95)["eta_low"].null_count() == 0
+            door.ranking(eta, model="market", columns="all")
+    assert (
+        DF.prc.ranking(eta, model="market", confidence=0.95, columns="all")["eta_low"].null_count() == 0
+    )
 
 
 def test_drawn_negatives_have_no_place_for_it_either() -> None:
@@ -277,11 +294,13 @@ def test_drawn_negatives_have_no_place_for_it_either() -> None:
 def test_a_group_column_may_bear_the_name_of_an_end() -> None:
     frame = DF.with_columns(pl.col("market").alias("eta_low"))
     etas = pl.DataFrame({"eta_low": ["de", "fr", None], "eta": [0.1, 0.2, 0.3]})
-    found = frame.prc.summary(etas, by="eta_low", confidence=0.9, metrics="average_precision")
+    found = frame.prc.summary(
+        etas, by="eta_low", confidence=0.9, metrics="average_precision", columns="all"
+    )
     assert found["eta"].to_list() == [0.3, 0.1, 0.2]
     with pytest.raises(PrcError, match="carries a column 'eta_confidence', and the result has"):
         frame.rename({"eta_low": "eta_confidence"}).prc.summary(
-            uncertain(0.1, 0.05, 0.2), by="eta_confidence"
+            uncertain(0.1, 0.05, 0.2), by="eta_confidence", columns="all"
         )
 
 
@@ -301,7 +320,7 @@ def test_a_group_column_may_bear_the_name_of_an_end() -> None:
 def test_bands_of_precision_worked_by_hand(sample: tuple[int, ...], expected: tuple[float, ...]) -> None:
     p, n, tp, fp, k, of = sample
     found = two_scores(p, n, tp, fp).prc.operating_points(
-        eta_from_sample(k, of), threshold=1, confidence=0.95, counts=("n_pos", "n_neg")
+        eta_from_sample(k, of), threshold=1, confidence=0.95, counts=("n_pos", "n_neg"), columns="all"
     )
     values = found.select("precision", "precision_low", "precision_high").row(0)
     assert values == pytest.approx(expected, rel=1e-11)
@@ -320,7 +339,7 @@ def test_bands_carry_three_distances_or_are_corners(data: st.DataObject) -> None
     )
     eta = eta_from_sample(k, of, confidence=level)
     found = two_scores(p, n, tp, fp).prc.operating_points(
-        eta, threshold=1, metrics=some, confidence=level, counts=("n_pos", "n_neg")
+        eta, threshold=1, metrics=some, confidence=level, counts=("n_pos", "n_neg"), columns="all"
     )
     sample = Sample((tp, p), (fp, n), eta.row(0)[:3], level)
     for metric in some:
@@ -343,6 +362,7 @@ def test_ends_at_0_or_1_are_certain_ends_of_precision(low: float, high: float) -
         confidence=0.95,
         counts=("n_pos", "n_neg"),
         metrics=FEW,
+        columns="all",
     )
     assert (found["precision_low"].item() < 1e-18) == (low == 0)
     assert (found["precision_high"].item() > 1 - 1e-12) == (high == 1)
@@ -391,11 +411,11 @@ def test_average_precision_moves_with_eta_as_worked_by_hand(
     df = pl.DataFrame({"score": range(len(labels), 0, -1), "label": [label == "1" for label in labels]})
     step = 1e-5
     ends = [1 / (1 + (1 - eta) / eta * math.exp(sign * step)) for sign in (1, -1)]
-    found = df.prc.summary(uncertain(eta, *ends), confidence=0.95, metrics=["average_precision"])[
-        "value"
-    ].item()
+    found = df.prc.summary(
+        uncertain(eta, *ends), confidence=0.95, metrics=["average_precision"], columns="all"
+    )["value"].item()
     assert found == pytest.approx(value, rel=1e-11)
-    low, high = df.prc.summary(ends, metrics="average_precision")["value"]
+    low, high = df.prc.summary(ends, metrics="average_precision", columns="all")["value"]
     assert (high - low) / (2 * step) == pytest.approx(derivative, rel=1e-8)
 
 
@@ -407,10 +427,13 @@ def test_intervals_of_areas_carry_the_distance_to_both_ends(seed: int) -> None:
     df = pl.DataFrame({"score": (rng.normal(size=300) + 1.5 * label).round(1), "label": label})
     etas = eta_from_sample([3, 20, 1], [50, 60, 1000], confidence=0.9)
     metric = "average_precision"
-    found = df.prc.summary(etas, confidence=0.9, metrics=metric)
+    found = df.prc.summary(etas, confidence=0.9, metrics=metric, columns="all")
     ends = ["eta_low", "eta", "eta_high"]
     asked = [eta for row in found.select(ends).rows() for eta in row]
-    at = {row["eta"]: row for row in df.prc.summary(asked, confidence=0.9, metrics=metric).to_dicts()}
+    at = {
+        row["eta"]: row
+        for row in df.prc.summary(asked, confidence=0.9, metrics=metric, columns="all").to_dicts()
+    }
     for row in found.iter_rows(named=True):
         low, exact, high = (at[row[end]] for end in ends)
         expected = widened_area(exact, (low["value"], high["value"]), 0.9)
@@ -422,8 +445,10 @@ def test_intervals_of_areas_carry_the_distance_to_both_ends(seed: int) -> None:
 
 def test_perfect_separation_takes_the_outermost_end() -> None:
     df = pl.DataFrame({"score": [*range(30)], "label": [False] * 20 + [True] * 10})
-    found = df.prc.summary(uncertain(0.1, 0.02, 0.3), confidence=0.95, metrics="average_precision")
-    least = df.prc.summary(0.02, confidence=0.95, metrics="average_precision")
+    found = df.prc.summary(
+        uncertain(0.1, 0.02, 0.3), confidence=0.95, metrics="average_precision", columns="all"
+    )
+    least = df.prc.summary(0.02, confidence=0.95, metrics="average_precision", columns="all")
     row = found.row(0, named=True)
     assert (row["value"], row["low"], row["high"]) == (1, pytest.approx(least["low"].item()), 1)
     assert row["standard_error"] is None
@@ -432,19 +457,25 @@ def test_perfect_separation_takes_the_outermost_end() -> None:
 def test_a_sample_without_positives_still_bounds_an_area() -> None:
     """At eta = 0 an area has no error of its own; the interval of eta gives it a high end."""
     df = pl.DataFrame({"score": [*range(60)], "label": [i % 3 == 1 for i in range(60)]})
-    row = df.prc.summary(eta_from_sample(0, 40), confidence=0.95, metrics="average_precision").row(
-        0, named=True
+    row = df.prc.summary(
+        eta_from_sample(0, 40), confidence=0.95, metrics="average_precision", columns="all"
+    ).row(0, named=True)
+    at_high = df.prc.summary(
+        row["eta_high"], confidence=0.95, metrics="average_precision", columns="all"
     )
-    at_high = df.prc.summary(row["eta_high"], confidence=0.95, metrics="average_precision")
     assert (row["value"], row["low"], row["high"]) == (0, 0, pytest.approx(at_high["high"].item()))
     assert row["doubt"] is not None
     top = df.vstack(pl.DataFrame({"score": [99], "label": [True]}))
-    undefined = top.prc.summary(eta_from_sample(0, 40), confidence=0.95, metrics="average_precision")
+    undefined = top.prc.summary(
+        eta_from_sample(0, 40), confidence=0.95, metrics="average_precision", columns="all"
+    )
     assert undefined.select("value", "low", "high", "doubt").row(0) == (*[None] * 3, "eta at 0 or 1")
 
 
 def test_areas_that_have_no_analytic_interval_have_none_here() -> None:
-    found = DF.prc.summary(eta_from_sample(5, 50), confidence=0.95, metrics=["pr_auc", "auprg"])
+    found = DF.prc.summary(
+        eta_from_sample(5, 50), confidence=0.95, metrics=["pr_auc", "auprg"], columns="all"
+    )
     assert found["value"].null_count() == 0
     assert found.select("standard_error", "low", "high").null_count().row(0) == (2,) * 3
     assert set(found["doubt"]) == {"no formula: method='bootstrap'"}
@@ -490,12 +521,12 @@ def test_differences_carry_the_distance_to_the_farther_end(
     table = LONG if "model" in options else draw_models()
     eta, *interval = sorted(ends)[1], min(ends), max(ends)
     inside = [end if end > 0 else interval[1] * 2.0**-69 for end in interval]
-    found = table.prc.compare(eta=uncertain(eta, *interval), **options)
+    found = table.prc.compare(eta=uncertain(eta, *interval), columns="all", **options)
     asked = (eta, *inside)
     if "adjust" in options:  # which reads all prevalences of a call
-        middle, *at_ends = (table.prc.compare(eta=at, **options) for at in asked)
+        middle, *at_ends = (table.prc.compare(eta=at, columns="all", **options) for at in asked)
     else:
-        known = table.prc.compare(eta=sorted({*asked}), **options)
+        known = table.prc.compare(eta=sorted({*asked}), columns="all", **options)
         middle, *at_ends = (known.filter(eta=at) for at in asked)
     z = statistics.NormalDist().inv_cdf(0.5 + options.get("confidence", 0.95) / 2)
     for new, old, *moved in zip(
@@ -525,8 +556,8 @@ def test_differences_carry_the_distance_to_the_farther_end(
 def test_a_ranking_has_the_differences_of_two_models() -> None:
     eta = uncertain(0.02, 0.005, 0.11)
     two = LONG.filter(pl.col("variable") != "c").rename({"variable": "model", "value": "score"})
-    ranks = two.prc.ranking(eta, id="row", confidence=0.95)
-    pairs = draw_models().prc.compare(eta, score=["a", "b"], metrics="average_precision")
+    ranks = two.prc.ranking(eta, id="row", confidence=0.95, columns="all")
+    pairs = draw_models().prc.compare(eta, score=["a", "b"], metrics="average_precision", columns="all")
     difference, low, high = pairs.select("difference", "low", "high").row(0)
     assert ranks.select("model", "behind", "behind_high").rows() == [
         ("a", -difference, -low),

@@ -251,7 +251,7 @@ def test_few_missed_positives_reach_further_up() -> None:
             }
         )
         asked: Any = {"by": "g", "counts": ("n_pos", "n_neg"), "threshold": 1, "confidence": 0.95}
-        found = df.prc.operating_points(0.1, metrics=["recall", "fpr", "npv"], **asked)
+        found = df.prc.operating_points(0.1, metrics=["recall", "fpr", "npv"], columns="all", **asked)
         for g, row in enumerate(found.to_dicts()):
             low, high = rate_interval(n - g, n)
             assert row["recall_low"] == pytest.approx(low)
@@ -265,7 +265,7 @@ def test_few_missed_positives_reach_further_up() -> None:
             else:
                 assert row["recall_high"] == pytest.approx(high)
         asked["confidence"] = intervals(0.95, method="rectangle")
-        rectangle = df.prc.operating_points(0.1, metrics="recall", **asked)
+        rectangle = df.prc.operating_points(0.1, metrics="recall", columns="all", **asked)
         assert (rectangle["recall_high"] >= found["recall_high"]).all()
 
 
@@ -312,7 +312,7 @@ def test_every_way_to_compute_bands(rate: Any, method: Any, long: bool) -> None:
     calls: list[Any] = [
         lambda p: p.curve([0.01, 0.2] if method == "rectangle" else [0.01, None], **options),
         lambda p: p.curve(0.2, thresholds=[0.5, 1.0], **options),
-        lambda p: p.operating_points([0.01, 0.3], **targets, **options),
+        lambda p: p.operating_points([0.01, 0.3], columns="all", **targets, **options),
         lambda p: p.curve(0.1, weight="w", **options),
     ]
     for call in calls:
@@ -326,8 +326,8 @@ def test_every_way_to_compute_bands(rate: Any, method: Any, long: bool) -> None:
 def test_bands_of_long_and_wide_are_the_same() -> None:
     df = pl.DataFrame({"score": range(40), "label": [i * 7 % 5 < 2 for i in range(40)]})
     asked: Any = {"metrics": ["precision", "f1"], "confidence": 0.9}
-    wide = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], **asked)
-    long = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], long=True, **asked)
+    wide = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], columns="all", **asked)
+    long = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], long=True, columns="all", **asked)
     assert long.columns[-6:] == [*("metric", "value", "low", "high", "above_chance", "doubt")]
     for name in asked["metrics"]:
         part = long.filter(metric=name)
@@ -360,7 +360,7 @@ def test_what_has_no_bands() -> None:
         with pytest.raises(PrcError, match=hint):
             df.prc.curve(**{"confidence": 0.95, **options})
     with pytest.raises(PrcError, match="called 'alerts'"):
-        df.prc.operating_points(recall=0.5, metrics=metrics.f1.alias("alerts"), per=10)
+        df.prc.operating_points(recall=0.5, metrics=metrics.f1.alias("alerts"), per=10, columns="all")
 
 
 def test_names_of_metrics_in_long_tables_are_free() -> None:
@@ -389,7 +389,7 @@ def test_bands_hold_what_they_promise() -> None:
         covered = {}
         for method in ("analytic", "rectangle"):
             level: Any = intervals(0.95, method=method)  # type: ignore[arg-type]
-            found = table.prc.operating_points(eta, confidence=level, **options)
+            found = table.prc.operating_points(eta, confidence=level, columns="all", **options)
             holds = (found["precision_low"] <= truth) & (truth <= found["precision_high"])
             covered[method] = holds.mean()
         assert 0.935 <= covered["analytic"] <= 0.965
@@ -425,7 +425,7 @@ def test_resolution(method: Any, weight: str | None) -> None:
     asked: Any = {"recall": [0.05, 0.5, 0.9], "fpr": [0.0, 0.2], "threshold": 99.0, "weight": weight}
     grid = np.geomspace(1e-9, 1 - 1e-9, 2_001)
     level, above_all = intervals(0.9, rate=method), 99.0
-    chosen = df.prc.operating_points(metrics="precision", **asked)
+    chosen = df.prc.operating_points(metrics="precision", columns="all", **asked)
     targets = {at: above_all if at is None else at for at in chosen["threshold"].unique()}
     bands = df.prc.operating_points(
         grid.tolist(),
@@ -433,6 +433,7 @@ def test_resolution(method: Any, weight: str | None) -> None:
         threshold=sorted(targets.values()),
         confidence=level,
         weight=weight,
+        columns="all",
     ).with_columns(width=pl.col("precision_high") - pl.col("precision_low"))
     points = {at: bands.filter(target=target) for at, target in targets.items()}
     assert all(points[at].height == len(grid) for at in targets)

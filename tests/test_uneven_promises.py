@@ -91,18 +91,18 @@ def test_rows_that_count_alike_are_promised_as_without_weights(
     if start is not None:
         asked = {**asked, "start": start, "recall": None, "fpr": None}
     etas = [None, 0.3, 0.01]
-    plain = prc(table).operating_points(etas, **asked)
+    plain = prc(table).operating_points(etas, columns="all", **asked)
     rows = table.with_columns(one=1.0, heavy=2.5)
     needed = ["n_pos_needed", "n_neg_needed"]
     for how in ({"cluster": "row"}, {"weight": "one"}, {"weight": "heavy"}):
-        found = prc(rows).operating_points(etas, **asked, **how)
+        found = prc(rows).operating_points(etas, columns="all", **asked, **how)
         assert_frame_equal(found.select(STRETCH), plain.select(STRETCH), check_exact=True)
         if "heavy" not in how.values():
             # Of weights they are not rounded up; infinite less infinite is NaN.
             rest = (plain.select(needed) - found.select(needed)).select(pl.all().fill_nan(0.0))
             assert rest.select(pl.all().is_between(-1e-6, 1.000001).all()).row(0) == (True, True)
     both = plain.select("recall", "fpr", "precision")
-    clustered = prc(rows).operating_points(etas, **asked, cluster="row", confidence=0.9)
+    clustered = prc(rows).operating_points(etas, columns="all", **asked, cluster="row", confidence=0.9)
     assert_frame_equal(clustered.select(STRETCH), plain.select(STRETCH), check_exact=True)
     assert_frame_equal(clustered.select("recall", "fpr", "precision"), both, check_exact=True)
 
@@ -266,7 +266,7 @@ def test_sizes_are_those_of_the_definition(
 ) -> None:
     how = {"cluster": "patient"} if clustered else {"weight": "w"}
     asked: dict[str, Any] = {"recall": 0.7, "fpr": 0.2, "precision": [0.2, 0.8], "npv": 0.6}
-    found = prc(table).operating_points(eta, by="g", guarantee=level, **asked, **how)
+    found = prc(table).operating_points(eta, by="g", guarantee=level, columns="all", **asked, **how)
     for g, rows in table.partition_by("g", as_dict=True).items():
         sizes = Sizes(rows, clustered=clustered)
         if rows["label"].n_unique() == 1:
@@ -290,10 +290,12 @@ def test_weighted_counts_are_promised_as_their_rows() -> None:
     table = pl.DataFrame({"score": (rng.normal(size=3_000) + 3 * label).round(2), "label": label})
     table = table.with_columns(w=pl.Series(rng.choice([1.0, 3.0], 3_000)))
     asked: dict[str, Any] = {"precision": 0.5, "recall": 0.8, "npv": 0.9, "guarantee": 0.95}
-    found = table.prc.operating_points([None, 0.1], weight="w", **asked)
+    found = table.prc.operating_points([None, 0.1], weight="w", columns="all", **asked)
     assert found["threshold"].null_count() == 0
     sums = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
-    counted = table.prc.counts(weight="w").prc.operating_points([None, 0.1], counts=sums, **asked)
+    counted = table.prc.counts(weight="w").prc.operating_points(
+        [None, 0.1], counts=sums, columns="all", **asked
+    )
     assert_frame_equal(counted, found)
 
 
@@ -304,10 +306,10 @@ def test_a_run_ends_where_a_heavy_alert_makes_the_others_count_less() -> None:
         [*light, (15.0, True), *[(1.0, True)] * 40, *[(1.0, False)] * 60], orient="row",
         schema={"w": pl.Float64, "label": pl.Boolean},
     ).with_columns(score=-pl.int_range(pl.len()))  # fmt: skip
-    found = table.prc.operating_points(0.5, precision=0.8, guarantee=0.95, weight="w")
+    found = table.prc.operating_points(0.5, precision=0.8, guarantee=0.95, weight="w", columns="all")
     assert found.select(STRETCH).row(0) == (-29, -29, -27)
     same = table.with_columns(w=pl.lit(1.0))
-    found = same.prc.operating_points(0.5, precision=0.8, guarantee=0.95, weight="w")
+    found = same.prc.operating_points(0.5, precision=0.8, guarantee=0.95, weight="w", columns="all")
     assert found["threshold"].item() <= -70
 
 
@@ -334,7 +336,9 @@ def test_false_alerts_may_be_heavier_than_true_ones() -> None:
         {"set": np.repeat(np.arange(sets), 600), "score": -above.ravel(), "label": label}
     )
     table = table.with_columns(w=pl.when("label").then(1.0).otherwise(10.0))
-    found = table.prc.operating_points(0.1, precision=0.5, by="set", guarantee=0.95, weight="w")
+    found = table.prc.operating_points(
+        0.1, precision=0.5, by="set", guarantee=0.95, weight="w", columns="all"
+    )
     assert share_broken(found["threshold"], ratio, 0.9) < 0.05 + 2 * (0.05 * 0.95 / sets) ** 0.5
 
 
@@ -353,8 +357,8 @@ def test_healthy_patients_may_have_more_rows_than_ill_ones() -> None:
         }
     )
     asked: dict[str, Any] = {"precision": 0.5, "by": "set", "guarantee": 0.95}
-    alone = table.prc.operating_points(0.1, **asked)["threshold"]
-    kept = table.prc.operating_points(0.1, **asked, cluster="patient")["threshold"]
+    alone = table.prc.operating_points(0.1, columns="all", **asked)["threshold"]
+    kept = table.prc.operating_points(0.1, columns="all", **asked, cluster="patient")["threshold"]
     assert share_broken(alone, ratio, 0.9) > 0.07
     assert share_broken(kept, ratio, 0.9) < 0.05
 
@@ -368,7 +372,7 @@ def test_at_the_own_prevalence_the_share_of_false_alerts_is_known(
     table: pl.DataFrame, value: float, level: float
 ) -> None:
     asked: dict[str, Any] = {"precision": value, "by": "g", "guarantee": level, "start": 99.0}
-    found = prc(table).operating_points([None, 0.4], **asked)
+    found = prc(table).operating_points([None, 0.4], columns="all", **asked)
     alpha = 1 - level
     for (g,), rows in prc(table).sweep(by="g").partition_by("g", as_dict=True).items():
         expected, near = None, False
@@ -388,7 +392,7 @@ def test_at_the_own_prevalence_the_share_of_false_alerts_is_known(
         # A start above all scores begins with no alert, which proves nothing.
         assert point["threshold"] is None
         low = prc(table.filter(g=g)).operating_points(
-            precision=value, guarantee=level, start=float(rows["threshold"][0])
+            precision=value, guarantee=level, start=float(rows["threshold"][0]), columns="all"
         )
         assert low["threshold"].item() == expected
 
@@ -404,7 +408,7 @@ def test_as_many_positives_as_needed_prove_a_precision_in_a_cohort() -> None:
                 table = table.with_columns(score=-pl.col("score")) if is_npv else table
                 at: dict[str, Any] = {criterion: target, "guarantee": level}
                 start = -1.5 if is_npv else 2
-                found = table.prc.operating_points(**at, start=start).row(0, named=True)
+                found = table.prc.operating_points(columns="all", **at, start=start).row(0, named=True)
                 names = ("n_neg_needed", "n_pos_needed")
                 assert [found[name] for name in (names if is_npv else names[::-1])] == [needed, None]
                 assert (found["threshold"] is not None) == (n == needed), (criterion, n)
@@ -412,8 +416,8 @@ def test_as_many_positives_as_needed_prove_a_precision_in_a_cohort() -> None:
 
 def test_a_lift_stays_at_the_prevalence_that_was_counted() -> None:
     table = pl.DataFrame({"score": range(200, 0, -1), "label": [1] * 60 + [0, 0, 1, 0] * 35})
-    own = table.prc.operating_points(lift=1.5, guarantee=0.95)
-    at_number = table.prc.operating_points(own["eta"].item(), lift=1.5, guarantee=0.95)
+    own = table.prc.operating_points(lift=1.5, guarantee=0.95, columns="all")
+    at_number = table.prc.operating_points(own["eta"].item(), lift=1.5, guarantee=0.95, columns="all")
     assert own.equals(at_number)
     assert own["n_neg_needed"].item() is not None
 
@@ -426,7 +430,9 @@ def test_the_promise_of_a_cohort_is_kept() -> None:
     table = pl.DataFrame({"set": number, "score": score.ravel(), "label": label.ravel()})
     broken = []
     for more in ({}, {"guarantee": 0.95}):
-        at = table.prc.operating_points(precision=0.5, by="set", **more)["threshold"].drop_nulls()
+        at = table.prc.operating_points(precision=0.5, by="set", columns="all", **more)[
+            "threshold"
+        ].drop_nulls()
         rates = special.ndtr(2 - at.to_numpy()), special.ndtr(-at.to_numpy())
         broken.append(float((metrics.precision(*rates, 0.1) < 0.5).sum() / sets))
         assert len(at) > 0.8 * sets
@@ -450,4 +456,4 @@ def test_refused(options: dict[str, Any], hint: str) -> None:
     table = pl.DataFrame({"score": [2, 1], "label": [1, 0], "w": [1.5, 2], "c": [1, 1]})
     for frame in (table, table.lazy()):
         with pytest.raises(PrcError, match=hint):
-            prc(frame).operating_points(0.1, guarantee=0.9, **options)
+            prc(frame).operating_points(0.1, guarantee=0.9, columns="all", **options)

@@ -90,7 +90,9 @@ def test_scores_of_any_dtype(dtype: Any) -> None:
 def test_the_sample_knows_the_table() -> None:
     """What was weighed has the prevalence, and the alerts, of all rows, within its intervals."""
     sample = DF.prc.reweight(plan=PLAN).prc(weight="weight", stratum="stratum")
-    found = sample.operating_points(threshold=0.8, metrics="precision", confidence=0.95, per=DF.height)
+    found = sample.operating_points(
+        threshold=0.8, metrics="precision", confidence=0.95, per=DF.height, columns="all"
+    )
     row = found.row(0, named=True)
     flagged = (DF["score"] >= 0.8).sum()
     assert row["alerts"] == pytest.approx(flagged)

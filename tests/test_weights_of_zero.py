@@ -114,7 +114,9 @@ def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
 def test_rows_of_weight_0_draw_no_replicate() -> None:
     frame, _ = QUERIES["summary"]
     how = {"confidence": intervals(0.9, method="bootstrap", resamples=20, seed=1), "by": ["g"]}
-    plain, found = (WeightedDoor(frame, added=added).summary(0.1, **how) for added in (False, True))
+    plain, found = (
+        WeightedDoor(frame, added=added).summary(0.1, columns="all", **how) for added in (False, True)
+    )
     assert_same(found, plain)
     assert plain.height == 6 * 3
 
@@ -137,13 +139,13 @@ def test_values_of_weight_0_are_checked_first(weight: str) -> None:
     df = pl.DataFrame({"g": [1, 1, 2], "score": [1.0, 2.0, None], "label": [0, 1, 1]})
     df = df.with_columns(small=pl.Series([1, 1, 0]), float=pl.Series([1.5, 1.5, 0.0]))
     calls: list[Callable[[Any], Any]] = [
-        lambda p: p.summary(0.1, by="g", weight=weight),
-        lambda p: p.operating_points(0.1, by="g", weight=weight, recall=0.5),
+        lambda p: p.summary(0.1, by="g", weight=weight, columns="all"),
+        lambda p: p.operating_points(0.1, by="g", weight=weight, recall=0.5, columns="all"),
         lambda p: p.curve(0.1, by="g", weight=weight),
         lambda p: p.counts(by="g", weight=weight),
         lambda p: p.binormal(by="g", weight=weight),
         lambda p: p.crossings(model="g", weight=weight),
-        lambda p: p.ranking(0.1, model="g", weight=weight, confidence=0.9),
+        lambda p: p.ranking(0.1, model="g", weight=weight, confidence=0.9, columns="all"),
     ]
     for frame in (df, df.filter(g=2)):
         for call in calls:

@@ -109,7 +109,7 @@ def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
     share = {c: n / df.height for c, n in of_class.rows()}
     weight = np.array([MIX[y] / share[y] for y in df["y"]])
     assert long["weight"].to_list() == pytest.approx(np.repeat(weight, len(CLASSES)))
-    found = long.prc.summary(by="class", weight="weight", metrics="average_precision")
+    found = long.prc.summary(by="class", weight="weight", metrics="average_precision", columns="all")
     assert dict(found.select("class", "eta").rows()) == pytest.approx({c: MIX[c] for c in CLASSES})
     for c, value in found.select("class", "value").rows():
         positive = (df["y"] == c).to_numpy()
@@ -117,7 +117,9 @@ def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
         assert value == pytest.approx(expected, rel=1e-12)
     # eta of each class keeps the mix of the negatives in the table, so it answers another question.
     etas = pl.DataFrame({"class": CLASSES, "eta": [MIX[c] for c in CLASSES]})
-    kept = df.prc.unpivot_scores(**HOW).prc.summary(etas, by="class", metrics="average_precision")
+    kept = df.prc.unpivot_scores(**HOW).prc.summary(
+        etas, by="class", metrics="average_precision", columns="all"
+    )
     assert (kept["value"] - found["value"]).abs().max() > 0.01
 
 
@@ -231,8 +233,8 @@ def test_a_list_of_columns_is_the_long_table(name: str) -> None:
 
 def test_a_lead_among_columns_is_that_of_paired_rows() -> None:
     long = MODELS.prc.unpivot_scores(["a", "b"], row="row")
-    paired = long.prc.ranking(0.2, id="row", by="g", confidence=0.9)
-    assert_same(MODELS.prc.ranking(0.2, score=["a", "b"], by="g", confidence=0.9), paired)
+    paired = long.prc.ranking(0.2, id="row", by="g", confidence=0.9, columns="all")
+    assert_same(MODELS.prc.ranking(0.2, score=["a", "b"], by="g", confidence=0.9, columns="all"), paired)
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in COMPARES_MODELS])
@@ -294,10 +296,10 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
     ]
     for table, words, sentence in cases:
         with pytest.raises(PrcError, match=sentence):
-            table.prc.summary(**words)
+            table.prc.summary(columns="all", **words)
     with pytest.raises(PrcError, match=r"sample_size\(\) has no formula .*\.unpivot_scores\(mix="):
         MANY.prc(**classes).sample_size(eta=class_mix(MIX), recall=0.5)
     with pytest.raises(PrcError, match=r"model= names the column 'model', .* there are: y, p3, p1, p7$"):
-        MANY.prc(**classes).ranking(0.2)
+        MANY.prc(**classes).ranking(0.2, columns="all")
     with pytest.raises(PrcError, match=r"sampling_plan\(\) takes one column as score="):
         MODELS.prc(**models).sampling_plan(0.5, budget=1)
