@@ -61,7 +61,8 @@ assert_type(prc(bound, cells=("tp", "fp", "fn", "tn"), cluster=None), DataFrameP
 assert_type(prc(df.lazy(), rates=("tpr", "fpr"), sizes=(10, "n_neg")), LazyFramePrc)
 assert_type(df.pipe(prc, score="p"), DataFramePrc)
 assert_type(df.lazy().pipe(prc, score={"cat": "p_cat", "dog": "p_dog"}), LazyFramePrc)
-assert_type(bound.summary(eta=0.1, by=["market"]), pl.DataFrame)
+assert_type(bound.summary(eta=0.1, by=["market"], columns="all"), pl.DataFrame)
+assert_type(bound.operating_points(recall=0.5, metrics=["tp", metrics.f1]), pl.DataFrame)
 assert_type(bound.compare(eta=[0.1, None], score=["a", "b"], recall=0.5), pl.DataFrame)
 assert_type(bound.curve(field(df, parts="market"), confidence=intervals(0.9, seed=1)), pl.DataFrame)
 assert_type(bound.summary(class_mix({"cat": 0.25, "dog": 0.75}), confidence=0.95), pl.DataFrame)
@@ -127,3 +128,4 @@ prc(pl.col("p"), label="sick")  # type: ignore[call-overload]  # pyright: ignore
 df.pipe(prc, scores=["a"])  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue]
 df.pipe(prc, missing="skip")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 prc([1, 2])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+bound.ranking(columns="most")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -105,6 +105,8 @@ def write_table(args: argparse.Namespace) -> None:
     check_output_path(args)
     start_time, write, shown_rows = time.monotonic(), _choose_output(args.output), None
     with _show_work(args) as call:
+        if "columns" in args.options:
+            call.arguments.setdefault("columns", "short" if write is None else "all")
         query = _call_method(call)
         if write is None:
             shown_rows = collect_shown_rows(query)
@@ -344,6 +346,10 @@ COMMANDS = [  # in the order of help
         "operating_points",
         "the threshold that meets a target",
         ("threshold", "precision", "value", "recall", "alerts", "true_alerts", "missed"),
+        {
+            "metrics": "what to show of a threshold: see below, or tp, fp, fn, tn, and with --per "
+            "true_alerts, missed (default: recall precision)"
+        },
     ),
     Command(
         "decision_curve",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.prevalence.eta_grid import read_fraction, read_share_text
+from polars_prcurve.core.prevalence.result_columns import ResultColumns
 from polars_prcurve.doors.cli.table_files import TableFile, find_format
 
 
@@ -432,6 +433,10 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
         SWITCH, "limits of each metric: over all orders of equal scores, or of what lies between --rates"
     ),
     "long": Option(SWITCH, "a row per metric, in place of a column per metric"),
+    "columns": Option(
+        Kind("KIND", choices=get_args(ResultColumns)),
+        "the columns that fit a screen, or all (default: short on a terminal, else all)",
+    ),
     "probabilities": Option(SHARES, "the risks at which users act (default: 0.01, 0.02, ... 0.99)"),
     "eta_train": Option(SHARE, "the prevalence at which scores are posteriors"),
     "other": Option(
