@@ -1347,6 +1347,7 @@ def test_charts_of_200_groups(draw):
 
 TABLE = draw_groups("ab").prc.curve(eta=0.1, by="model", thresholds=3)
 SUMMARY = draw_groups("ab").prc.summary(0.1, by="model", columns="all")
+POSTERIORS = make_posteriors(draw_scores()).with_columns(week=1)
 RATES = pl.DataFrame({"tpr": [0.5], "fpr": [0.1]}).prc.curve(eta=0.1, rates=("tpr", "fpr"))
 TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value": [0.5]})
 
@@ -1392,11 +1393,49 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
         (lambda: charts.ranking(TABLE), "lacks value, rank"),
         (lambda: charts.threshold_curve(RATES), "needs thresholds, and some are null"),
         (lambda: charts.p3_curve(SUMMARY), r'pass metrics=\("precision",\)'),
+        (
+            lambda: charts.roc_curve(
+                TABLE, points=draw_groups("ab").prc(by="model").operating_points(recall=0.5)
+            ),
+            'operating_points returns, with columns="all"; this one lacks fpr',
+        ),
+        (
+            lambda: charts.decision_curve(POSTERIORS.prc.decision_curve()),
+            'returns, with columns="all"; this one lacks tp',
+        ),
+        (
+            lambda: charts.monitor(POSTERIORS.prc.monitor("week", reference=0.5, threshold=0.5)),
+            'monitor returns, with columns="all"; this one lacks bound',
+        ),
     ],
 )
 def test_refusals_say_what_to_do(call, message):
     with pytest.raises(PrcError, match=message):
         call()
+
+
+def test_short_tables_are_drawn_as_those_with_all_columns():
+    bound, words = draw_groups("ab").prc(by="model"), {"recall": 0.5, "confidence": 0.9}
+    for draw, made in (
+        (
+            charts.alerts,
+            lambda **more: bound.operating_points(0.1, metrics="precision", **words, **more),
+        ),
+        (
+            charts.p3_curve,
+            lambda **more: bound.operating_points(GRID, metrics="precision", **words, **more),
+        ),
+        (
+            charts.metric_by_eta,
+            lambda **more: bound.operating_points(GRID, metrics=["f1", "tp"], **words, **more),
+        ),
+        (charts.metric_by_eta, lambda **more: bound.summary(GRID, confidence=0.9, **more)),
+    ):
+        assert records(draw(made())) == records(draw(made(columns="all")))
+    points = bound.operating_points(metrics=["recall", "fpr"], recall=0.5)
+    drawn = charts.roc_curve(bound.sweep(), points=points)
+    every = bound.operating_points(recall=0.5, columns="all")
+    assert records(drawn) == records(charts.roc_curve(bound.sweep(), points=every))
 
 
 # From a score table ---------------------------------------------------------------------------

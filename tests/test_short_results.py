@@ -30,8 +30,10 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
         "operating_points",
         ONE,
         {"recall": 0.5, "metrics": ("fpr", "missed"), "per": 9, "confidence": 0.95},
-        (*POINTS, "missed", "missed_low", "missed_high", "fpr", "fpr_low", "fpr_high")
-        + ("alerts", "alerts_low", "alerts_high", "doubt"),
+        (
+            *(*POINTS, "missed", "missed_low", "missed_high", "fpr", "fpr_low", "fpr_high"),
+            *("alerts", "alerts_low", "alerts_high", "doubt"),
+        ),
     ),
     (
         "operating_points",

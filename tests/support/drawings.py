@@ -41,7 +41,7 @@ DRAW: dict[str, Draw] = {
         frame.prc.summary(GRID, metrics="average_precision", by=by, confidence=0.95)
     ),
     "p3_curve": lambda frame, by: charts.p3_curve(
-        frame.prc.operating_points(GRID, recall=[0.5, 0.8], by=by, confidence=0.95)
+        frame.prc.operating_points(GRID, recall=[0.5, 0.8], by=by, confidence=0.95, columns="all")
     ),
     "threshold_curve": lambda frame, by: charts.threshold_curve(frame.prc.curve(0.1, by=by)),
     "prg_curve": lambda frame, by: charts.prg_curve(frame.prc.curve(0.1, by=by)),
@@ -49,7 +49,7 @@ DRAW: dict[str, Draw] = {
         frame.prc.subsample_negatives(0.75, n_repeats=5, seed=1, by=by)
     ),
     "decision_curve": lambda frame, by: charts.decision_curve(
-        make_posteriors(frame).prc.decision_curve(confidence=0.95, by=by)
+        make_posteriors(frame).prc.decision_curve(confidence=0.95, by=by, columns="all")
     ),
     "gain_curve": lambda frame, by: charts.gain_curve(frame.prc.curve(0.1, by=by)),
     "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),

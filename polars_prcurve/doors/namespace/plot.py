@@ -128,7 +128,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, table_words = self._prepare("alerts", words)
         target_points = self._methods.operating_points(
-            eta, metrics=("precision",), confidence=confidence, **table_words
+            eta, metrics="precision", confidence=confidence, columns="all", **table_words
         )
         return draw(target_points, confidence=confidence)
 
@@ -210,9 +210,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("decision_curve", words)
         if log_x is not None:
             read_flag("log_x=", log_x)
-        ask = partial(
-            self._methods.decision_curve, eta, eta_train=eta_train, confidence=confidence, **table_words
-        )
+        options: dict[str, Any] = {"eta_train": eta_train, "confidence": confidence, "columns": "all"}
+        ask = partial(self._methods.decision_curve, eta, **options, **table_words)
         risks = PROBABILITIES if probabilities is None else probabilities
         benefit_rows = _collect(ask(probabilities=risks))
         if (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import label_formats, point_thinning
@@ -81,7 +82,7 @@ def metric_by_eta(
     has_one_each = bool(single_field) and len(curves.curve_rows) == curves.count_distinct([single_field])
     if color is None and facet is None and has_one_each:
         color = curves.column_of_field[single_field]  # many groups are lines of one panel
-    is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
+    is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
     return lines.draw(title, f"{lines.name} by share of positives" if trades else "", trades)

@@ -53,7 +53,7 @@ def decision_curve(
     Parameters
     ----------
     table
-        What `decision_curve` returns, with or without intervals.
+        What `decision_curve(columns="all")` returns, with or without intervals.
     confidence
         The level of the table's intervals, for the note, since the table does not hold it.
     log_x
@@ -68,7 +68,8 @@ def decision_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
     >>> df = pl.concat([df] * 10)
-    >>> chart = decision_curve(df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4]))
+    >>> table = df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4], columns="all")
+    >>> chart = decision_curve(table)
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
     At a risk of 40 %, acting nets 83 true cases per 1 000
     """

@@ -42,7 +42,7 @@ def monitor(
     Parameters
     ----------
     table
-        What `monitor` returns, in any row order.
+        What `monitor(columns="all")` returns, in any row order.
     confidence
         The level of the table, for the note, since the table does not hold it.
     color, facet, title
@@ -53,7 +53,8 @@ def monitor(
     >>> weeks = pl.DataFrame({"week": [1, 2, 3], "score": 1, "n_pos": [80, 52, 55]})
     >>> weeks = weeks.with_columns(n_neg=100 - pl.col("n_pos"))
     >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
-    >>> monitor(alerts.monitor("week", reference=0.8, threshold=1)).to_dict()["title"]["text"]
+    >>> periods = alerts.monitor("week", reference=0.8, threshold=1, columns="all")
+    >>> monitor(periods).to_dict()["title"]["text"]
     ['Precision has fallen, likely from week 2 on']
     """
 

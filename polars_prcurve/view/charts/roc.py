@@ -77,7 +77,8 @@ def roc_curve(
     precisions
         The precisions of these lines. One below eta is worse than alerts at random, and is not drawn.
     points
-        Rows to mark, as in `pr_curve`; the label is fpr, and recall too where points differ in it.
+        Rows to mark, as in `pr_curve`, with recall and fpr (`metrics=` or `columns="all"`); the label
+        is fpr, and recall too where points differ in it.
     color, facet
         A `by` column. By default the first `by` column is colour and the others are panels. With more
         than 8 groups all are panels.

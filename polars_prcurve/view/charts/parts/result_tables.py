@@ -10,9 +10,11 @@ import polars as pl
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate, name_estimate
+from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import shorten_name
+from polars_prcurve.core.prevalence.result_columns import COUNT_NAMES, SHORT_COLUMNS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.number_words import say_sizes
@@ -21,7 +23,8 @@ SPAN = "interval of the share of positives"  # the column of intervals in words,
 REASON = "reason"  # of values with intervals: the column of why these are in doubt
 _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
 """Sizes of a test of several parts, by what they tell of the field."""
-_ALERT_COLUMNS = ("alerts", "true_alerts", "missed")  # of `operating_points`, which are no metrics
+_NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE)
+"""Columns of `operating_points` that are no metrics."""
 _MAX_NAMES = 5  # of groups without a curve
 FEW_POSITIVES = 20  # positives below which a share of them is no finding
 
@@ -122,8 +125,10 @@ def check_table(
         )
     absent_columns = [name for name in required_columns if name not in table.columns]
     if absent_columns:
+        has_choice = not {*SHORT_COLUMNS}.isdisjoint(made_by.split())
+        columns_words = 'columns="all"' if has_choice else "all its columns"
         raise PrcError(
-            f"{chart_name} takes the table that {made_by} returns, with all its columns; "
+            f"{chart_name} takes the table that {made_by} returns, with {columns_words}; "
             f"this one lacks {', '.join(absent_columns)}"
         )
     refuse_objects(f"the table of {chart_name}", table.schema)
@@ -392,17 +397,19 @@ def _read_values(
     if "metric" in columns_after_eta and "value" in columns_after_eta:
         column_names = [name for name in ("metric", "value", "low", "high") if name in columns_after_eta]
         return [[*(table.get_column(name) for name in column_names), *shared_series]]
-    is_wide = "criterion" in columns_after_eta and "fpr" in columns_after_eta
-    metric_candidates = columns_after_eta[columns_after_eta.index("fpr") + 1 :] if is_wide else []
+    is_wide = {"criterion", "target"} <= set(columns_after_eta)
+    metric_candidates = columns_after_eta[columns_after_eta.index("target") + 1 :] if is_wide else []
     interval_columns = {
         column for name in columns_after_eta for column in astuple(name_estimate(name))[1:]
     }
-    no_metrics = {*interval_columns, *_ALERT_COLUMNS, ABOVE_CHANCE}
+    # Of a table with all columns metrics are what was asked for, and stand after those of a sweep.
+    sweep_columns = SWEEP_COLUMNS if set(SWEEP_COLUMNS) <= set(columns_after_eta) else ()
+    no_metrics = {*interval_columns, *_NO_METRICS, *sweep_columns}
     metrics = [name for name in metric_candidates if name not in no_metrics]
     if not metrics:
         raise PrcError(
-            f"{chart_name} takes the table that {made_by} returns, with all its columns; this one has "
-            "neither metric and value, nor criterion, target and a column per metric"
+            f"{chart_name} takes the table that {made_by} returns; this one has neither metric and "
+            "value, nor criterion, target and a column per metric"
         )
     series_by_metric = []
     for name in metrics:
