@@ -122,8 +122,10 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
 
 @pytest.mark.parametrize("method", PLAIN)
 @pytest.mark.parametrize("more", [{}, WITH, {"weight": "w"}], ids=["plain", "with", "weights"])
-def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
+@pytest.mark.parametrize("shown", ["short", "all"])
+def test_columns_are_as_promised(method: str, more: dict[str, Any], shown: str) -> None:
     table, given = PLAIN[method]
+    more = {**more, "columns": shown}
     takes = set(inspect.signature(getattr(FramePrc, method)).parameters)
     lone = {"per"} if method in ("ranking", "compare") else set()  # there it is for the budget alerts=
     given = given | {name: value for name, value in more.items() if name in takes - lone}
@@ -166,8 +168,9 @@ def test_models_of_a_long_table_keep_their_dtype() -> None:
     [{"guarantee": 0.95}, {"confidence": 0.9, "per": 100}, {"confidence": 0.9, "threshold": 5}],
     ids=lambda m: next(iter(m)),
 )
-def test_what_is_asked_of_points_adds_columns(more: dict[str, Any]) -> None:
-    given = {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["f1"], **more}
+@pytest.mark.parametrize("shown", ["short", "all"])
+def test_what_is_asked_of_points_adds_columns(more: dict[str, Any], shown: str) -> None:
+    given = {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["f1"], "columns": shown, **more}
     found = result("operating_points", DF, given)
     promised = {"day": pl.Int8()} | columns("operating_points", DF, given)
     assert list(found.items()) == list(promised.items())

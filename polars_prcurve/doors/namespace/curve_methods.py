@@ -237,7 +237,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         maximize
             A point metric: the highest threshold of its best value, the smallest where less is better.
         metrics
-            Point metrics to show.
+            What to show of a threshold: point metrics, `recall` and `precision` if left out, and counts,
+            `tp`, `fp`, `fn`, `tn`, `alerts`, `true_alerts` or `missed`.
+        columns
+            As in `summary`. With `"all"`, `metrics` are `precision` and `f1` if left out.
         guarantee
             A level, such as 0.95: the threshold whose *true* value at `eta` meets the target, in this
             share of test sets; without it, it falls short in about half of them. For all targets except
@@ -277,21 +280,24 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `target`: Float64, the number given; null for `maximize` and `together`
         - `threshold`: as in the table
         - with `guarantee`, `guarantee`: Float64, the level
-        - with `guarantee`, `holds_from`, `holds_to`: as in the table, the ends of the stretch of
-          thresholds for which the promise holds at once; null if none is found
+        - with `guarantee` and `columns="all"`, `holds_from`, `holds_to`: as in the table, the ends of
+          the stretch of thresholds for which the promise holds at once; null if none is found
         - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, without how many of a class even
           perfect scores prove nothing; infinite if no number will do. Null for a class that does not
           limit: positives of `precision`, `fdr`, `lift` and `fpr`, negatives of `npv` and `recall`, both
           of `alerts` and `predicted_positive_rate`, and in a field
-        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and in a field, as in `curve`
-        - `recall`, `fpr`: Float64, null if the class is absent
+        - with `columns="all"`, `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and in a field, as
+          in `curve`
+        - with `columns="all"`, `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
-        - with `per`, `alerts`, `true_alerts`, `missed`: Float64, among `per` events the expected alerts,
-          those that are right, and the positives that raise none
+        - with `per`, `alerts`: Float64, the expected alerts among `per` events
+        - with `per` and `columns="all"`, `true_alerts`, `missed`: Float64, among these the alerts that
+          are right, and the positives that raise none
         - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
           `<metric>_low`, `<metric>_high`: Float64, as in `curve`. With `method="bootstrap"`
           `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
-        - with `confidence`, `above_chance`: Boolean, as in `summary`; null with weights or clusters, too
+        - with `confidence` and `columns="all"`, `above_chance`: Boolean, as in `summary`; null with
+          weights or clusters, too
         - with `confidence`, `doubt`: String, null where all intervals of the row can be trusted, else
           the first reason why not: `"one class"`, `"target not met"`, `"few positives"` (of a
           threshold that was found fewer than 10 in all, or than 5 in `tp` for `precision`, `fdr` and
@@ -313,7 +319,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         The 60 highest scores are all positive. How far down is the true precision at least 0.9?
 
         >>> many = pl.DataFrame({"score": range(200, 0, -1), "label": [1] * 60 + [0, 0, 1, 0] * 35})
-        >>> sure = many.prc.operating_points(precision=0.9, guarantee=0.95)
+        >>> sure = many.prc.operating_points(precision=0.9, guarantee=0.95, columns="all")
         >>> sure.select("threshold", "holds_from", "holds_to", "n_pos_needed").row(0)
         (138, 138, 172, 29.0)
         """
@@ -385,6 +391,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         confidence
             A level, such as 0.95: adds an interval of net benefit, from Wilson's intervals of recall, of
             fpr and of a prevalence that was counted, in quadrature (Zou and Donner 2008).
+        columns
+            As in `summary`.
 
         Returns
         -------
@@ -392,18 +400,22 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         - `eta`: Float64, a group's own prevalence filled in
         - `threshold_probability`: Float64, the risk
-        - the columns of `sweep`
+        - `threshold`: as in the table
+        - with `columns="all"`, `tp`, `fp`, `fn`, `tn`, `recall`, `fpr`: as in `sweep`
         - `net_benefit`: Float64, null without a class, except at the group's own prevalence
         - `treat_all`: Float64, the net benefit of flagging everybody, `eta - (1-eta) * p/(1-p)`
         - with `confidence`, `net_benefit_low`, `net_benefit_high`: Float64, null where a class is absent
-        - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, as in `curve`
+        - with `field` and `columns="all"`, `n_pos_effective`, `n_neg_effective`,
+          `fp_effective`: Float64, as in `curve`
+        - with `confidence`, `doubt`: String, null where the interval can be trusted, else the first
+          reason why not, as in `operating_points` at a `threshold`
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
         >>> curve = df.prc.decision_curve(probabilities=[0.2, 0.5])
-        >>> curve.select("threshold_probability", "tp", "fp", "net_benefit", "treat_all").rows()
-        [(0.2, 2, 1, 0.4375, 0.375), (0.5, 1, 1, 0.0, 0.0)]
+        >>> curve.select("threshold_probability", "net_benefit", "treat_all").rows()
+        [(0.2, 0.4375, 0.375), (0.5, 0.0, 0.0)]
         """
         question = self._ask(
             "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
@@ -452,6 +464,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             influences of a cluster's examples add up first, and the bootstrap draws whole clusters. With
             `stratum` influences vary as those of rows drawn one by one with these weights, a little more
             than strata do.
+        columns
+            `"short"`, those that fit a screen, or `"all"`: the arguments alone say which these are.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, without `confidence`.
             It has `average_precision` and its transforms, `pr_auc` and `pr_auc_trapezoid(...)`, which
@@ -473,13 +487,14 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. The order of the rows does not change a bit of it
-        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. They carry the
-          error of an own prevalence, which is counted, and of one that is estimated. Those of
-          `average_precision` allow for examples that the sample lacks: half a false positive above all
-          others, a positive below, and half a positive on top, with the weight of rows of their stratum;
-          those of `roc_auc` for half an example of each class at either end
-        - with `confidence`, `above_chance`: Boolean, one for each group: whether its scores are shown to
-          say anything of the label, by ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
+        - with `confidence` and `columns="all"`, `standard_error`: Float64, null where unknown
+        - with `confidence`, `low`, `high`: Float64, null where unknown. They carry the error of an own
+          prevalence, which is counted, and of one that is estimated. Those of `average_precision` allow
+          for examples that the sample lacks: half a false positive above all others, a positive below,
+          and half a positive on top, with the weight of rows of their stratum; those of `roc_auc` for half an
+          example of each class at either end
+        - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether its
+          scores are shown to say anything of the label, by ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
           of the positives, which tells of the top. Of random scores at most a share of `1 - confidence`
           is. With weights or clusters it is that of ROC AUC by its standard error. Null for one class
           alone, in a field, and for `"bootstrap"` with weights or clusters

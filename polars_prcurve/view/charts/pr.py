@@ -65,7 +65,7 @@ def pr_curve(
         The level of the table's band, for the note, since the table does not hold it.
     points
         Rows to mark, such as those of `operating_points` with the same groups and eta: a filled point,
-        and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
+        and its precision. With `holds_from` and `holds_to` (`columns="all"`), a thin rule spans them.
         Rows without a threshold are counted in the note.
     log_y
         A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
