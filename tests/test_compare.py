@@ -360,7 +360,7 @@ def test_prevalences_per_group() -> None:
     assert found.columns == ["g", "eta", "note", *COLUMNS[1:]]
     assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
     for key, eta in ((None, 0.01), (0, 0.1), (1, 0.2)):
-        alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(eta, score=["a", "b"])
+        alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(eta, score=["a", "b"], columns="all")
         assert_same(found.filter(pl.col("g").eq_missing(key)).drop("g", "note"), alone)
 
 
@@ -606,7 +606,7 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     other = df.prc.compare(columns="all", **options, confidence=replace(AGAIN["confidence"], seed=6))
     assert not (other["standard_error"] == found["standard_error"]).any()
     assert_same(other["difference"].to_frame(), found["difference"].to_frame())
-    first = df.filter(pl.col("g") < 2).prc.compare(**options, **AGAIN)
+    first = df.filter(pl.col("g") < 2).prc.compare(columns="all", **options, **AGAIN)
     assert_same(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
         monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)
@@ -774,7 +774,11 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     how: dict[str, Any] = {"model": "g", "paired": False, "eta": 0.1, "score": "a", "metrics": "recall"}
     [row] = df.prc.compare(worst=True, threshold=0.0, columns="all", **how).to_dicts()
     assert {row["model_a"], row["model_b"]} == {0, 2}
-    [row] = df.filter(pl.col("g") < 2).prc.compare(worst=True, threshold=0.0, **how).to_dicts()
+    [row] = (
+        df.filter(pl.col("g") < 2)
+        .prc.compare(worst=True, threshold=0.0, columns="all", **how)
+        .to_dicts()
+    )
     assert [row[n] for n in ("difference", "low", "high", "significant")] == [None] * 4
     assert row["doubt"] == "one class"
 
@@ -932,7 +936,7 @@ def test_what_has_no_two_models_is_refused(options: Any) -> None:
         long.prc.compare(by="model", columns="all", **names), long.prc.compare(columns="all", **names)
     )  # it counts once
     with pytest.raises(PrcError, match="no group has two"):
-        long.filter(pl.col("model") == "other").prc.compare(**names)
+        long.filter(pl.col("model") == "other").prc.compare(columns="all", **names)
     assert long.clear().prc.compare(columns="all", **names).height == 0
     # Beside groups that have two, one with a single model has no pair and no row.
     halves = long.with_columns(half=pl.col("id") % 2)
@@ -995,7 +999,9 @@ def test_a_new_version_of_a_model_is_told_apart() -> None:
     common = rng.normal(size=2_100)
     new, old = (0.98**0.5 * common + 0.02**0.5 * rng.normal(size=2_100) for _ in range(2))
     df = pl.DataFrame({"label": label, "new": new + 2.12 * label, "old": old + 2 * label})
-    row = df.prc.compare(0.05, score=["new", "old"], metrics="average_precision").row(0, named=True)
+    row = df.prc.compare(0.05, score=["new", "old"], metrics="average_precision", columns="all").row(
+        0, named=True
+    )
     assert row["significant"]
     assert row["p_value"] < 0.01
     assert row["high"] - row["low"] < 1.5 * 2 * 1.96 * row["standard_error"]

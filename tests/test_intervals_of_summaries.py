@@ -167,7 +167,9 @@ def test_perfect_separation_leaves_one_end_open(n_pos: int, n_neg: int, eta: flo
     )
     least, _ = find_ends_of_auc(1.0, 0.0, n_pos, n_neg)
     assert auc[:4] == (None, pytest.approx(least, rel=1e-12), 1.0, None)
-    turned = df.with_columns(score=-pl.col("score")).prc.summary(eta, metrics="roc_auc", **how)
+    turned = df.with_columns(score=-pl.col("score")).prc.summary(
+        eta, metrics="roc_auc", columns="all", **how
+    )
     assert turned[ERRORS].row(0)[:4] == (None, 0.0, pytest.approx(1 - low_of(auc)), None)
 
 
@@ -464,7 +466,7 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     )
     assert_same(without_errors(other), without_errors(found))
     assert not (other["standard_error"] == found["standard_error"]).any()
-    first = df.filter(pl.col("g") < 2).prc.summary([0.1, 0.5], **options, **AGAIN)
+    first = df.filter(pl.col("g") < 2).prc.summary([0.1, 0.5], columns="all", **options, **AGAIN)
     assert_same(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
         monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)

@@ -206,7 +206,7 @@ def test_prevalences_per_group() -> None:
 def test_a_model_without_examples_is_not_ranked() -> None:
     df = DF.with_columns(w=pl.when(model="b").then(0).otherwise(2))
     found = df.prc.ranking([None, 0.9], weight="w", columns="all")
-    rest = DF.filter(pl.col("model") != "b").prc.ranking([None, 0.9])
+    rest = DF.filter(pl.col("model") != "b").prc.ranking([None, 0.9], columns="all")
     assert_same(found, rest)
 
 
@@ -337,7 +337,10 @@ def test_where_no_error_is_known() -> None:
     assert found.select(pl.col("model", "rank").last()).row(0) == ("c", None)
     assert found.select(LEAD).row(2) == (None,) * 4 + ("one class",)
     assert found["may_be_best"][0] is not None
-    assert_same(found.head(2), one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9))
+    assert_same(
+        found.head(2),
+        one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9, columns="all"),
+    )
     alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9, columns="all")
     assert alone.select(LEAD).row(0) == (None,) * 4 + ("no value",)
     none = DF.filter("label").prc.ranking(0.1, confidence=0.9, columns="all")

@@ -116,7 +116,7 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     plain = turned.prc.operating_points(1 - eta, columns="all", **asked)
     weighted = turned.prc.reweight(
         field(frame.with_columns(1 - pl.col("eta")), parts="c")
-    ).prc.operating_points(weight="weight", **asked)
+    ).prc.operating_points(weight="weight", columns="all", **asked)
     assert weighted["recall_low"].item() <= plain["recall_low"].item() * (1 + 1e-6)
 
 

@@ -114,7 +114,7 @@ def test_all_weights_may_be_multiplied() -> None:
     table = table.with_columns(w=pl.Series(rng.choice([1.0, 3.0], 2_000)))
     found = [
         table.with_columns(pl.col("w") * by).prc.operating_points(
-            0.1, precision=0.5, npv=0.9, fpr=0.1, guarantee=0.95, weight="w"
+            0.1, precision=0.5, npv=0.9, fpr=0.1, guarantee=0.95, weight="w", columns="all"
         )
         for by in (1, 2.0**-40, 1e30)
     ]

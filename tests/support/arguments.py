@@ -243,20 +243,20 @@ def list_calls() -> dict[str, Call]:
 def list_charts() -> dict[str, dict[str, Any]]:
     """Return a finished table for every chart."""
     p = prc(DF)
-    pairs = p.compare(model="model", id="id", eta=[0.1, 0.5], metrics="roc_auc")
+    pairs = p.compare(model="model", id="id", eta=[0.1, 0.5], metrics="roc_auc", columns="all")
     tables = {
-        "alerts": p.operating_points([0.1, 0.5], recall=0.5),
-        "decision_curve": prc(RISKS).decision_curve(),
+        "alerts": p.operating_points([0.1, 0.5], recall=0.5, columns="all"),
+        "decision_curve": prc(RISKS).decision_curve(columns="all"),
         "difference": pairs,
         "gain_curve": p.curve(0.1),
         "live": p.sweep(),
-        "monitor": p.monitor("id", reference=0.5, threshold=5),
-        "metric_by_eta": p.summary([0.1, 0.5], metrics="pr_auc"),
+        "monitor": p.monitor("id", reference=0.5, threshold=5, columns="all"),
+        "metric_by_eta": p.summary([0.1, 0.5], metrics="pr_auc", columns="all"),
         "normal_quantiles": p.sweep(),
-        "p3_curve": p.operating_points([0.1, 0.5], recall=0.5),
+        "p3_curve": p.operating_points([0.1, 0.5], recall=0.5, columns="all"),
         "pr_curve": p.curve(0.1),
         "prg_curve": p.curve(0.1),
-        "ranking": p.ranking([0.1, 0.5]),
+        "ranking": p.ranking([0.1, 0.5], columns="all"),
         "reliability": prc(RISKS).sweep(),
         "ribbon": p.subsample_negatives(0.6, n_repeats=2),
         "roc_curve": p.sweep(),

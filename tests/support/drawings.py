@@ -38,7 +38,7 @@ def make_posteriors(frame: pl.DataFrame) -> pl.DataFrame:
 DRAW: dict[str, Draw] = {
     "pr_curve": lambda frame, by: charts.pr_curve(frame.prc.curve(0.1, by=by)),
     "metric_by_eta": lambda frame, by: charts.metric_by_eta(
-        frame.prc.summary(GRID, metrics="average_precision", by=by, confidence=0.95)
+        frame.prc.summary(GRID, metrics="average_precision", by=by, confidence=0.95, columns="all")
     ),
     "p3_curve": lambda frame, by: charts.p3_curve(
         frame.prc.operating_points(GRID, recall=[0.5, 0.8], by=by, confidence=0.95, columns="all")
