@@ -423,12 +423,17 @@ class CurveMethods(BoundTable[F], path="prc"):
         bands = question.read_bands([])
         table = cast("ScoreTable", question.read(posteriors=True))
         etas = question.eta.list_numbers("decision_curve")
+        carried_columns: Sequence[str] = ()
         if question.has_parts:
-            table = cast("ScoreTable", question.place_at_etas(table)[0])
+            placed_table, grid = question.place_at_etas(table)
+            table, carried_columns = cast("ScoreTable", placed_table), grid.carried_columns
         if bands is not None:
             table.require_example_counts()
         query = build_decision_table(table, etas, probabilities, eta_train, bands)
-        return self._finish(choose_columns(query, columns, "decision_curve", list(table.by)))
+        query = choose_columns(
+            query, columns, "decision_curve", list(table.by), carried_columns=carried_columns
+        )
+        return self._finish(query)
 
     def summary(
         self,
