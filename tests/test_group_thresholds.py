@@ -48,7 +48,7 @@ def test_each_group_gets_the_thresholds_of_its_rows(table: Table, data: st.DataO
             own = own.join(groups[number], on=table.by, nulls_equal=True, maintain_order="left")
         alone = prc(own).operating_points
         known = [t for t in thresholds if t is not None]
-        rows = alone(ETAS, by=table.by, threshold=known or None, recall=0.5, **how)
+        rows = alone(ETAS, by=table.by, threshold=known or None, recall=0.5, columns="all", **how)
         for eta in ETAS if rows.height else []:
             of_eta = iter(rows.filter(eta=eta).rows())
             for t in thresholds:
