@@ -103,6 +103,8 @@ class Question:
     def ask(self, batch: Batch) -> pl.DataFrame:
         """What the package answers."""
         options = {**self.options, **batch.columns}
+        if self.method == "operating_points":
+            options["columns"] = "all"
         if self.etas is not None:
             options["eta"] = self.etas.argument(batch)
         if self.way == "expression":

@@ -100,15 +100,20 @@ def build_decision_table(
         bands = fit_bands(bands, grid, table, [metric])
     points = add_metrics(points, [metric], table, bands, long=False)
     if bands is not None:
-        design = choose_design(table, effective=True, at_thresholds=True)
-        has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)
-        conditions = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
-        points = points.with_columns(find_first_doubt(conditions, pl.lit(True)).alias(DOUBT))
-        points = points.with_columns(doubt_missing_ends(DOUBT, _ENDS).alias(DOUBT))
+        points = _add_doubts(points, table, bands)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     points = points.with_columns(treat_all.alias("treat_all"))
     eta_column, *other_columns = columns
     return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
+
+
+def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: BandOptions) -> pl.LazyFrame:
+    """Add the column `doubt`: why an interval may not hold, as at a threshold that is given."""
+    design = choose_design(table, effective=True, at_thresholds=True)
+    has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)
+    conditions = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
+    points = points.with_columns(find_first_doubt(conditions, pl.lit(True)).alias(DOUBT))
+    return points.with_columns(doubt_missing_ends(DOUBT, _ENDS).alias(DOUBT))
 
 
 def _read_risks(probabilities: Sequence[float]) -> list[float]:

@@ -70,9 +70,8 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     table, eta = request.whole_table
     area_name = goal.merit_column if goal.is_of_curve else "average_precision"
     metrics = [area_name, "roc_auc", precision_at_recall(0.5)]
-    areas: pl.DataFrame = table.summary(
-        eta, metrics=metrics, confidence=request.confidence, columns="all"
-    )
+    options: dict[str, Any] = {"confidence": request.confidence, "columns": "all"}
+    areas: pl.DataFrame = table.summary(eta, metrics=metrics, **options)
     per = _choose_per(areas) if goal.per is None else goal.per
     if goal.is_of_curve:
         new_name_of_column = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}
@@ -100,9 +99,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         rows=case_rows,
         keys=keys,
         areas=areas,
-        sizes=areas
-        if plain_table is None
-        else plain_table.summary(0.5, metrics="roc_auc", columns="all"),
+        sizes=areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc"),
         curves=curve_points,
         points=_collect_rates(request, case_rows, curve_points, [*group_columns, *model_columns]),
         per=per,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import polars as pl
 import polars.selectors as cs
@@ -15,37 +15,30 @@ from polars_prcurve.core.metrics.segment_column_names import CELLS
 ResultColumns: TypeAlias = Literal["short", "all"]
 """The argument columns=: those that fit a screen, or all."""
 _ENDS = ("", "_corrected", "_low", "_high")
-_LONG_COLUMNS = ("metric", "value", "corrected", "low", "high")  # of a table with a row for each value
 ALERT_NAMES = ("alerts", "true_alerts", "missed")
 COUNT_NAMES = (*CELLS, *ALERT_NAMES)
 """What `metrics=` of operating points takes beside metrics: the counts of a row."""
 SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
     "summary": ("eta", "n_pos", "n_neg", "metric", "value", "low", "high", DOUBT),
-    "operating_points": (
-        *("eta", "criterion", "target", "threshold", "guarantee", "n_pos_needed", "n_neg_needed"),
-        *_LONG_COLUMNS,
-        DOUBT,
-    ),
-    "compare": (
-        *("eta", "metric", "model_a", "model_b", "difference", "low", "high"),
-        *("p_value", "p_adjusted", "significant", DOUBT),
-    ),
-    "ranking": (
-        *("eta", "model", "value", "rank", "behind", "behind_low", "behind_high"),
-        *("value_low", "value_high", "may_be_best", DOUBT),
-    ),
-    "decision_curve": (
-        *("eta", "threshold_probability", "threshold", "net_benefit", "treat_all"),
-        *("net_benefit_low", "net_benefit_high", DOUBT),
-    ),
-    "monitor": (
-        *("metric", "value", "overall", "overall_low", "overall_high"),
-        *("reference", "alarm", "since", DOUBT),
-    ),
-}
+    "operating_points": ("eta", "criterion", "target", "threshold", "guarantee", "n_pos_needed",
+                         "n_neg_needed", "metric", "value", "corrected", "low", "high", DOUBT),
+    "compare": ("eta", "metric", "model_a", "model_b", "difference", "low", "high", "p_value",
+                "p_adjusted", "significant", DOUBT),
+    "ranking": ("eta", "model", "value", "rank", "behind", "behind_low", "behind_high", "value_low",
+                "value_high", "may_be_best", DOUBT),
+    "decision_curve": ("eta", "threshold_probability", "threshold", "net_benefit", "treat_all",
+                       "net_benefit_low", "net_benefit_high", DOUBT),
+    "monitor": ("metric", "value", "overall", "overall_low", "overall_high", "reference", "alarm",
+                "since", DOUBT),
+}  # fmt: skip
 """The columns of a method that `columns="short"` shows, after those of groups and of an eta frame. Of
 operating points it also shows what `metrics=` names. Columns that some arguments alone add are in the
 list, too, such as `p_adjusted`."""
+
+
+def read_columns(columns: ResultColumns) -> ResultColumns:
+    """Return the argument columns=; raise for another word."""
+    return cast("ResultColumns", read_choice("columns=", columns, get_args(ResultColumns)))
 
 
 def choose_columns(
@@ -62,7 +55,7 @@ def choose_columns(
     `key_columns` stand before those of the method, and `carried_columns` of an eta frame after eta;
     `shown_names` are values, shown with what stands beside them.
     """
-    if read_choice("columns=", columns, get_args(ResultColumns)) == "all":
+    if columns == "all":
         return query
     first_column, *other_columns = SHORT_COLUMNS[method]
     *value_columns, last_column = other_columns

@@ -34,7 +34,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta, check_eta
-from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns
+from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, rising. With
           `worst`, the best one and the worst one
         - `difference`: Float64, the value of model a minus that of model b
-        - with `columns="all"`, `standard_error`: Float64, of the difference. That of point metrics, whose
-          interval has unequal sides, is null, except at `threshold=`
+        - with `columns="all"`, `standard_error`: Float64, of the difference; null for point metrics,
+          whose interval has unequal sides, except at `threshold=`
         - `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
           `average_precision` it is where the interval begins to hold 0
@@ -148,12 +148,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> pairs.select(pl.col("difference", "p_value").round(3)).row(0)
         (0.444, 0.074)
         """
-        if (
-            (isinstance(eta, list | tuple) and eta)
-            and all(isinstance(name, str) for name in eta)
-            and set(eta) <= {*self._frame.lazy().collect_schema()}
-        ):
-            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
+        columns = read_columns(columns)
+        self._refuse_models(eta)
         if not (other is None or isinstance(other, BoundTable)):
             raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
         question = self._ask(
@@ -191,6 +187,15 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         keys = list(table.group_columns)
         query = choose_columns(query, columns, "compare", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
+
+    def _refuse_models(self, eta: Eta) -> None:
+        """Raise if eta= names columns of the table, as scores of models."""
+        if (
+            (isinstance(eta, list | tuple) and eta)
+            and all(isinstance(name, str) for name in eta)
+            and set(eta) <= {*self._frame.lazy().collect_schema()}
+        ):
+            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
 
     def ranking(
         self,
@@ -252,7 +257,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.ranking(eta=[0.01, 0.9]).with_columns(pl.col("value").round(3)).rows()
         [(0.01, 'a', 0.67, 1), (0.01, 'b', 0.35, 2), (0.9, 'b', 0.971, 1), (0.9, 'a', 0.967, 2)]
         """
-        coarse = read_flag("coarse=", coarse)
+        columns, coarse = read_columns(columns), read_flag("coarse=", coarse)
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
         table = question.read()
         grid = question.build_model_grid(table)
@@ -417,9 +422,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `reference`: Float64, the rate of the reference
         - with `columns="all"`, `bound`: Float64, the reference less its error; only what is worse than
           that can be an alarm
-        - with `columns="all"`, `evidence`: Float64, how many times likelier the series is with a change than without one: a
-          product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and
-          Rinaldo 2023), so that Ville's inequality holds it (1939)
+        - with `columns="all"`, `evidence`: Float64, how many times likelier the series is with a change
+          than without one: a product of likelihood ratios, mixed over sizes and starts (Robbins 1970;
+          Shin, Ramdas and Rinaldo 2023), so that Ville's inequality holds it (1939)
         - with `columns="all"`, `needed`: Float64, the evidence that makes an alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
         - `since`: as in the table, the period in which the change likely began; null before the alarm
@@ -436,7 +441,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         """
         from polars_prcurve.core.comparison import monitoring
 
-        all_words = self._merge_words(words)
+        columns, all_words = read_columns(columns), self._merge_words(words)
         if all_words.get("cluster") is not None:
             raise PrcError(
                 "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "

@@ -39,7 +39,12 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta
-from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns, read_count_names
+from polars_prcurve.core.prevalence.result_columns import (
+    ResultColumns,
+    choose_columns,
+    read_columns,
+    read_count_names,
+)
 from polars_prcurve.core.sweep.sweep_column_names import (
     UNLABELLED_COLUMNS,
 )
@@ -323,6 +328,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> sure.select("threshold", "holds_from", "holds_to", "n_pos_needed").row(0)
         (138, 138, 172, 29.0)
         """
+        columns = read_columns(columns)
         default_metrics = ("recall", "precision") if columns == "short" else ("precision", "f1")
         count_names, named_metrics = read_count_names(default_metrics if metrics is None else metrics)
         chosen_metrics = find_metrics(named_metrics, PointMetric)
@@ -417,6 +423,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> curve.select("threshold_probability", "net_benefit", "treat_all").rows()
         [(0.2, 0.4375, 0.375), (0.5, 0.0, 0.0)]
         """
+        columns = read_columns(columns)
         question = self._ask(
             "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
         )
@@ -499,10 +506,10 @@ class CurveMethods(BoundTable[F], path="prc"):
           and half a positive on top, with the weight of rows of their stratum; those of `roc_auc` for half an
           example of each class at either end
         - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether its
-          scores are shown to say anything of the label, by ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
-          of the positives, which tells of the top. Of random scores at most a share of `1 - confidence`
-          is. With weights or clusters it is that of ROC AUC by its standard error. Null for one class
-          alone, in a field, and for `"bootstrap"` with weights or clusters
+          scores are shown to say anything of the label, by ranks (Mann and Whitney 1947) or by the sum
+          of reciprocal ranks of the positives, which tells of the top. Of random scores at most a share
+          of `1 - confidence` is. With weights or clusters it is that of ROC AUC by its standard error.
+          Null for one class alone, in a field, and for `"bootstrap"` with weights or clusters
         - with `confidence`, `doubt`: String, null where the interval can be trusted, else the first
           reason why not: "one class", "eta at 0 or 1", "target not met", "no value", "no formula:
           method='bootstrap'" (see `intervals`), "few positives" (of `average_precision` fewer than 10,
@@ -524,6 +531,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> areas.with_columns(pl.col("value").round(6)).rows()
         [(0.01, 2, 2, 'average_precision', 0.509901), (0.5, 2, 2, 'average_precision', 0.833333)]
         """
+        columns = read_columns(columns)
         if smooth is not None:
             read_choice("smooth=", smooth, ["binormal"])
         coarse = read_flag("coarse=", coarse)
