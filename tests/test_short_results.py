@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.prevalence.result_columns import SHORT_COLUMNS
 
 RNG = np.random.default_rng(5)
@@ -97,3 +98,16 @@ def test_other_words_are_refused() -> None:
 def test_a_metric_keeps_its_name_among_counts() -> None:
     found = DF.prc(**ONE).operating_points(recall=0.5, metrics=[metrics.f1, "tn"])
     assert found.columns == [*POINTS, "tn", "f1"]
+
+
+@pytest.mark.parametrize("method", ["summary", "operating_points"])
+def test_what_is_not_shown_is_not_computed(method: str) -> None:
+    """The test against chance ranks all scores, which the plan of a short table leaves out."""
+    ask = getattr(DF.lazy().prc(**ONE), method)
+    options = {"recall": 0.5} if method == "operating_points" else {}
+    short, every = (
+        ask(confidence=0.95, columns=shown, **options).explain() for shown in ("short", "all")
+    )
+    assert ABOVE_CHANCE in every
+    assert ABOVE_CHANCE not in short
+    assert short.count("rank") < every.count("rank")
