@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from polars_prcurve import charts
@@ -52,7 +53,8 @@ def test_types_with_pyright() -> None:
     ids=lambda page: page.name,
 )
 def test_pages_show_what_really_comes_out(page: Path) -> None:
-    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    with pl.Config():  # which a page sets
+        result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
     assert result.attempted > 0 or ">>>" not in page.read_text(encoding="utf-8")
 
