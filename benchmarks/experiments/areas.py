@@ -169,7 +169,7 @@ def measure_compare(cell: tuple[Cell, float], n_sets: int, rng: np.random.Genera
     size = of.n_pos, of.n_neg
     found = pl.concat(
         draw_shared((of.model, of.model), size, shared, sets, rng).prc.compare(
-            ETAS_OF_PAIRS, score=["a", "b"], metrics=names, by="set"
+            ETAS_OF_PAIRS, score=["a", "b"], metrics=names, by="set", columns="all"
         )
         for sets in split_sets(n_sets, sum(size))
     )
@@ -321,7 +321,7 @@ def measure_unlike_models(cell: Unlike, n_sets: int, rng: np.random.Generator) -
             for name, model in models.items()
         )
         of = drawn.prc(by="set", model="model", counts=("n_pos", "n_neg"))
-        parts.append(of.compare(eta=cell.eta, metrics="average_precision", paired=False))
+        parts.append(of.compare(eta=cell.eta, metrics="average_precision", paired=False, columns="all"))
     found = pl.concat(parts)
     where = vars(cell) | {"model": cell.model.name}
     yield where | measure_rejections(found) | measure_coverage(found, 0.0)
@@ -370,7 +370,7 @@ def measure_unlike_pairs(
     models, size = (of.model, find_equal(of.model, of.eta)), (of.n_pos, of.n_neg)
     found = pl.concat(
         draw_shared(models, size, shared, sets, rng).prc.compare(
-            of.eta, score=["a", "b"], metrics="average_precision", by="set"
+            of.eta, score=["a", "b"], metrics="average_precision", by="set", columns="all"
         )
         for sets in split_sets(n_sets, sum(size))
     )

@@ -67,7 +67,7 @@ def measure_chance(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator
             score = np.round(score / step) if step else (score > 1).astype(float)
         number = np.repeat(np.arange(sets), n)
         drawn = pl.DataFrame({"set": number, "label": label.ravel(), "score": score.ravel()})
-        found = drawn.prc.summary(metrics="roc_auc", by="set", confidence=confidence)
+        found = drawn.prc.summary(metrics="roc_auc", by="set", confidence=confidence, columns="all")
         parts.append(found["above_chance"])
     where = {"model": name, "n_pos": n_pos, "n_neg": n_neg, "scores": steps, "confidence": confidence}
     yield where | {"above": pl.concat(parts).mean()}
@@ -86,7 +86,7 @@ def measure_chance_of_designs(cell: Any, n_sets: int, rng: np.random.Generator) 
     parts = []
     for sets in split_sets(n_sets, 11 * size):
         drawn, how = draw_design(name, size, sets, rng)
-        found = drawn.prc.summary(metrics="roc_auc", by="set", confidence=0.95, **how)
+        found = drawn.prc.summary(metrics="roc_auc", by="set", confidence=0.95, columns="all", **how)
         parts.append(found["above_chance"])
     yield {"design": name, "size": size, "above": pl.concat(parts).mean()}
 

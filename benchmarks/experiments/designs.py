@@ -268,7 +268,7 @@ def measure_cluster_pairs(cell: Clustered, n_sets: int, rng: np.random.Generator
         drawn = cell.draw_pairs(sets, rng)
         for cluster, parts in found.items():
             models = drawn.prc(score=["a", "b"], by="set", cluster=cluster)
-            parts.append(models.compare(list(CLUSTER_ETAS)))
+            parts.append(models.compare(list(CLUSTER_ETAS), columns="all"))
     plain, clustered = (pl.concat(parts) for parts in found.values())
     for name, eta in (("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)):
         without = measure_rejections(plain.filter(metric=name, eta=eta))["rejected"]

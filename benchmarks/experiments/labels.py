@@ -143,7 +143,7 @@ def label_by_plan(
 
 def hold_points(cell: Scores, table: Any) -> Iterator[tuple[str, float | None, Row]]:
     """Yield the coverage of each quantity at each prevalence."""
-    asked: dict[str, Any] = {"metrics": "precision", "confidence": CONFIDENCE}
+    asked: dict[str, Any] = {"metrics": ["precision", "recall"], "confidence": CONFIDENCE}
     points = table.operating_points(list(ETAS), threshold=cell.threshold, **asked)
     areas = table.summary(list(ETAS), metrics="average_precision", confidence=CONFIDENCE)
     said = [eta for eta in ETAS if eta is not None]

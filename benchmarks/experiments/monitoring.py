@@ -113,7 +113,7 @@ def measure_monitor(cell: Series, n_sets: int, rng: np.random.Generator) -> Iter
         looks = pl.concat(delay_labels(cell, tp, others[0], how, rng))
     bound: Any = cell.values[0] if reference is None else prc(reference, cells=CELLS, by="set")
     found = prc(looks, cells=CELLS, by=["set", "look"]).monitor(
-        "week", reference=bound, threshold=0, metrics=cell.metric, eta=cell.eta
+        "week", reference=bound, threshold=0, metrics=cell.metric, eta=cell.eta, columns="all"
     )
     alarms = found.select("set", "alarm", week=pl.min_horizontal("week", "look"))
     first = find_first(alarms.with_columns(pl.col("alarm").fill_null(value=False)))
