@@ -111,3 +111,8 @@ def test_what_is_not_shown_is_not_computed(method: str) -> None:
     assert ABOVE_CHANCE in every
     assert ABOVE_CHANCE not in short
     assert short.count("rank") < every.count("rank")
+
+
+def test_alerts_are_among_a_number_of_events() -> None:
+    with pytest.raises(PrcError, match="metrics= names missed, which needs per="):
+        DF.prc(**ONE).operating_points(recall=0.5, metrics=["missed", "tp"])

@@ -10,6 +10,7 @@ import polars.selectors as cs
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 ResultColumns: TypeAlias = Literal["short", "all"]
@@ -66,8 +67,13 @@ def choose_columns(
     return query.select(cs.by_name(*ordered_columns, require_all=False))
 
 
-def read_count_names(metrics: object) -> tuple[list[str], list[object]]:
+def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list[object]]:
     """Return the counts that `metrics=` of operating points names, and the metrics."""
     listed_metrics = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     count_names = [name for name in listed_metrics if isinstance(name, str) and name in COUNT_NAMES]
+    alert_names = [name for name in count_names if name in ALERT_NAMES]
+    if alert_names and not has_per:
+        raise PrcError(
+            f"metrics= names {', '.join(alert_names)}, which needs per=, the number of events"
+        )
     return count_names, [metric for metric in listed_metrics if metric not in count_names]

@@ -243,7 +243,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             A point metric: the highest threshold of its best value, the smallest where less is better.
         metrics
             What to show of a threshold: point metrics, `recall` and `precision` if left out, and counts,
-            `tp`, `fp`, `fn`, `tn`, `alerts`, `true_alerts` or `missed`.
+            `tp`, `fp`, `fn` and `tn`, and with `per` `alerts`, `true_alerts` and `missed`.
         columns
             As in `summary`. With `"all"`, `metrics` are `precision` and `f1` if left out.
         guarantee
@@ -330,7 +330,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         """
         columns = read_columns(columns)
         default_metrics = ("recall", "precision") if columns == "short" else ("precision", "f1")
-        count_names, named_metrics = read_count_names(default_metrics if metrics is None else metrics)
+        metrics, has_per = default_metrics if metrics is None else metrics, words.get("per") is not None
+        count_names, named_metrics = read_count_names(metrics, has_per=has_per)
         chosen_metrics = find_metrics(named_metrics, PointMetric)
         promise_arguments: dict[str, Any] = {"guarantee": guarantee, "start": start}
         promise_arguments["together"] = read_flag("together=", together)
