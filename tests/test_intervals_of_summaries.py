@@ -333,8 +333,8 @@ label = rng.random(60_000) < 0.1
 df = pl.DataFrame({"label": label, "w": rng.random(60_000)})
 df = df.with_columns(a=rng.normal(size=60_000) + label, b=rng.normal(size=60_000) + label)
 for weight in (None, "w"):
-    one = df.prc.summary([0.01, 0.3], score="a", weight=weight, confidence=0.9)
-    two = df.prc.compare([0.01, 0.3], score=["a", "b"], weight=weight)
+    one = df.prc.summary([0.01, 0.3], score="a", weight=weight, confidence=0.9, columns="all")
+    two = df.prc.compare([0.01, 0.3], score=["a", "b"], weight=weight, columns="all")
     errors = pl.concat([one["standard_error"], two["standard_error"]]).drop_nulls()
     print([error.hex() for error in errors])
 """
