@@ -504,8 +504,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `confidence`, `low`, `high`: Float64, null where unknown. They carry the error of an own
           prevalence, which is counted, and of one that is estimated. Those of `average_precision` allow
           for examples that the sample lacks: half a false positive above all others, a positive below,
-          and half a positive on top, with the weight of rows of their stratum; those of `roc_auc` for half an
-          example of each class at either end
+          and half a positive on top, with the weight of rows of their stratum; those of `roc_auc` for
+          half an example of each class at either end
         - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether its
           scores are shown to say anything of the label, by ranks (Mann and Whitney 1947) or by the sum
           of reciprocal ranks of the positives, which tells of the top. Of random scores at most a share
