@@ -24,9 +24,10 @@ from polars_prcurve.core.binding.eta_argument import (
 )
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
+from polars_prcurve.core.confidence.band_types import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
-from polars_prcurve.core.confidence.point_intervals import BandOptions, read_bands
+from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,
@@ -158,12 +159,16 @@ class Question:
         )
 
     def read_bands(
-        self, metrics: Iterable[PointMetric], *, corrected: bool = False
-    ) -> BandOptions | None:
-        """Return the options for bands of metrics; None without intervals."""
+        self, metrics: Iterable[PointMetric], build_bands: Callable[..., FixedBands] = FixedBands
+    ) -> FixedBands | None:
+        """Return the bands that were asked for; None without intervals, raise if a metric has none."""
         if self.certainty is None:
             return None
-        return read_bands(self.certainty, metrics, corrected=corrected)
+        for metric in metrics:
+            find_corners(metric)  # raises if the metric has no band
+        band_kind: BandKind = "rectangle" if self.certainty.method == "rectangle" else "mover"
+        band_kind = "simultaneous" if self.certainty.simultaneous else band_kind
+        return build_bands(self.certainty.level, self.certainty.rate, band_kind)
 
     def place_at_etas(
         self, table: ResolvedTable, metrics: Iterable[PointMetric | CurveMetric] = ()

@@ -26,14 +26,11 @@ from polars_prcurve.core.comparison.like_models import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
+from polars_prcurve.core.confidence.band_types import MOVE_NAMES, ComparedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.confidence.point_intervals import (
-    MOVE_NAMES,
-    combine_distances,
-    measure_distances,
-)
+from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
 from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
@@ -646,15 +643,9 @@ def _number_points(
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: Group.NUMBER by model, BASE_GROUP by `by` group."""
     table = comparison.table
-    band_options = point_intervals.BandOptions(
-        comparison.certainty.level,
-        "wilson",
-        "mover",
-        moving=is_moving,
-        shown_with="differences",
-    )
+    bands = (ModelBands if is_moving else ComparedBands)(comparison.certainty.level, "wilson", "mover")
     target = cast("Target", comparison.target)
-    points = build_points_table(table, comparison.grid, [target], metrics, bands=band_options, long=True)
+    points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
     metric_number = pl.coalesce(  # `replace_strict` would not stream
         pl.when(pl.col("metric") == metric.name).then(pl.lit(metric_place, dtype=pl.Int64))
         for metric_place, metric in enumerate(metrics)

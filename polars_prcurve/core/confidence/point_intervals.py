@@ -28,66 +28,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
+from polars_prcurve.core.confidence.band_types import (
+    LIMIT_COLUMNS,
+    MOVE_NAMES,
+    ChosenBands,
+    FixedBands,
+    ModelBands,
+)
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
-from polars_prcurve.core.confidence.intervals import (
-    BETA_METHODS,
-    Intervals,
-    RateMethod,
-    add_eta_limits,
-    compute_limits,
-    z_value,
-)
+from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 
-BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
-"""How intervals of both rates make a band."""
-# The columns of both ends of the interval of each rate, in the order in which rates are read
-LIMIT_COLUMNS = {
-    "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
-    "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
-}
 # Columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
 MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
     for limits in (*LIMIT_COLUMNS.values(), EtaError.LIMITS)
     for limit in limits
 }
-MOVE_NAMES = {source: f"{RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
-"""What follows the name of a metric in the columns of how far an interval moves its value."""
 STEP_COLUMNS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.row_search`."""
 ESTIMATE = f"{RESERVED}estimate"  # the value of a metric, on the scale where distances are measured
 _SUFFIX = "_value"  # what follows the name of a limit in the column of a metric there
 # The least and the greatest value of a metric between the limits of all sources of error
 _CORNER_COLUMNS = (f"{RESERVED}least", f"{RESERVED}greatest")
-# The ends of a band, by what moves them. Here: rates that move the threshold, too.
-_MOVED_ENDS = (f"{RESERVED}moved_low", f"{RESERVED}moved_high")
-# Shares, with a counted prevalence.
+_ENDS = (f"{RESERVED}low_end", f"{RESERVED}high_end")
+"""Both ends of a metric, before rounding is mended."""
+# Those from shares, with a counted prevalence
 _COUNTED_ENDS = (f"{RESERVED}counted_low", f"{RESERVED}counted_high")
-# Rates at a fixed threshold, and eta.
-_PLAIN_ENDS = (f"{RESERVED}plain_low", f"{RESERVED}plain_high")
 _FARTHER_OF_SIDE = {"low": pl.min_horizontal, "high": pl.max_horizontal}
 """The function that takes the farther one of two ends, by the side on which they are."""
 _RECALL_LIMITS, _FPR_LIMITS = LIMIT_COLUMNS.values()  # in the order of `find_corners`
-EndsOfMetric: TypeAlias = Callable[[pl.LazyFrame, PointMetric], tuple[pl.LazyFrame, tuple[str, str]]]
-"""A function that adds both ends of a metric to rows, and returns these rows and both columns."""
+EndsOfMetric: TypeAlias = Callable[[pl.LazyFrame, PointMetric], pl.LazyFrame]
+"""A function that adds _ENDS of a metric to rows."""
 MOST_LEVELS = 10
 """The most levels of score by which `sweep.unlabelled_prevalence` describes a reference."""
 SLOPE_SCALE = "scale"
@@ -98,127 +85,8 @@ SIZE_COLUMNS = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}
 """The column with the number of examples that each rate counts as."""
 
 
-@dataclass(frozen=True)
-class BandOptions:
-    """Options for bands: the level, the interval of a rate, and how two intervals make a band."""
-
-    confidence: float
-    interval: RateMethod
-    band: BandKind
-    # Whether rows are of the model at its target, where the threshold moves with the rates. They have
-    # MOVED_RATES. Rows of differences get MOVE_NAMES.
-    moving: bool = False
-    # Whether the sample chose thresholds: rows have TargetRow.N_RIGHT_BY_CHOICE and N_WRONG_BY_CHOICE.
-    has_choices: bool = False
-    shown_with: Literal["curve", "points", "differences"] = "curve"
-    corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
-    sample: SampleKind = INDEPENDENT  # how the examples were drawn, as `fit_bands` takes from the table
-    uncertain_eta: bool = False  # whether a prevalence may be an estimate: rows have ETA_LOW, ETA_HIGH
-    # The rows whose prevalence was counted in the table. They have EtaError.VARIANCE, and if they are
-    # some, IS_OWN tells which.
-    own_eta: Literal["none", "some", "all"] = "none"
-
-    @cached_property
-    def counts_eta(self) -> bool:
-        """Whether the prevalence of a row may have been counted in the table."""
-        return self.own_eta != "none"
-
-    @cached_property
-    def has_eta_limits(self) -> bool:
-        """Whether rows have EtaError.LIMITS."""
-        return self.uncertain_eta or self.counts_eta
-
-    @cached_property
-    def rate_level(self) -> float:
-        """The level of the interval of a rate."""
-        # Both rates hold at once with the product of their levels. In quadrature they need not.
-        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
-
-    @cached_property
-    def needs_numbers(self) -> str:
-        """The option that Polars has no expression for, or an empty text."""
-        rate_option = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
-        return self.describe_band() if self.band == "simultaneous" else rate_option
-
-    def describe_band(self) -> str:
-        """Return how a user asks for the band."""
-        return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
-
-    def list_kinds(self) -> list[str]:
-        """Return what is beside the value of a metric; of differences MOVE_NAMES, if thresholds move."""
-        kind_names = [*(["corrected"] if self.corrected else []), "low", "high"]
-        if self.moving and self.shown_with == "differences":
-            kind_names += [
-                move_name
-                for source, move_name in MOVE_NAMES.items()
-                if source != "eta" or self.counts_eta
-            ]
-        return kind_names
-
-    def mark_uncertain_eta(self) -> BandOptions:
-        """Return the options for prevalences that are estimates."""
-        if self.band != "mover":
-            raise PrcError(
-                f"{self.describe_band()} works at an exact eta; pass the ends of its interval as two "
-                'eta, or take the intervals of method="analytic", which carry the error of eta'
-            )
-        return replace(self, uncertain_eta=True)
-
-    def mark_own_eta(
-        self, metrics: Iterable[PointMetric], *, are_all: bool, is_known: bool
-    ) -> BandOptions:
-        """Return the options for prevalences of which some, or all, were counted in the table."""
-        if self.band == "mover":
-            return replace(self, own_eta="all" if are_all else "some")
-        # If only the query knows which rows these are, they are checked when it runs.
-        if is_known and any(metric.depends_on_eta for metric in metrics):
-            raise PrcError(self.tell_exact_eta())
-        return self
-
-    def tell_exact_eta(self) -> str:
-        """Return why the band has none at a prevalence that was counted."""
-        return (
-            f"{self.describe_band()} works at an exact eta, and the prevalence of this table was "
-            'counted; pass eta= as a number, or take the intervals of method="analytic", which carry '
-            "the error of the count"
-        )
-
-    def limits_by_name(self, rate_name: str, rate_value: Any, size: Any) -> Iterable[tuple[str, Any]]:
-        """Yield the low and high end of the interval of a rate, each with the name of its column."""
-        if self.band == "simultaneous":
-            from polars_prcurve.core.confidence.levels_for_all_thresholds import (
-                compute_simultaneous_limits,
-            )
-
-            interval_ends = compute_simultaneous_limits(rate_value * size, size, self.rate_level)
-        else:
-            is_recall = rate_name == "recall"
-            interval_ends = compute_limits(
-                rate_value * size, size, self.rate_level, self.interval, is_recall=is_recall
-            )
-        return zip(
-            LIMIT_COLUMNS.get(rate_name, (f"{rate_name}_low", f"{rate_name}_high")),
-            interval_ends,
-            strict=True,
-        )
-
-
-def read_bands(
-    certainty: Intervals,
-    metrics: Iterable[PointMetric],
-    *,
-    corrected: bool = False,
-) -> BandOptions:
-    """Return the options for bands of metrics; raise if a metric has no band."""
-    for metric in metrics:
-        find_corners(metric)  # raises if the metric has no band
-    band_kind: BandKind = "simultaneous" if certainty.simultaneous else "mover"
-    band_kind = "rectangle" if certainty.method == "rectangle" else band_kind
-    return BandOptions(certainty.level, certainty.rate, band_kind, corrected=corrected)
-
-
 def add_bands(
-    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     columns_of_rate = {rate: (rate, size_column) for rate, size_column in SIZE_COLUMNS.items()}
@@ -231,10 +99,10 @@ def add_bands(
             **_lower_sizes([size_column for _, size_column in columns_of_rate.values()], bands)
         )
     points = add_limits_of_etas(points, bands)
-    if bands.uncertain_eta and EtaError.REFERENCE in points.collect_schema():
+    if "estimated" in bands.eta_kinds and EtaError.REFERENCE in points.collect_schema():
         points = _add_reference_correlations(points)
     needs_exact_eta = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
-    if needs_exact_eta and not bands.counts_eta and EtaError.IS_OWN in points.collect_schema():
+    if needs_exact_eta and EtaError.IS_OWN in points.collect_schema():
         check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
         points = stop_if_broken(points, [check])
     # The schema is read once: each metric makes the plan longer, and its schema dearer.
@@ -242,21 +110,17 @@ def add_bands(
     ends_of_metric = partial(
         add_ends, bands=bands, shares_eta=shares_eta, correlation_columns=correlation_columns
     )
-    limit_rates = partial(
-        _limit_rates_and_shares, columns_of_rate=columns_of_rate, bands=bands, table=table
-    )
+
+    def limit_rates(points: pl.LazyFrame) -> pl.LazyFrame:
+        return _limit_rates_and_shares(points, columns_of_rate, bands, table)
 
     def limit_moved_rates(points: pl.LazyFrame) -> pl.LazyFrame:
         return limit_rates(points.with_columns(**_measure_moved_shares(metrics, bands, table)))
 
-    points = add_bands_of_rows(
-        limit_rates(points),
-        metrics,
-        bands,
-        ends_of_metric=ends_of_metric,
-        limit_moved_rates=limit_moved_rates,
-    )
-    for number, metric in enumerate(metrics if bands.corrected else ()):
+    points = limit_rates(points)
+    points = add_bands_of_rows(points, metrics, bands, ends_of_metric, limit_moved_rates)
+    is_corrected = isinstance(bands, ChosenBands) and bands.corrected
+    for number, metric in enumerate(metrics if is_corrected else ()):
         points = _add_correction(points, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
     return points
 
@@ -264,7 +128,7 @@ def add_bands(
 def _limit_rates_and_shares(
     points: pl.LazyFrame,
     columns_of_rate: Mapping[str, tuple[str, str]],
-    bands: BandOptions,
+    bands: FixedBands,
     table: ResolvedTable,
 ) -> pl.LazyFrame:
     """Add both ends of rates and of shares; without trials a share may be any."""
@@ -278,7 +142,7 @@ def _limit_rates_and_shares(
     )
 
 
-def _lower_sizes(size_columns: Sequence[str], bands: BandOptions) -> dict[str, pl.Expr]:
+def _lower_sizes(size_columns: Sequence[str], bands: FixedBands) -> dict[str, pl.Expr]:
     """Return sizes so low that normal quantiles give the widths of Student's distribution."""
     z = z_value(bands.rate_level)
     least_freedom = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM)
@@ -326,11 +190,11 @@ def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
 
 
 def _add_shares(
-    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ResolvedTable
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
     """Return a frame with shares, their columns with those of sizes, and those of correlations."""
     moments = bands.sample.moments
-    if moments and bands.moving:
+    if moments and isinstance(bands, ModelBands):
         points = cohort_intervals.add_eta_correlations(points, table, moments)
     share_columns: dict[str, pl.Expr] = {}
     correlation_columns: dict[str, pl.Expr] = {}
@@ -361,7 +225,7 @@ def _add_shares(
 
 
 def _measure_moved_shares(
-    metrics: Sequence[PointMetric], bands: BandOptions, table: ResolvedTable
+    metrics: Sequence[PointMetric], bands: FixedBands, table: ResolvedTable
 ) -> dict[str, pl.Expr]:
     """Return the shares that metrics follow from, of cells that were moved; their sizes stay."""
     return {
@@ -374,7 +238,7 @@ def _measure_moved_shares(
 def add_rate_limits(
     points: pl.LazyFrame,
     columns_of_rate: Mapping[str, tuple[str, str]],
-    bands: BandOptions,
+    bands: FixedBands,
     table: ResolvedTable,
 ) -> pl.LazyFrame:
     """Add both ends of rates and shares, whose value and size have these columns; undefined is null."""
@@ -391,27 +255,20 @@ def add_rate_limits(
     for rate_name, (value_column, size_column) in columns_of_rate.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
         rates_and_sizes = point_frame.select(value_column, size_column).unique()
-        limits_by_column = bands.limits_by_name(
-            rate_name, rates_and_sizes[value_column].to_numpy(), rates_and_sizes[size_column].to_numpy()
-        )
+        arrays = (column.to_numpy() for column in rates_and_sizes)
+        limits = dict(bands.limits_by_name(rate_name, *arrays))
         rates_and_sizes = rates_and_sizes.with_columns(
-            pl.Series(limit_column, limits).fill_nan(None) for limit_column, limits in limits_by_column
+            pl.Series(name, values).fill_nan(None) for name, values in limits.items()
         )
-        limit_columns = [
-            name for name in rates_and_sizes.columns if name not in (value_column, size_column)
-        ]
-        point_frame = point_frame.drop(limit_columns, strict=False).join(
-            rates_and_sizes,
-            on=[value_column, size_column],
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
+        keys = [value_column, size_column]
+        point_frame = point_frame.drop(limits, strict=False).join(
+            rates_and_sizes, on=keys, how="left", nulls_equal=True, maintain_order="left"
         )
     return point_frame.lazy()
 
 
 def add_limits(
-    points: pl.LazyFrame, rate_and_size_of_column: Mapping[str, tuple[str, pl.Expr]], bands: BandOptions
+    points: pl.LazyFrame, rate_and_size_of_column: Mapping[str, tuple[str, pl.Expr]], bands: FixedBands
 ) -> pl.LazyFrame:
     """Add both ends of rates of these columns, each with the rate that it is and its size."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
@@ -449,8 +306,7 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
 def add_bands_of_rows(
     points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    bands: BandOptions,
-    *,
+    bands: FixedBands,
     ends_of_metric: EndsOfMetric,
     limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.LazyFrame:
@@ -459,8 +315,8 @@ def add_bands_of_rows(
     `limit_moved_rates` adds these limits anew where a choice moved the rates.
     """
     for metric in metrics:
-        points, end_columns = ends_of_metric(points, metric)
-        value, ends = pl.col(metric.name), map(null_if_nan, map(pl.col, end_columns))
+        points = ends_of_metric(points, metric)
+        value, ends = pl.col(metric.name), map(null_if_nan, map(pl.col, _ENDS))
         # Rounding must not put an end on the wrong side of the estimate.
         points = points.with_columns(
             pl.when(value.is_not_null() & end.is_not_null())
@@ -468,7 +324,7 @@ def add_bands_of_rows(
             .alias(f"{metric.name}_{side}")
             for end, (side, find_farther) in zip(ends, _FARTHER_OF_SIDE.items(), strict=True)
         )
-    if bands.has_choices:
+    if isinstance(bands, ChosenBands) and bands.allows_for_choice:
         return _move_ends_by_choice(points, metrics, ends_of_metric, limit_moved_rates)
     return points
 
@@ -506,12 +362,12 @@ def _move_ends_by_choice(
             continue
         points = limit_moved_rates(points.with_columns(**_move_by_choice(fpr_sign, row_names)))
         for metric in moved_metrics:
-            points, end_columns = ends_of_metric(points, metric)
+            points = ends_of_metric(points, metric)
             is_minimized = metric.direction == "minimize"
             side = "high" if is_minimized == (fpr_sign > 0) else "low"
             side = "low" if metric.direction == "none" else side
             limit_column = f"{metric.name}_{side}"
-            end = null_if_nan(pl.col(dict(zip(_FARTHER_OF_SIDE, end_columns, strict=True))[side]))
+            end = null_if_nan(pl.col(dict(zip(_FARTHER_OF_SIDE, _ENDS, strict=True))[side]))
             farther_end = _FARTHER_OF_SIDE[side](limit_column, end)
             points = points.with_columns(
                 pl.when(pl.col(limit_column).is_not_null()).then(farther_end).alias(limit_column)
@@ -556,40 +412,29 @@ def name_eta_squares(metric: PointMetric) -> tuple[str, str]:
 def add_ends(
     points: pl.LazyFrame,
     metric: PointMetric,
-    bands: BandOptions,
+    bands: FixedBands,
     *,
     has_eta_squares: bool = False,  # whether eta is of parts, and rows have `name_eta_squares`
     shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
-    correlation_columns: Collection[
-        str
-    ] = (),  # columns of those of two shares of cells; others have none
-) -> tuple[pl.LazyFrame, tuple[str, str]]:
-    """Return rows with both ends of a metric, from the limits of rates and of eta, and their columns."""
+    correlation_columns: Collection[str] = (),  # those of two shares of cells; others have none
+) -> pl.LazyFrame:
+    """Add _ENDS of a metric, from the limits of rates and of eta."""
     correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.sample.correlates_rates else None
     common_errors = correlation, _correlate_with_eta(metric) if shares_eta else []
+    if isinstance(bands, ModelBands):
+        return _add_moved_ends(points, metric, bands, common_errors)
     share_names = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
-    own_eta = bands.own_eta if share_names else "none"
-    if bands.moving:
-        points = _add_moved_ends(points, metric, bands, common_errors)
-        return points, _MOVED_ENDS
+    if not share_names or bands.eta_kinds != {"counted"}:
+        points = _add_plain_ends(points, metric, bands, common_errors, has_eta_squares=has_eta_squares)
     if share_names:
-        points = _add_counted_ends(points, metric, share_names, correlation_columns)
-    if own_eta == "all":
-        return points, _COUNTED_ENDS
-    points = _add_plain_ends(points, metric, bands, common_errors, has_eta_squares=has_eta_squares)
-    if own_eta == "some":
-        columns_of_ends = zip(_PLAIN_ENDS, _COUNTED_ENDS, strict=True)
-        points = points.with_columns(
-            pl.when(EtaError.IS_OWN).then(counted_column).otherwise(plain_column).alias(plain_column)
-            for plain_column, counted_column in columns_of_ends
-        )
-    return points, _PLAIN_ENDS
+        points = _add_counted_ends(points, metric, bands, share_names, correlation_columns)
+    return points
 
 
 def _add_plain_ends(
     points: pl.LazyFrame,
     metric: PointMetric,
-    bands: BandOptions,
+    bands: FixedBands,
     common_errors: Common,
     *,
     has_eta_squares: bool,
@@ -597,9 +442,7 @@ def _add_plain_ends(
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     eta_limits = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     if bands.band != "mover":
-        return points.with_columns(
-            **dict(zip(_PLAIN_ENDS, _find_extremes(metric, eta_limits), strict=True))
-        )
+        return points.with_columns(**dict(zip(_ENDS, _find_extremes(metric, eta_limits), strict=True)))
     values_of_sources = [
         {rate_limit: evaluate_metric(metric, rate_limit, "fpr") for rate_limit in _RECALL_LIMITS},
         {rate_limit: evaluate_metric(metric, "recall", rate_limit) for rate_limit in _FPR_LIMITS},
@@ -612,7 +455,7 @@ def _add_plain_ends(
     return _add_ends(
         points,
         metric,
-        _PLAIN_ENDS,
+        _ENDS,
         evaluate_metric(metric, "recall", "fpr"),
         values_of_sources,
         corners=_find_extremes(metric, eta_limits),
@@ -637,9 +480,13 @@ def _find_extremes(metric: PointMetric, eta_columns: Sequence[str]) -> list[pl.E
 
 
 def _add_counted_ends(
-    points: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], columns: Collection[str]
+    points: pl.LazyFrame,
+    metric: PointMetric,
+    bands: FixedBands,
+    shares: Sequence[str],
+    columns: Collection[str],
 ) -> pl.LazyFrame:
-    """Add the ends of a metric from those of its shares, where the prevalence was counted."""
+    """Set the ends of a metric to those from its shares, where the prevalence was counted."""
     evaluate_at = partial(cohort_intervals.evaluate_shares, metric)
     estimates, lows, highs = (
         [pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high")
@@ -671,11 +518,17 @@ def _add_counted_ends(
             **dict(zip(_COUNTED_ENDS, map(evaluate_at, (lows, highs)), strict=True))
         )
     has_both = pl.col(EtaError.VARIANCE).is_finite()
-    return points.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED_ENDS)
+    ends: list[pl.Expr] = [pl.when(has_both).then(end) for end in _COUNTED_ENDS]
+    if bands.eta_kinds != {"counted"}:
+        ends = [
+            pl.when(EtaError.IS_OWN).then(end).otherwise(other)
+            for end, other in zip(ends, _ENDS, strict=True)
+        ]
+    return points.with_columns(**dict(zip(_ENDS, ends, strict=True)))
 
 
 def _add_moved_ends(
-    points: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common_errors: Common
+    points: pl.LazyFrame, metric: PointMetric, bands: ModelBands, common_errors: Common
 ) -> pl.LazyFrame:
     """Add the ends of a metric where the threshold moves with the rates, and MOVE_NAMES."""
     rates = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
@@ -701,9 +554,7 @@ def _add_moved_ends(
         for rates_of_limit in sources
     ]
     estimate = evaluate_metric(metric, "recall", "fpr")
-    points = _add_ends(
-        points, metric, _MOVED_ENDS, estimate, values_of_sources, common_errors=common_errors
-    )
+    points = _add_ends(points, metric, _ENDS, estimate, values_of_sources, common_errors=common_errors)
     value_columns = [[pl.col(limit + _SUFFIX) for limit in limits] for limits in values_of_sources]
     moves = [pl.max_horizontal(ends) - pl.min_horizontal(ends) for ends in value_columns[:2]]
     moves += [high - low for low, high in value_columns[2:]]  # both models move one way, or they do not
@@ -817,12 +668,13 @@ def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     return points.with_columns(**columns)
 
 
-def add_limits_of_etas(points: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+def add_limits_of_etas(points: pl.LazyFrame, bands: FixedBands) -> pl.LazyFrame:
     """Add EtaError.LIMITS to rows whose prevalence may be an estimate, or counted in the table."""
-    points = add_eta_limits(points) if bands.uncertain_eta else points
+    is_estimated = "estimated" in bands.eta_kinds
+    points = add_eta_limits(points) if is_estimated else points
     if not bands.counts_eta:
         return points
-    other_columns = EtaError.LIMITS if bands.uncertain_eta else ("eta", "eta")
+    other_columns = EtaError.LIMITS if is_estimated else ("eta", "eta")
     return cohort_intervals.add_counted_eta_limits(points, bands.confidence, other_columns)
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.band_types import FixedBands
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
-from polars_prcurve.core.confidence.point_intervals import BandOptions, add_bands
+from polars_prcurve.core.confidence.point_intervals import add_bands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
 from polars_prcurve.core.curves.field_intervals import add_field_bands
 from polars_prcurve.core.ground.argument_checks import read_flag
@@ -38,7 +39,7 @@ def list_curve_columns(
     metrics: Sequence[PointMetric],
     *,
     long: bool,
-    bands: BandOptions | None = None,
+    bands: FixedBands | None = None,
     in_field: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
@@ -65,7 +66,7 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
 
 
 def list_metric_columns(
-    metrics: Sequence[PointMetric], *, long: bool, bands: BandOptions | None
+    metrics: Sequence[PointMetric], *, long: bool, bands: FixedBands | None
 ) -> list[str]:
     """Return the columns of metrics and of their bands, without those that a sweep has."""
     band_kinds = [] if bands is None else bands.list_kinds()
@@ -82,7 +83,7 @@ def build_curve_table(
     metrics: Sequence[PointMetric],
     *,
     thresholds: Thresholds = None,
-    bands: BandOptions | None = None,
+    bands: FixedBands | None = None,
     smooth: bool = False,
     long: bool = False,
 ) -> pl.LazyFrame:
@@ -105,22 +106,22 @@ def build_curve_table(
 
 
 def fit_bands(
-    bands: BandOptions, grid: EtaTable, table: ResolvedTable, metrics: Sequence[PointMetric]
-) -> BandOptions:
+    bands: FixedBands, grid: EtaTable, table: ResolvedTable, metrics: Sequence[PointMetric]
+) -> FixedBands:
     """Return the options of bands of a table, at the prevalences of a grid: estimates, or counted."""
     bands = replace(bands, sample=table.sample)
-    bands = bands.mark_uncertain_eta() if grid.is_uncertain else bands
+    bands = bands.carry_estimates() if grid.is_uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands
     has_own_alone, is_known = not grid.holds_others, grid.holds_own is not None
-    return bands.mark_own_eta(metrics, are_all=has_own_alone, is_known=is_known)
+    return bands.carry_counts(metrics, are_all=has_own_alone, is_known=is_known)
 
 
 def add_metrics(
     points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     table: ResolvedTable,
-    bands: BandOptions | None,
+    bands: FixedBands | None,
     *,
     long: bool,
     is_from_counts: bool = True,

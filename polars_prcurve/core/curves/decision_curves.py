@@ -22,8 +22,8 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.band_types import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
-from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.core.curves.field_intervals import build_field_grid
 from polars_prcurve.core.curves.operating_points import list_few_cells
@@ -62,7 +62,7 @@ def build_decision_table(
     etas: Sequence[float | None],
     probabilities: Sequence[float],
     eta_train: float | None,
-    bands: BandOptions | None,
+    bands: FixedBands | None,
 ) -> pl.LazyFrame:
     """Return the result of `decision_curve`: `by`, then `_list_decision_columns`."""
     columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
@@ -107,7 +107,7 @@ def build_decision_table(
     return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
 
 
-def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: BandOptions) -> pl.LazyFrame:
+def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> pl.LazyFrame:
     """Add the column `doubt`: why an interval may not hold, as at a threshold that is given."""
     design = choose_design(table, effective=True, at_thresholds=True)
     has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)

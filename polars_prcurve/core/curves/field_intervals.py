@@ -30,6 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
+from polars_prcurve.core.confidence.band_types import LIMIT_COLUMNS, FixedBands
 from polars_prcurve.core.confidence.interval_column_names import (
     UNCERTAIN_ETA_COLUMNS,
     EffectiveSize,
@@ -93,22 +94,20 @@ def read_field(
 def add_field_bands(
     points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    options: point_intervals.BandOptions,
+    bands: FixedBands,
     table: ScoreTable,
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
     assert table.parts is not None
-    options = options.mark_uncertain_eta() if table.parts.uncertain_eta else options
+    bands = bands.carry_estimates() if table.parts.uncertain_eta else bands
     numbered_points = points.with_row_index(_ROW)
     part_rows = numbered_points.join(
         build_part_counts(table, points), on=[Group.NUMBER, Row.SCORE], nulls_equal=True
     )
     columns_of_rate = {rate: (column, _SIZES[rate]) for rate, column in _RATES.items()}
-    part_rows = point_intervals.add_rate_limits(
-        add_part_rates(part_rows), columns_of_rate, options, table
-    )
+    part_rows = point_intervals.add_rate_limits(add_part_rates(part_rows), columns_of_rate, bands, table)
     sum_exprs = _measure_spread()
-    if options.uncertain_eta:
+    if table.parts.uncertain_eta:
         part_rows = add_moved_etas(part_rows)
         term_exprs = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
         sum_exprs += [sum_shares(to_whole_shares(term)).alias(end) for end, term in term_exprs.items()]
@@ -122,15 +121,13 @@ def add_field_bands(
         part_rows.group_by(_ROW).agg(sum_exprs), on=_ROW, how="left", maintain_order="left"
     )
     numbered_points = _add_sizes_of_field(numbered_points)
-    limit_rates = partial(_add_rate_limits_of_field, options=options, table=table)
+    limit_rates = partial(_add_rate_limits_of_field, bands=bands, table=table)
     return point_intervals.add_bands_of_rows(
         limit_rates(numbered_points),
         metrics,
-        options,
-        ends_of_metric=partial(
-            point_intervals.add_ends, bands=options, has_eta_squares=options.uncertain_eta
-        ),
-        limit_moved_rates=limit_rates,
+        bands,
+        partial(point_intervals.add_ends, bands=bands, has_eta_squares=table.parts.uncertain_eta),
+        limit_rates,
     )
 
 
@@ -167,7 +164,7 @@ def _measure_spread() -> list[pl.Expr]:
     spread_exprs = []
     for rate, weight in weight_of_rate.items():
         part_rate, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
-        low_column, high_column = point_intervals.LIMIT_COLUMNS[rate]
+        low_column, high_column = LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
         even_variance = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
         spread_exprs += [
@@ -196,13 +193,13 @@ def _add_sizes_of_field(points: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _add_rate_limits_of_field(
-    points: pl.LazyFrame, options: point_intervals.BandOptions, table: ScoreTable
+    points: pl.LazyFrame, bands: FixedBands, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS of the field, whose classes have their sizes."""
     columns_of_rate = {rate: (rate, size_column) for rate, size_column in _FIELD_SIZES.items()}
-    points = point_intervals.add_rate_limits(points, columns_of_rate, options, table)
+    points = point_intervals.add_rate_limits(points, columns_of_rate, bands, table)
     end_columns = {}
-    for rate, (low_column, high_column) in point_intervals.LIMIT_COLUMNS.items():
+    for rate, (low_column, high_column) in LIMIT_COLUMNS.items():
         part_low = pl.col(rate) - pl.col(_FARTHEST + low_column)
         part_high = pl.col(rate) + pl.col(_FARTHEST + high_column)
         end_columns[low_column] = pl.min_horizontal(low_column, part_low).clip(lower_bound=0.0)

@@ -16,11 +16,12 @@ from functools import partial
 
 import polars as pl
 
+from polars_prcurve.core.confidence.band_types import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import BETA_METHODS
-from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS, BandOptions
+from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.confidence.precision_width import smallest_eta
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
@@ -117,7 +118,7 @@ def _list_points_columns(
     *,
     per: float | None,
     long: bool,
-    bands: BandOptions | None = None,
+    bands: FixedBands | None = None,
     guarantee: object = None,
 ) -> tuple[str, ...]:
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
@@ -126,21 +127,16 @@ def _list_points_columns(
     alert_columns = [] if per is None else list(_ALERTS)
     metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
     threshold_column, *count_columns = SWEEP_COLUMNS
-    flag_columns = []
-    if bands is not None and bands.shown_with == "points":
-        flag_columns = [ABOVE_CHANCE, DOUBT]
-        if not long:
-            # Rates and alerts have their intervals behind them, whether they are named or not.
-            names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
-            suffixes = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
-            suffixes_of_name = dict.fromkeys(names_with_ends, suffixes)
-            count_columns, alert_columns = (
-                [name + suffix for name in names for suffix in suffixes_of_name.get(name, [""])]
-                for names in (count_columns, alert_columns)
-            )
-            metric_columns = [name for name in metric_columns if name not in count_columns]
-    elif bands is not None and bands.shown_with == "differences":
-        flag_columns = [DOUBT, EtaError.STANDARD_ERROR]
+    flag_columns = () if bands is None else bands.flag_columns
+    if isinstance(bands, ChosenBands) and not long:
+        # Rates and alerts have their intervals behind them, whether they are named or not.
+        names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
+        suffixes_of_name = dict.fromkeys(names_with_ends, ("", "_low", "_high"))
+        count_columns, alert_columns = (
+            [name + suffix for name in names for suffix in suffixes_of_name.get(name, [""])]
+            for names in (count_columns, alert_columns)
+        )
+        metric_columns = [name for name in metric_columns if name not in count_columns]
     promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     row_columns = (threshold_column, *promise_columns, *count_columns)
     value_columns = (*metric_columns, *alert_columns, *flag_columns)
@@ -150,10 +146,10 @@ def _list_points_columns(
 
 
 def list_shown_metrics(
-    metrics: Sequence[PointMetric], bands: BandOptions | None, *, per: float | None, long: bool
+    metrics: Sequence[PointMetric], bands: FixedBands | None, *, per: float | None, long: bool
 ) -> list[PointMetric]:
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
-    if bands is None or bands.shown_with != "points" or long:
+    if not isinstance(bands, ChosenBands) or long:
         return list(metrics)
     alert_metrics = {} if per is None else _ALERTS
     shares = [metric.alias(f"{RESERVED}{name}") for name, metric in alert_metrics.items()]
@@ -194,7 +190,7 @@ def build_points_table(
     metrics: Sequence[PointMetric],
     *,
     per: float | None = None,
-    bands: BandOptions | None = None,
+    bands: FixedBands | None = None,
     long: bool = False,
     optimism: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
@@ -204,7 +200,6 @@ def build_points_table(
     shown_metrics = list_shown_metrics(metrics, bands, per=per, long=long)
     if bands is not None:
         bands = curve_table.fit_bands(bands, grid, table, shown_metrics)
-        bands = replace(bands, has_choices=bands.shown_with == "points" and bands.band != "simultaneous")
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
     points = _build_points(
@@ -220,7 +215,7 @@ def build_numbered_points(
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
     *,
-    bands: BandOptions | None,
+    bands: FixedBands | None,
 ) -> pl.LazyFrame:
     """Return a row per Pair.NUMBER and TARGET_NUMBER, with metrics and bands; pairs are not checked."""
     if bands is not None:
@@ -235,7 +230,7 @@ def _build_points(
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
     *,
-    bands: BandOptions | None,
+    bands: FixedBands | None,
     is_of_curve: bool = False,
     long: bool = False,
     optimism: pl.LazyFrame | None = None,
@@ -248,7 +243,7 @@ def _build_points(
     if is_of_curve:  # pairs are known by number: groups may be called like what is computed on the way
         search = replace(search, pairs=search.pairs.drop(table.by))
     points = _find_points(search, targets)
-    if bands is not None and bands.moving:
+    if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         full_search = replace(search, has_many_etas=False) if design.weighted else search
         points = row_search.add_moved_rates(points, full_search, targets, bands)
@@ -261,14 +256,14 @@ def _build_points(
     points = points.sort(order)
     points = points if is_of_curve else _check_points(points, table, grid, targets)
     points = _set_row_sizes(points, search.sweep_rows, design)
-    if bands is not None and bands.has_choices:
+    if isinstance(bands, ChosenBands) and bands.allows_for_choice:
         points = _add_choices(points, targets, corrected=bands.corrected)
-    if bands is not None and bands.shown_with != "curve":
+    if bands is not None and bands.flag_columns:
         points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
-    if bands is not None and bands.shown_with == "points":
+    if isinstance(bands, ChosenBands):
         points = _add_chance(points, search, table, bands.confidence)
     points = curve_table.add_metrics(points, metrics, table, bands, long=long)
-    if bands is None or bands.shown_with == "curve":
+    if bands is None or not bands.flag_columns:
         return points
     return _doubt_missing_ends(points, [] if long else metrics, table)
 
@@ -287,7 +282,7 @@ def _check_points(
 def _choose_search(
     grid: EtaTable,
     targets: Sequence[Target],
-    bands: BandOptions | None,
+    bands: FixedBands | None,
     design: Design,
 ) -> row_search.RowSearch:
     """Return the search among all rows; of a table that is asked again, among the few that matter."""
@@ -297,7 +292,7 @@ def _choose_search(
     if is_near_corner is None:
         return build()
     moved_targets: list[Target] = []
-    if bands is not None and bands.moving:
+    if isinstance(bands, ModelBands):
         moved_targets = row_search.move_targets(targets, bands)
     return build(among=build(among=is_near_corner).find_blocks([*targets, *moved_targets]))
 
@@ -305,7 +300,7 @@ def _choose_search(
 def _build_search(
     grid: EtaTable,
     targets: Sequence[Target],
-    bands: BandOptions | None,
+    bands: FixedBands | None,
     design: Design,
     *,
     among: pl.Expr | None = None,
@@ -325,7 +320,7 @@ def _build_search(
         *score_columns,
         *design.row_columns,
     )
-    if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
+    if isinstance(table, ScoreTable) and isinstance(bands, ChosenBands):
         columns = (*columns, Segment.RECALL_BEFORE, Segment.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
     has_alert_sizes = promise is not None and promise.has_sizes
@@ -346,7 +341,7 @@ def _build_search(
             sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, rate, table)
         pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.is_uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
-    if bands is not None and bands.moving:
+    if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.has_eta_limits else pairs
     sweep_rows = share_result(sweep_rows)  # read to choose rows from, and to look up the chosen ones
@@ -354,7 +349,7 @@ def _build_search(
 
 
 def _limit_rows(
-    sweep_rows: pl.LazyFrame, targets: Sequence[Target], bands: BandOptions, design: Design
+    sweep_rows: pl.LazyFrame, targets: Sequence[Target], bands: ModelBands, design: Design
 ) -> pl.LazyFrame:
     """Add the limits of both rates to rows, of which those are kept that moved targets may find."""
     # A recall is reached where it rises, unless its error differs between rows.
@@ -451,7 +446,7 @@ def build_sample_size_table(
 
 
 def build_resolution_table(
-    table: ResolvedTable, targets: Sequence[Target], delta: float, bands: BandOptions
+    table: ResolvedTable, targets: Sequence[Target], delta: float, bands: FixedBands
 ) -> pl.LazyFrame:
     """Return from which eta up these examples are enough: `by` and RESOLUTION_COLUMNS, by target."""
     check_group_names(table.by, RESOLUTION_COLUMNS)
@@ -471,7 +466,7 @@ def build_counted_points(
     metrics: Sequence[PointMetric] = (),
     *,
     grid: EtaTable = _ANY_ETA,
-    bands: BandOptions | None = None,
+    bands: FixedBands | None = None,
 ) -> pl.LazyFrame:
     """Return operating points with n_pos and n_neg; without a grid nothing may depend on eta."""
     points = build_points_table(table, grid, targets, metrics, bands=bands)
@@ -517,7 +512,7 @@ def _add_chance(
 
 
 def _doubt_choices(
-    bands: BandOptions, table: ResolvedTable, design: Design, targets: Sequence[Target]
+    bands: FixedBands, table: ResolvedTable, design: Design, targets: Sequence[Target]
 ) -> dict[str, pl.Expr]:
     """Return where there are few examples, which count alike, by the reason for doubt that this is.
 
@@ -548,7 +543,7 @@ def _doubt_choices(
 
 def _add_doubts(
     points: pl.LazyFrame,
-    bands: BandOptions,
+    bands: FixedBands,
     table: ResolvedTable,
     design: Design,
     targets: Sequence[Target],
@@ -556,6 +551,7 @@ def _add_doubts(
     is_of_curve: bool,
 ) -> pl.LazyFrame:
     """Add DOUBT, why intervals may not hold as often as they say; and the error of the prevalence."""
+    has_choices = isinstance(bands, ChosenBands) and bands.allows_for_choice
     if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
@@ -567,12 +563,12 @@ def _add_doubts(
         condition_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
         condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
         condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
-    elif bands.has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
+    elif has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
         condition_of_reason = _doubt_choices(bands, table, design, targets)
     else:
         condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
     condition_of_reason |= _list_no_points(table)
-    if bands.moving:
+    if isinstance(bands, ModelBands):
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
         condition_of_reason["equal scores"] = is_coarse
     if targets[0].is_joined and targets[0].promise is None:
@@ -597,7 +593,7 @@ def _doubt_missing_ends(
 
 
 def list_few_cells(
-    table: ResolvedTable, bands: BandOptions, design: Design, targets: Sequence[Target]
+    table: ResolvedTable, bands: FixedBands, design: Design, targets: Sequence[Target]
 ) -> dict[str, pl.Expr]:
     """Return where cells hold few examples, or enough of them in few clusters.
 

@@ -32,13 +32,12 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from polars_prcurve.core.confidence.band_types import LIMIT_COLUMNS, ModelBands
 from polars_prcurve.core.confidence.interval_column_names import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
-    LIMIT_COLUMNS,
     MOVED_RATES,
     SIZE_COLUMNS,
     STEP_COLUMNS,
-    BandOptions,
     add_limits,
     add_limits_of_etas,
 )
@@ -264,7 +263,7 @@ _BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved targ
 
 
 def add_row_limits(
-    sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions, *, rising: bool
+    sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: ModelBands, *, rising: bool
 ) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS.
 
@@ -306,7 +305,7 @@ def add_row_limits(
     return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_steps)
 
 
-def add_eta_ends(pairs: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+def add_eta_ends(pairs: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: ModelBands) -> pl.LazyFrame:
     """Add LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
     is_joined = bands.counts_eta and bands.sample.joins_rows
     if is_joined:  # the variance of eta is on the rows of a group
@@ -317,7 +316,7 @@ def add_eta_ends(pairs: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: BandOptio
 
 
 def add_moved_rates(
-    points: pl.LazyFrame, search: RowSearch, targets: Sequence[Target], bands: BandOptions
+    points: pl.LazyFrame, search: RowSearch, targets: Sequence[Target], bands: ModelBands
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets from rows that have rate limits."""
     rate_ends, moved_targets = _list_ends(targets, bands), move_targets(targets, bands)
@@ -354,13 +353,13 @@ def add_moved_rates(
     return points.with_columns(pl.col(name).alias(column) for column, name in unmoved_rates.items())
 
 
-def _list_ends(targets: Sequence[Target], bands: BandOptions) -> list[tuple[str, str]]:
+def _list_ends(targets: Sequence[Target], bands: ModelBands) -> list[tuple[str, str]]:
     """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
     has_eta_ends = bands.has_eta_limits and any(target.depends_on_eta for target in targets)
     return [*_LIMITS, *_ETA_ENDS] if has_eta_ends else _LIMITS
 
 
-def move_targets(targets: Sequence[Target], bands: BandOptions) -> list[Target]:
+def move_targets(targets: Sequence[Target], bands: ModelBands) -> list[Target]:
     """Return each target at each of these ends."""
     ends = _list_ends(targets, bands)
     return [_move_target(target, *end) for target in targets for end in ends]

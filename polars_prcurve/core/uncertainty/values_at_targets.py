@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.band_types import ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.intervals import Intervals
-from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.operating_points import build_numbered_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
@@ -76,7 +76,7 @@ def add_values_at_targets(
     point_metrics = {at_target.metric.name: at_target.metric for at_target in at_target_of_name.values()}
     bands = None
     if certainty is not None and has_intervals_at_targets(table):
-        bands = BandOptions(certainty.level, "wilson", "mover", moving=True, shown_with="differences")
+        bands = ModelBands(certainty.level, "wilson", "mover")
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )

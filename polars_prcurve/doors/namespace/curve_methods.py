@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl  # noqa: F401  (the examples need it)
@@ -16,6 +16,7 @@ from polars_prcurve.core.binding.word_groups import (
     TargetsOfDesign,
     UnscoredWords,
 )
+from polars_prcurve.core.confidence.band_types import ChosenBands
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import (
     Smooth,
@@ -339,8 +340,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             "operating_points", words, eta=eta, confidence=confidence, **promise_arguments
         )
         per, correction = question.targets.get("per"), _choose_correction(question)
-        bands = question.read_bands(chosen_metrics, corrected=correction is not None)
-        bands = None if bands is None else replace(bands, shown_with="points")
+        build_bands = partial(ChosenBands, corrected=correction is not None)
+        bands = question.read_bands(chosen_metrics, build_bands)
         table = question.read()
         targets = read_targets(table, **question.targets)
         needed_metrics = chosen_metrics + [

@@ -14,8 +14,8 @@ from polars_prcurve.core.binding.word_groups import (
     ScoreWords,
     WeightWords,
 )
+from polars_prcurve.core.confidence.band_types import FixedBands
 from polars_prcurve.core.confidence.intervals import Confidence
-from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.confidence.sample_sizes import read_size_options
 from polars_prcurve.core.curves.operating_points import (
     build_resolution_table,
@@ -124,10 +124,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         table = question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
         if solve_for == "eta":
-            band_options = BandOptions(certainty.level, certainty.rate, "mover")
-            sizes_query = build_resolution_table(
-                table.require_example_counts(), targets, delta, band_options
-            )
+            bands = FixedBands(certainty.level, certainty.rate, "mover")
+            sizes_query = build_resolution_table(table.require_example_counts(), targets, delta, bands)
             return self._finish(sizes_query)
         grid = None if eta is None else question.build_exact_grid(table)
         at_eta = eta is not None
