@@ -21,6 +21,7 @@ from polars_prcurve.core.binding.word_groups import (
     TARGET_WORDS,
     ExpressionWords,
 )
+from polars_prcurve.core.sweep import sweep_table
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from tests.support.arguments import PLOTS
 from tests.support.comparing import assert_same
@@ -207,6 +208,24 @@ def test_a_table_bound_without_words_keeps_what_it_counted() -> None:
     df[0, "score"] = 100
     assert_same(bound.sweep(), before)
     assert not plain.sweep().equals(before)
+
+
+def test_a_bound_table_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither intervals nor metrics at targets, nor tests against chance, count it anew."""
+    counted, sum_rows = [], sweep_table._sum_rows
+
+    def count(*args: Any, **named: Any) -> Any:
+        counted.append(args)
+        return sum_rows(*args, **named)
+
+    monkeypatch.setattr(sweep_table, "_sum_rows", count)
+    bound, metrics = DF.prc(by="day"), ["average_precision", "recall_at_precision(0.5)"]
+    for confidence in (0.95, None):
+        bound.summary(0.1, metrics=metrics, confidence=confidence)
+        bound.operating_points(0.1, precision=0.5, confidence=confidence)
+    bound.operating_points(0.1, precision=0.5, guarantee=0.9)
+    DF.select("score", "label").prc.decide(0.1, precision=0.5)
+    assert len(counted) == 2
 
 
 def test_a_bound_table_is_a_table_for_other_libraries() -> None:

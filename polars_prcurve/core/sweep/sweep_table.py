@@ -8,6 +8,7 @@ score table -> groups        one row per group: number, totals, checks
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
@@ -260,9 +261,11 @@ def build_running_sums(
     result_of_key = table.kept_counts
     if result_of_key is None or listed is not None or list_marks is not None or design.carried:
         return _sum_rows(table, listed, design, list_marks, checked=checked, ends_only=ends_only)
-    # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
-    result_keys = _name_rows(type(design), ends_only), ("groups", type(design), design.effective)
+    # Rows are the same whether sizes are asked for or not. Groups are few, and have them always.
+    ends_only = ends_only and _name_rows(type(design), ends_only=False) not in result_of_key
+    result_keys = _name_rows(type(design), ends_only), ("groups", type(design))
     if not set(result_keys) <= set(result_of_key):
+        design = replace(design, effective=True)
         tables = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
         store(table, result_keys[0], tables.rows)
         store(table, result_keys[1], tables.groups)
