@@ -337,7 +337,7 @@ def test_points_that_are_not_compared(asked: dict[str, Any], words: str) -> None
 def test_a_model_of_several_points_is_compared_at_none() -> None:
     several = pl.concat([TWO_BY_TWO, TWO_BY_TWO[:1]])
     how: dict[str, Any] = {"eta": 0.1, "model": "m", "paired": False, "cells": CELLS}
-    words = "points are compared one by one, and 1 model"
+    words = r"one point needs no target, and 1 group\(s\) have several points, such as m = \w+; keep one"
     with pytest.raises(PrcError, match=words):
         several.prc.compare(columns="all", **how)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=words):

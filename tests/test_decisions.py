@@ -683,7 +683,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "areas of points": (
         lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),
-        "name what is wanted",
+        "one point needs no target, and 1 group(s) have several points",
     ),
 }
 

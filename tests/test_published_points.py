@@ -139,10 +139,8 @@ def test_the_default_metrics_of_a_summary() -> None:
     assert asked["metric"].to_list() == ["average_precision"] * 2
 
 
-def test_a_report_of_published_points_asks_what_is_wanted(tmp_path: Path) -> None:
-    with pytest.raises(
-        PrcError, match="areas of published points have no interval; name what is wanted"
-    ):
+def test_a_report_of_published_points_decides_each_model_alone(tmp_path: Path) -> None:
+    with pytest.raises(PrcError, match="decide each model alone"):
         DF.prc.report(tmp_path / "r.html", 0.1, model="model", rates=RATES)
     assert list(tmp_path.iterdir()) == []
 

@@ -35,10 +35,11 @@ from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curve
 from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import (
+    ONLY_POINT,
     Target,
-    build_only_point_target,
     build_target_of_metric,
     direction_sign,
+    require_one_point,
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
@@ -91,7 +92,9 @@ def build_compare_table(
                 "may be far apart; keep one row for each model and leave the target out, or pass "
                 "threshold="
             )
-        target = target or build_only_point_target(comparison.table)
+        target = target or ONLY_POINT
+        remedy = "pass threshold=, if score= names the thresholds of the points"
+        comparison = comparison._replace(table=require_one_point(comparison.table, [target], remedy))
     if target is not None:
         compared_metrics: Any = find_metrics("precision" if metrics is None else metrics, PointMetric)
     else:

@@ -35,6 +35,7 @@ from polars_prcurve.core.curves.targets import (
     THRESHOLD_ROW,
     Target,
     find_greatest_rate,
+    require_one_point,
 )
 from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -196,6 +197,7 @@ def build_points_table(
 ) -> pl.LazyFrame:
     """Return the result of `operating_points`: one row per group, prevalence and target."""
     promise = targets[0].promise
+    table = require_one_point(table, targets, "pass a target, such as recall=0.8")
     table = table if bands is None else table.require_example_counts()
     shown_metrics = list_shown_metrics(metrics, bands, per=per, long=long)
     if bands is not None:

@@ -191,7 +191,7 @@ class Target:
     @property
     def is_found_in_sample(self) -> bool:
         """Whether the threshold is found in the sample, and would be another one in another sample."""
-        return self.least_score is None and self.criterion != _ONLY_POINT
+        return self.least_score is None and self.criterion != POINT_CRITERION
 
     @property
     def changes_once_in_block(self) -> bool:
@@ -220,7 +220,10 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 def read_targets(
     table: ResolvedTable | None, *, at_eta: bool = True, one_each: bool = False, **value_of_word: Any
 ) -> list[Target]:
-    """Return the targets of all words with values, in the order of TARGET_KINDS; raise if none is."""
+    """Return the targets of all words with values, in the order of TARGET_KINDS.
+
+    Without any, a table of points has the only point of each group as its target; others raise.
+    """
     value_of_word = {word: value for word, value in value_of_word.items() if value is not None}
     targets = _build_threshold_targets(
         table, value_of_word.get("threshold"), at_eta=at_eta, one_each=one_each
@@ -240,6 +243,8 @@ def read_targets(
         targets += map(
             _build_best_target, find_metrics(value_of_word["maximize"], PointMetric, "maximize=")
         )
+    if not targets and isinstance(table, RateTable):
+        return [ONLY_POINT]
     if not targets:
         words = "recall=, fpr=, precision=, alerts=, or maximize="
         words += "; operating_points takes threshold=, too"
@@ -281,22 +286,25 @@ def _build_threshold_targets(
     ]
 
 
-def build_only_point_target(table: RateTable) -> Target:
-    """Return the target of published points, one for each model; the query stops if one has several."""
+def require_one_point(table: ResolvedTable, targets: Iterable[Target], remedy: str) -> ResolvedTable:
+    """Return the table, whose queries stop if the only point is a target, and a group has several."""
+    if ONLY_POINT not in targets:
+        return table
+    tallies = replace(table.tallies, tests={**table.tallies.tests}, checks=[*table.tallies.checks])
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
-    n_several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
+    is_several = tallies.count(point_of_row, per_group=True) > 1
+    key_exprs = {table.model_name if name == Row.MODEL else name: pl.col(name) for name in table.by}
+    group_texts = column_reader.show_first(key_exprs, is_several)
     sentence = (
-        "points are compared one by one, and ",
-        n_several,
-        " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
-        "thresholds of the points",
+        "one point needs no target, and ",
+        is_several.sum(),
+        " group(s) have several points",
+        *((", such as ", *group_texts) if group_texts else ()),
+        f"; keep one row for each, or {remedy}",
     )
-    table.tallies.checks.append(Check(n_several > 0, sentence))
-    return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
-
-
-_ONLY_POINT = "the only point"  # the criterion of a target that is met by every row
+    tallies.checks.append(Check(is_several.any(), sentence))
+    return replace(table, tallies=tallies)
 
 
 class RankingMetric(NamedTuple):
@@ -356,6 +364,9 @@ def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Ext
 
 
 _ROW = "row"  # the name of the extreme that tells the row
+POINT_CRITERION = "point"  # the criterion of the only point of a group
+ONLY_POINT = Target(POINT_CRITERION, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
+"""The target that every row meets: the point of a 2x2 table, or of a published pair of rates."""
 
 
 def _build_target(kind: TargetKind, value: float, limit: float) -> Target:

@@ -31,11 +31,12 @@ class Goal:
     per: float | None  # the number of cases among which alerts are counted; None if it was not said
     guarantee: float | None
     maximized: PointMetric | None = None  # the metric whose best value is sought
+    is_of_point: bool = False  # whether each group is one point, which needs no target
 
     @property
     def is_of_curve(self) -> bool:
         """Whether models are judged by their whole curves, and no threshold is sought."""
-        return not self.targets
+        return not self.targets and not self.is_of_point
 
     @property
     def is_joint(self) -> bool:
@@ -82,7 +83,8 @@ def read_goal(question: Question, guarantee: object) -> Goal:
             word_beside = next(word for word in value_of_word if word != choosing_word)
             raise PrcError(f"{choosing_word}= chooses a threshold by itself; leave out {word_beside}=")
     promise_level = None
-    if not value_of_word and per is not None:
+    is_of_point = not value_of_word and question.columns.points is not None
+    if not value_of_word and per is not None and not is_of_point:
         raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
     if guarantee is not None:
         if not value_of_word:
@@ -101,9 +103,9 @@ def read_goal(question: Question, guarantee: object) -> Goal:
             "them, or add what limits the alerts, such as precision=0.2"
         )
     merit_column = "recall" if any(word in CAPS for word in value_of_word) else "precision"
-    if not value_of_word:
-        merit_column = default_curve_metric(question.columns.points)
-    return Goal(value_of_word, merit_column, per=per, guarantee=promise_level)
+    if not value_of_word and not is_of_point:
+        merit_column = default_curve_metric()
+    return Goal(value_of_word, merit_column, per=per, guarantee=promise_level, is_of_point=is_of_point)
 
 
 def check_groups(table: Any) -> None:
@@ -117,12 +119,7 @@ def check_groups(table: Any) -> None:
 
 
 def check_goal(question: Question, goal: Goal) -> None:
-    """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
-    if question.columns.points is not None and goal.is_of_curve:
-        raise PrcError(
-            "areas of published points have no interval; name what is wanted: recall=, threshold=, "
-            "precision= or another target"
-        )
+    """Raise for what cannot be decided: at such a prevalence, or of such models."""
     for eta in question.eta.find_numbers():
         if eta in (0, 1):
             raise PrcError(

@@ -220,7 +220,8 @@ class CurveMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
 
-        A target takes one value or several, and you can combine kinds of targets.
+        A target takes one value or several, and you can combine kinds of targets. A group that is one
+        point, such as a 2x2 table in `cells`, needs none; one of several points then raises.
 
         Parameters
         ----------
@@ -282,8 +283,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         sweep meets a target, its row holds nulls:
 
         - `eta`: Float64, a group's own prevalence filled in
-        - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`
-        - `target`: Float64, the number given; null for `maximize` and `together`
+        - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`; without
+          a target, `point`
+        - `target`: Float64, the number given; null for `maximize`, `together` and a point
         - `threshold`: as in the table
         - with `guarantee`, `guarantee`: Float64, the level
         - with `guarantee` and `columns="all"`, `holds_from`, `holds_to`: as in the table, the ends of

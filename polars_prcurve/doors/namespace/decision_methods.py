@@ -54,7 +54,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
         targets
             What is wanted, all together, one number each, as in `operating_points`. Models are judged by
             precision at a recall that has to be reached; by recall where alerts, fpr or precision are
-            limited; by the metric that is maximized; and by average precision if nothing is wanted.
+            limited; by the metric that is maximized; and by average precision if nothing is wanted. A
+            group of one point, as in `cells`, needs no target: its precision and recall are reported.
             Alerts are counted among `per` cases: if left out, a round number with 100 positives or more.
         guarantee
             A level, such as 0.95: thresholds keep the targets in truth, as in `operating_points`.

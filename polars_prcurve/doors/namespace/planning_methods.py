@@ -85,7 +85,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
         targets
-            Targets, one or several, as in `operating_points`.
+            Targets, one or several, as in `operating_points`; groups of one point need none.
         confidence
             A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.
 

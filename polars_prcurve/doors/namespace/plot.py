@@ -16,6 +16,7 @@ from polars_prcurve.core.binding.argument_rules import check_unscored
 from polars_prcurve.core.binding.bound_table import PublicMethods
 from polars_prcurve.core.binding.word_groups import (
     CHART_WORDS,
+    TARGET_WORDS,
     ChartOfCurve,
     ChartOfDesign,
     ChartOfExamples,
@@ -25,6 +26,7 @@ from polars_prcurve.core.binding.word_groups import (
 )
 from polars_prcurve.core.confidence.intervals import Intervals, check_confidence
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
+from polars_prcurve.core.curves.targets import check_per_has_alerts
 from polars_prcurve.core.ground.argument_checks import (
     check_texts,
     check_title,
@@ -37,6 +39,7 @@ from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import end_at_negatives, eta_grid
@@ -373,12 +376,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         self,
         eta: Eta = None,
         *,
-        metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
+        metrics: str | CurveMetric | PointMetric | Sequence[Any] | None = None,
         confidence: Confidence = None,
         coarse: bool = False,
-        **words: Unpack[ChartOfDesign],
+        **words: Unpack[ChartOfPoints],
     ) -> Chart:
-        """Collect `summary` at each prevalence, and draw metrics by prevalence.
+        """Collect `summary` or `operating_points` at each prevalence, and draw metrics by prevalence.
 
         With models, `model=` or `score` as a list, these have the colours. For one metric that depends
         on prevalence, and 2 to 8 models, the chart also shows where models trade places.
@@ -389,11 +392,30 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
             negatives.
         metrics
-            As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
+            Curve metrics, as in `summary`, or point metrics, as in `operating_points`. If left out,
+            `average_precision`, or `pr_auc` with `rates=` or `cells=`; but `precision` and `npv` at
+            targets, and of groups of one point each.
+        targets
+            Targets of point metrics, as in `operating_points`.
         coarse
             As in `summary`: the shade is the limits of each value.
+
+        Examples
+        --------
+        >>> table = pl.DataFrame({"tp": [124], "fp": [659], "fn": [18], "tn": [5121]})
+        >>> test = table.prc(cells=("tp", "fp", "fn", "tn"))
+        >>> chart = test.plot.metric_by_eta(confidence=0.95)
+        >>> chart.to_dict()["title"]["text"]
+        ['Metrics by prevalence']
         """
         draw, table_words = self._prepare("metric_by_eta", words)
+        point_metrics = self._choose_point_metrics(metrics, table_words)
+        if point_metrics:
+            if coarse:
+                raise PrcError("coarse=True is for metrics of a whole curve; leave it out")
+            return self._draw_points(
+                draw, eta, table_words, metrics=point_metrics, confidence=confidence
+            )
         all_words = self._methods._merge_words(table_words)
         model_column, is_wide = all_words.get("model"), isinstance(all_words.get("score"), list | tuple)
         if metrics is None:
@@ -490,23 +512,53 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta
             As in `operating_points`, but if left out as in `metric_by_eta`.
         targets
-            Targets, as in `operating_points`, that fix a threshold for all prevalences.
+            Targets, as in `operating_points`, that fix a threshold for all prevalences; groups of one
+            point need none.
         """
         draw, table_words = self._prepare("p3_curve", words)
+        return self._draw_points(draw, eta, table_words, metrics=("precision",), confidence=confidence)
+
+    def _draw_points(
+        self, draw: Callable[..., Chart], eta: Any, table_words: Any, **options: Any
+    ) -> Chart:
+        """Draw operating points by prevalence; without one, down to where the negatives end."""
         etas = eta_grid() if eta is None else eta
-        options = {"metrics": ("precision",), "confidence": confidence}
-        target_points = _collect(
-            self._methods.operating_points(etas, columns="all", **options, **table_words)
-        )
-        return draw(
-            end_at_negatives(target_points) if eta is None else target_points, confidence=confidence
-        )
+        points = _collect(self._methods.operating_points(etas, columns="all", **options, **table_words))
+        points = end_at_negatives(points) if eta is None else points
+        return draw(points, confidence=options["confidence"])
+
+    def _choose_point_metrics(self, metrics: Any, table_words: Any) -> Sequence[Any]:
+        """Return the point metrics of a chart by prevalence; none if it is of whole curves."""
+        target_words = [name for name in TARGET_WORDS if table_words.get(name) is not None]
+        check_per_has_alerts(table_words.get("alerts"), table_words.get("per"))
+        if metrics is None:
+            return _POINT_METRICS if target_words or self._has_one_point_each(table_words) else ()
+        named_metrics = find_metrics(metrics, Metric)
+        if all(isinstance(metric, PointMetric) for metric in named_metrics):
+            return named_metrics
+        if target_words:
+            raise PrcError(
+                f"{target_words[0]}= is a target of point metrics, such as 'precision', and metrics= "
+                "holds one of a whole curve; leave out one of them"
+            )
+        return ()
+
+    def _has_one_point_each(self, table_words: Any) -> bool:
+        """Return whether the groups of a table of points have one point each."""
+        all_words = self._methods._merge_words(table_words)
+        if all_words.get("rates") is None and all_words.get("cells") is None:
+            return False
+        points = _collect(self._methods.sweep(**table_words))
+        keys = points.select(points.columns[: points.columns.index("threshold")])
+        return not (keys.is_duplicated().any() if keys.width else points.height > 1)
 
 
 _MOST_CURVES = 2
 """Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
 _MOST_PAIRED = 12
 """Models, at most, of which a ranking compares all pairs: twelve have 66."""
+_POINT_METRICS = ("precision", "npv")
+"""What a test says of a case: how sure an alarm is, and how sure it is that none is right."""
 _MAX_MODELS = 8
 """Crossings of more models than have a colour each are neither searched nor drawn."""
 

@@ -229,6 +229,8 @@ def describe_intervals(findings: Findings) -> str:
     goal = findings.goal
     if goal.is_of_curve:
         return "Intervals are of the model: another test would choose another score."
+    if goal.is_of_point:
+        return "Intervals are of this point."
     if "threshold" in goal.targets:
         return "Intervals are of this score as it stands."
     return "Intervals count that the score was found on the test."

@@ -158,6 +158,8 @@ def describe_goal(goal: Goal) -> str:
     """Return what is wanted as the end of a sentence: `to find half of the positives`."""
     if goal.is_of_curve:
         return "at any score"
+    if goal.is_of_point:
+        return "at the point given"
     if goal.maximized is not None:
         return f"at the best {name_metric(goal.maximized.name)}"
     if "threshold" in goal.targets:

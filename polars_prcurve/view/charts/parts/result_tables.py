@@ -11,6 +11,7 @@ from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate, name_estimate
 from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
+from polars_prcurve.core.curves.targets import POINT_CRITERION
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import shorten_name
@@ -338,10 +339,10 @@ def read_lines(
         )
     )
     if "criterion" in columns_after_eta:
-        column_of_field["target"] = "target"
-        shared_columns = shared_columns.with_columns(
-            table.select(target=pl.struct("criterion", "target")).to_series()
-        )
+        if not (table["criterion"] == POINT_CRITERION).all():  # a group of one point has no target
+            column_of_field["target"] = "target"
+            target_series = table.select(target=pl.struct("criterion", "target")).to_series()
+            shared_columns = shared_columns.with_columns(target_series)
     else:
         shared_columns = shared_columns.drop(sweep_columns)
     column_of_field |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})

@@ -1,0 +1,181 @@
+"""One point needs no target: 2x2 tables and published pairs of rates are asked as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+from polars_prcurve import PrcError, charts, metrics, prc
+from tests.support.chart_specs import records
+
+CELLS = ("tp", "fp", "fn", "tn")
+TWO_BY_TWO = pl.DataFrame({"tp": [124], "fp": [659], "fn": [18], "tn": [5121]})
+"""A sensitivity of .873 of 142, and a specificity of .886 of 5,780."""
+SITES = pl.DataFrame(
+    {"site": ["b", "a"], "tp": [50, 124], "fp": [100, 659], "fn": [30, 18], "tn": [1000, 5121]}
+)
+RATES = SITES.select(
+    "site",
+    tpr=pl.col("tp") / (pl.col("tp") + pl.col("fn")),
+    fpr=pl.col("fp") / (pl.col("fp") + pl.col("tn")),
+    ill=pl.col("tp") + pl.col("fn"),
+    well=pl.col("fp") + pl.col("tn"),
+)
+ETAS = [0.005, 0.1, None]
+
+
+def test_a_point_has_the_value_and_the_interval_of_its_counts() -> None:
+    [row] = TWO_BY_TWO.prc.operating_points(
+        0.005, cells=CELLS, metrics=["precision", "npv"], confidence=0.95, per=1000, columns="all"
+    ).to_dicts()
+    assert (row["criterion"], row["target"], row["doubt"]) == ("point", None, None)
+    sensitivity, specificity = 124 / 142, 5121 / 5780
+    alarms, rest = 0.005 * sensitivity + 0.995 * (1 - specificity), 0.005 * (1 - sensitivity)
+    assert row["precision"] == pytest.approx(0.005 * sensitivity / alarms, rel=1e-13)
+    assert row["npv"] == pytest.approx(0.995 * specificity / (0.995 * specificity + rest), rel=1e-13)
+    assert row["alerts"] == pytest.approx(1000 * alarms, rel=1e-13)
+    for rate, k, n in (("recall", 124, 142), ("fpr", 659, 5780)):
+        span = stats.binomtest(k, n).proportion_ci(0.95, method="wilson")
+        assert (row[f"{rate}_low"], row[f"{rate}_high"]) == pytest.approx((span.low, span.high))
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_points_are_the_rows_of_their_curve(confidence: float | None) -> None:
+    """What each point does is one row of `curve`, of cells and of rates, eager and lazy."""
+    asked: dict[str, Any] = {"metrics": ["precision", "npv", "mcc"], "confidence": confidence}
+    sources: list[tuple[pl.DataFrame, dict[str, Any]]] = [
+        (SITES, {"cells": CELLS}),
+        (RATES, {"rates": ("tpr", "fpr"), "sizes": ("ill", "well")}),
+    ]
+    for table, source in sources:
+        test = prc(table, by="site", **source)
+        curve = test.curve(ETAS, metrics=asked["metrics"], confidence=confidence)
+        asked = {**asked, "columns": "all"}
+        points = test.operating_points(ETAS, **asked)
+        assert points["criterion"].unique().to_list() == ["point"]
+        same = [name for name in curve.columns if name in points.columns]
+        assert_frame_equal(points.select(same), curve.select(same), check_exact=True)
+        query = prc(table.lazy(), by="site", **source).operating_points(ETAS, **asked)
+        assert_frame_equal(query.collect(), points, check_exact=True)
+        assert_frame_equal(query.collect(engine="streaming"), points, check_exact=True)
+
+
+def test_a_point_with_a_threshold_is_that_threshold() -> None:
+    table = SITES.with_columns(score=pl.Series([0.5, 0.7]))
+    test = prc(table, cells=CELLS, score="score", by="site")
+    at_threshold = pl.concat(
+        test.operating_points(ETAS, threshold=t, confidence=0.95).filter(site=site)
+        for site, t in (("a", 0.7), ("b", 0.5))
+    )
+    points = test.operating_points(ETAS, confidence=0.95)
+    assert_frame_equal(points.drop("criterion", "target"), at_threshold.drop("criterion", "target"))
+
+
+def test_sizes_of_a_point() -> None:
+    test = prc(SITES, cells=CELLS, by="site")
+    for options in ({"eta": 0.005}, {"solve_for": "eta"}):
+        sizes = test.sample_size(0.1, **options)
+        assert sizes["criterion"].to_list() == ["point"] * 2
+        at_recall = pl.concat(
+            test.sample_size(0.1, recall=rate, **options).filter(site=site)
+            for site, rate in (("a", 0.87), ("b", 0.6))
+        )
+        assert_frame_equal(sizes.drop("criterion", "target"), at_recall.drop("criterion", "target"))
+
+
+SEVERAL = pl.concat([SITES, SITES.filter(site="b")])
+
+
+@pytest.mark.parametrize("name", ["operating_points", "sample_size"])
+@pytest.mark.parametrize("source", ["cells", "rates"])
+def test_a_group_of_several_points_is_named(name: str, source: str) -> None:
+    table = SEVERAL if source == "cells" else pl.concat([RATES, RATES.filter(site="b")])
+    words: dict[str, Any] = {"cells": CELLS}
+    words = words if source == "cells" else {"rates": ("tpr", "fpr"), "sizes": ("ill", "well")}
+    sentence = r"one point needs no target, and 1 group\(s\) have several points, such as site = b; keep"
+    bound = prc(table, by="site", **words)
+    for _ in range(2):
+        with pytest.raises(PrcError, match=sentence):
+            getattr(bound, name)()
+    query = getattr(prc(table.lazy(), by="site", **words), name)()
+    for engine in ("in-memory", "streaming"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
+            query.collect(engine=engine)
+    # A bound table that was asked in vain answers other questions.
+    assert bound.operating_points(recall=0.6)["recall"].round(3).to_list() == [0.873, 0.625]
+
+
+def test_without_groups_no_group_is_named() -> None:
+    with pytest.raises(PrcError, match=r"1 group\(s\) have several points; keep one row for each"):
+        SEVERAL.prc.operating_points(cells=CELLS)
+
+
+def test_a_decision_about_a_point(tmp_path: Path) -> None:
+    test = prc(TWO_BY_TWO, cells=CELLS)
+    decision, points = (
+        test.decide(0.005),
+        test.operating_points(0.005, confidence=0.95, per=100_000, columns="all"),
+    )
+    names = ["recall", "precision", "alerts"]
+    ends = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+    assert_frame_equal(decision.table.select(ends), points.select(ends), check_exact=True)
+    assert "3.7 of 100 alerts are right (3.3 to 4)" in decision.verdict.sentence.replace("\xa0", " ")
+    assert test.report(tmp_path / "point.html", 0.005).read_text(encoding="utf-8").count("of this point")
+    assert test.decide(0.005, per=1000).table["alerts"].round(1).to_list() == [117.8]
+
+
+def test_names_of_one_point_each_are_decided_on_their_own() -> None:
+    decision = prc(SITES, cells=CELLS, by="site").decide(0.005)
+    for site in ("a", "b"):
+        alone = prc(SITES.filter(site=site), cells=CELLS).decide(0.005)
+        assert decision.table.filter(site=site)["precision_low"].item() == pytest.approx(
+            alone.table["precision_low"].item(), rel=1e-13
+        )
+    assert decision.verdicts["site"].to_list() == ["a", "b"]
+
+
+def test_a_decision_about_several_points_names_the_group() -> None:
+    with pytest.raises(PrcError, match="have several points, such as site = b"):
+        prc(SEVERAL, cells=CELLS, by="site").decide(0.005)
+
+
+def read_lines(chart: Any) -> set[str]:
+    """Return the metrics that a chart by prevalence names, or its sites."""
+    return {row["color"] for row in records(chart)}
+
+
+def test_charts_of_a_point() -> None:
+    test = prc(TWO_BY_TWO, cells=CELLS)
+    chart = test.plot.p3_curve(confidence=0.95)
+    assert chart.to_dict()["title"]["subtitle"] == ["Share of alerts that are right"]
+    points = test.operating_points(
+        [1e-4, 0.01, 0.5], metrics=("precision", "npv"), confidence=0.95, columns="all"
+    )
+    expected = charts.metric_by_eta(points, confidence=0.95)
+    assert test.plot.metric_by_eta([1e-4, 0.01, 0.5], confidence=0.95).to_dict() == expected.to_dict()
+    assert read_lines(test.plot.metric_by_eta()) == {"Precision", "NPV"}
+    sites = prc(SITES, cells=CELLS, by="site")
+    assert read_lines(sites.plot.metric_by_eta(metrics="npv")) == {"a", "b"}
+    with pytest.raises(PrcError, match="have several points, such as site = b"):
+        prc(SEVERAL, cells=CELLS, by="site").plot.p3_curve()
+
+
+def test_point_metrics_by_prevalence() -> None:
+    df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    points = df.prc.operating_points([0.1, 0.2], metrics=["npv"], recall=0.5, columns="all")
+    found = df.prc.plot.metric_by_eta([0.1, 0.2], metrics="npv", recall=0.5)
+    assert found.to_dict() == charts.metric_by_eta(points).to_dict()
+    assert read_lines(df.prc.plot.metric_by_eta([0.1, 0.2], recall=0.5)) == {"Precision", "NPV"}
+    for options, words in (
+        ({"metrics": "npv"}, "needs a target"),
+        ({"metrics": "npv", "recall": 0.5, "coarse": True}, "coarse=True is for metrics of a whole cur"),
+        ({"metrics": "roc_auc", "recall": 0.5}, "recall= is a target of point metrics, such as 'prec"),
+        ({"metrics": ["npv", metrics.roc_auc]}, "'npv'"),
+    ):
+        with pytest.raises(PrcError, match=words):
+            df.prc.plot.metric_by_eta([0.1, 0.2], **options)
