@@ -27,6 +27,7 @@ from polars_prcurve.core.uncertainty.negative_subsampling import subsampled_prec
 from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
+from polars_prcurve.doors.published_rates import from_rates
 from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
 from polars_prcurve.doors.scorers import Scorer, scorer
 from polars_prcurve.view.report.decision import Decision
@@ -57,6 +58,7 @@ __all__ = [
     "field",
     "from_cv_results",
     "from_folds",
+    "from_rates",
     "intervals",
     "max_width",
     "metrics",

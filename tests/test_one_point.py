@@ -1,4 +1,4 @@
-"""One point needs no target: 2x2 tables and published pairs of rates are asked as they are."""
+"""One point needs no target: 2x2 tables and the rates of papers are asked as they are."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from polars_prcurve import PrcError, charts, metrics, prc
+from polars_prcurve import (
+    PrcError,
+    PrcWarning,
+    charts,
+    from_rates,
+    metrics,
+    prc,
+    published_precision,
+)
 from tests.support.chart_specs import records
+from tests.support.profiles import examples
 
 CELLS = ("tp", "fp", "fn", "tn")
 TWO_BY_TWO = pl.DataFrame({"tp": [124], "fp": [659], "fn": [18], "tn": [5121]})
@@ -179,3 +190,114 @@ def test_point_metrics_by_prevalence() -> None:
     ):
         with pytest.raises(PrcError, match=words):
             df.prc.plot.metric_by_eta([0.1, 0.2], **options)
+
+
+# What a paper prints ------------------------------------------------------------------------------
+
+
+def list_counts(test: Any) -> list[tuple[int, ...]]:
+    return pl.DataFrame(test).select(CELLS).rows()
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        {"recall": 0.873, "fpr": 0.114},
+        {"sensitivity": 0.873, "specificity": 0.886},
+        {"recall": 0.8732394366197183, "fpr": 659 / 5780},
+        {"recall": 0.873, "precision": 0.1584},
+    ],
+)
+def test_rates_of_a_paper_are_its_counts(rates: dict[str, float]) -> None:
+    test = from_rates(**rates, n_pos=142, n_neg=5_780)
+    assert list_counts(test) == [(124, 659, 18, 5121)]
+    expected = TWO_BY_TWO.prc.operating_points(0.005, cells=CELLS, confidence=0.95)
+    assert_frame_equal(test.operating_points(0.005, confidence=0.95), expected, check_exact=True)
+
+
+@examples(300)
+@given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 5), st.data())
+def test_counts_print_as_the_rates_do(n_pos: int, n_neg: int, digits: int, data: st.DataObject) -> None:
+    tp, fp = data.draw(st.integers(0, n_pos)), data.draw(st.integers(0, n_neg))
+    rates = {"sensitivity": round(tp / n_pos, digits), "specificity": round(1 - fp / n_neg, digits)}
+    [(hits, false, misses, rest)] = list_counts(from_rates(**rates, n_pos=n_pos, n_neg=n_neg))
+    assert (hits + misses, false + rest) == (n_pos, n_neg)
+    assert hits / n_pos == pytest.approx(rates["sensitivity"], abs=0.5001 * 10**-digits)
+    assert rest / n_neg == pytest.approx(rates["specificity"], abs=0.5001 * 10**-digits)
+    if n_pos < 10**digits:  # no other count prints as this one does
+        assert hits == tp
+
+
+def test_recall_and_precision_of_a_paper() -> None:
+    """The abstract of a thread on scikit-learn: 5 of 17 with a false alert, and 4 of 17 with one."""
+    asked: dict[str, Any] = {"recall": [0.294, 0.235], "precision": [0.833, 0.8], "names": ["a", "b"]}
+    test = from_rates(**asked, n_pos=17, n_neg=100)
+    assert list_counts(test) == [(5, 1, 12, 99), (4, 1, 13, 99)]
+    own = test.operating_points(metrics="precision").select("name", "precision")
+    assert own.rows() == [("a", 5 / 6), ("b", 0.8)]
+
+
+@examples(100)
+@given(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(1e-6, 0.99))
+def test_a_precision_comes_back_at_its_prevalence(recall: float, precision: float, eta: float) -> None:
+    fpr = recall * eta * (1 - precision) / (precision * (1 - eta))
+    if fpr > 1:
+        with pytest.raises(PrcError, match="no fpr gives precision="):
+            from_rates(recall=recall, precision=precision, eta=eta)
+        return
+    test = from_rates(recall=recall, precision=precision, eta=eta)
+    point = test.operating_points(eta, metrics=["precision", "fpr"]).row(0, named=True)
+    assert point["precision"] == pytest.approx(precision, rel=1e-9)
+    assert point["fpr"] == pytest.approx(fpr, rel=1e-9)
+    with pytest.raises(PrcError, match="rates= holds no counts"):
+        test.operating_points(eta, confidence=0.95)
+
+
+def test_sizes_that_some_papers_do_not_tell() -> None:
+    test = from_rates(recall=0.8, fpr=[0.1, 0.2], n_pos=[50, None], n_neg=[100, None], names=["x", "y"])
+    points = test.operating_points(0.1, confidence=0.95)
+    assert points["precision_low"].is_null().to_list() == [False, True]
+    assert points["doubt"].to_list() == [None, "no sizes"]
+    assert test.decide(0.1).table["name"].to_list() == ["x", "y"]
+
+
+def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
+    with pytest.warns(PrcWarning, match=r"recall=0.873 is not the share of a whole number of 10 ex"):
+        test = from_rates(recall=0.873, fpr=0.1, n_pos=10, n_neg=100)
+    assert test.operating_points(0.1, metrics="recall")["recall"].item() == 0.873
+    with pytest.warns(PrcWarning, match="precision=0.9 is not the share of 3 true positives"):
+        from_rates(recall=0.75, precision=0.9, n_pos=4, n_neg=100)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"recall": 0.8}, "takes one of fpr=, specificity= or precision=; got none of them"),
+        ({"fpr": 0.8}, "takes one of recall= or sensitivity=; got none of them"),
+        ({"recall": 0.8, "sensitivity": 0.8, "fpr": 0.1}, "got recall= and sensitivity="),
+        ({"recall": 0.8, "fpr": 0.1, "precision": 0.1}, "got fpr= and precision="),
+        ({"recall": 87.3, "fpr": 0.1}, "recall= takes a share, such as 0.873 for 87.3%; got 87.3"),
+        ({"recall": 0.8, "fpr": 0.1, "n_pos": 0.3, "n_neg": 9}, "n_pos= takes a whole number of examp"),
+        ({"recall": 0.8, "fpr": 0.1, "n_pos": 10}, "pass n_neg=, too"),
+        ({"recall": 0.8, "fpr": 0.1, "n_pos": [10], "n_neg": [None]}, "both sizes of a test"),
+        ({"recall": 0.8, "fpr": 0.1, "eta": 0.1}, "do not depend on the prevalence; leave out eta="),
+        ({"recall": 0.8, "precision": 0.1}, "precision= is of the prevalence of its test"),
+        ({"recall": 0.8, "precision": 0.1, "eta": 0.1, "n_pos": 5, "n_neg": 5}, "leave out eta="),
+        ({"recall": 0.8, "precision": 0.5, "n_pos": [None], "n_neg": [None]}, "needs its sizes"),
+        ({"recall": 0, "precision": 0.5, "eta": 0.1}, "a recall and a precision above 0"),
+        ({"recall": 0.8, "precision": 0.05, "n_pos": 10, "n_neg": 90}, "precision is at least 0.08163"),
+        ({"recall": [0.8, 0.9], "fpr": 0.1}, "several tests need names="),
+        ({"recall": [0.8, 0.9], "fpr": 0.1, "names": ["a"]}, r"recall= holds 2 number\(s\), and there"),
+        ({"recall": 0.8, "fpr": 0.1, "names": ["a", "a"]}, "names= holds 'a' twice"),
+        ({"recall": 0.8, "fpr": 0.1, "names": []}, "names= holds no name"),
+    ],
+)
+def test_rates_that_no_test_has(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        from_rates(**asked)
+
+
+def test_hints_name_the_door_of_rates() -> None:
+    for call in (prc, TWO_BY_TWO.prc.curve, published_precision):
+        with pytest.raises(TypeError, match="from_rates"):
+            call(sensitivity=0.8)  # type: ignore[operator]

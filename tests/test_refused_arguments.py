@@ -321,7 +321,10 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"there are: .*metrics.best\(\"f1\"\)",
     ),
     "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
-    "its capitals": (lambda p: p.summary(0.1, metrics="AUPRC", columns="all"), "did you mean 'pr_auc'"),
+    "its capitals": (
+        lambda p: p.summary(0.1, metrics="AUPRC", columns="all"),
+        "'AUPRC' is used for two",
+    ),
     "other name, asked of a whole curve": (
         lambda p: p.summary(0.1, metrics="Sensitivity", columns="all"),
         "mean 'recall'",

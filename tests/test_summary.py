@@ -594,7 +594,7 @@ def test_own_metric_looks_at_every_row() -> None:
 @pytest.mark.parametrize(
     ("asked", "hint"),
     [
-        ("auprc", "did you mean 'pr_auc'"),
+        ("auprc", "'auprc' is used for two metrics: pass 'average_precision', .*, or 'pr_auc', interp"),
         ("avg_precision", "average_precision"),
         ("f1", r"metrics\.best"),
         (metrics.f1, r"metrics\.best"),

@@ -83,6 +83,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "field": {"frame": ONE_PART, "parts": "day"},
     "from_cv_results": VALIDATED,
     "from_folds": {"folds": [([0, 2], [0.9, 0.4])], "y": [1, 0, 1]},
+    "from_rates": RATES,
     "intervals": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
     "prc": {"x": DF},

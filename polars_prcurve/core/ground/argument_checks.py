@@ -261,7 +261,7 @@ _SYNONYMS_OF_METRIC = {
     "f1": "f1_score",
     "average_precision": "ap average_precision_score",
     "roc_auc": "auc auroc auc_roc roc_auc_score",
-    "pr_auc": "auprc aupr auc_pr prauc",
+    "pr_auc": "auprc aucpr aupr auc_pr prauc",
 }
 METRIC_OF_SYNONYM = {
     synonym: metric for metric, synonyms in _SYNONYMS_OF_METRIC.items() for synonym in synonyms.split()
@@ -323,6 +323,10 @@ def tell_alternative(
     metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
     if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):
         return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"
+    is_rate = metric_name in ("recall", "specificity", "fpr", "precision")
+    takes_counts = not {"cells", "tp"}.isdisjoint(argument_names) and "recall" not in argument_names
+    if is_rate and takes_counts and not weight_spelling.startswith("-"):
+        return "from_rates(sensitivity=..., specificity=...) makes a table of a test's rates"
     names_meant = {name, *list_arguments_meant(name.lower())}
     takes_examples = not {"score", "label"}.isdisjoint(argument_names)
     if "eta" in names_meant and takes_examples and names_meant.isdisjoint(argument_names):

@@ -161,7 +161,13 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
     """Return the metric of a name with parameters; raise with a hint at what may be meant."""
     if (metric := parse_metric(name)) is not None:
         return metric
-    if (our_name := METRIC_OF_SYNONYM.get(name.lower())) is not None:
+    our_name = METRIC_OF_SYNONYM.get(name.lower())
+    if our_name == "pr_auc":
+        raise PrcError(
+            f"{name!r} is used for two metrics: pass 'average_precision', a sum of steps as in "
+            "scikit-learn, or 'pr_auc', interpolated between thresholds"
+        )
+    if our_name is not None:
         raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
     if name in _EXAMPLE_OF_FACTORY:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
