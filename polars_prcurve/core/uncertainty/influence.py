@@ -134,24 +134,25 @@ def add_influences(
     influences: Mapping[str, Influence],
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap` in each lane: influences of examples of a row."""
+    sum_columns: dict[str, pl.Expr] = {}
     influence_columns: dict[str, pl.Expr] = {}
-    for name, influence in influences.items():
-        sum_columns: dict[str, pl.Expr] = {}
-        term_of_kind = {"pos": influence.positive, "neg": influence.negative, "gap": influence.between}
-        for lane, rows in enumerate(rows_of_lanes):
-            sum_columns |= {
-                _name_in_lane(sum_name, lane): expression
-                for sum_name, expression in influence.sums(rows).items()
-            }
-            influence_columns |= {
-                _name_in_lane(f"{name}_{kind}", lane): term(rows) for kind, term in term_of_kind.items()
-            }
-        influence_rows = influence_rows.with_columns(**sum_columns).with_columns(
-            # The influence sums over this score and lower ones: a constant minus the sum over higher
-            # ones, and constants do not change a variance.
-            pl.col(sum_name).cum_sum().shift(1, fill_value=0.0).over(key)
-            for sum_name in sum_columns
-        )
+    for (name, influence), (lane, rows) in product(influences.items(), enumerate(rows_of_lanes)):
+        sums = influence.sums(rows)
+        terms = (influence.positive, influence.negative, influence.between)
+        sum_columns |= {_name_in_lane(sum_name, lane): term for sum_name, term in sums.items()}
+        influence_columns |= {
+            _name_in_lane(f"{name}_{kind}", lane): term(rows)
+            for kind, term in zip(_KINDS, terms, strict=True)
+        }
+    # The influence sums over this score and lower ones: a constant minus the sum over higher ones, and
+    # constants do not change a variance. One shift over all curves takes a tenth of one within each.
+    is_in_curve = pl.col(key) == pl.col(key).shift(1)  # and not its first row
+    sums_above = (pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0) for name in sum_columns)
+    influence_rows = influence_rows.with_columns(**sum_columns)
+    influence_rows = influence_rows.with_columns(pl.col(name).cum_sum().over(key) for name in sum_columns)
+    influence_rows = influence_rows.with_columns(
+        above.alias(name) for name, above in zip(sum_columns, sums_above, strict=True)
+    )
     return influence_rows.with_columns(**influence_columns)
 
 
