@@ -147,9 +147,13 @@ def add_influences(
     # The influence sums over this score and lower ones: a constant minus the sum over higher ones, and
     # constants do not change a variance. One shift over all curves takes a tenth of one within each.
     is_in_curve = pl.col(key) == pl.col(key).shift(1)  # and not its first row
-    sums_above = (pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0) for name in sum_columns)
+    sums_above = (
+        pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0) for name in sum_columns
+    )
     influence_rows = influence_rows.with_columns(**sum_columns)
-    influence_rows = influence_rows.with_columns(pl.col(name).cum_sum().over(key) for name in sum_columns)
+    influence_rows = influence_rows.with_columns(
+        pl.col(name).cum_sum().over(key) for name in sum_columns
+    )
     influence_rows = influence_rows.with_columns(
         above.alias(name) for name, above in zip(sum_columns, sums_above, strict=True)
     )
@@ -166,7 +170,7 @@ def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str])
             f"{name}_{side}_size",
             f"{name}_{side}_mean",
         )
-        largest_influence = pl.max_horizontal(pl.col(kind).abs().max().over(key) for kind in kinds)
+        largest_influence = pl.max_horizontal(pl.col(kinds).abs()).max().over(key)
         size_columns[size_name] = round_up_to_power_of_two(largest_influence)
         mean_terms = to_whole_shares(_sum_kinds(name, side, shares))
         mean_columns[mean_name] = sum_shares(mean_terms).over(key) * pl.col(size_name)
