@@ -19,7 +19,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
-from polars_prcurve import intervals
+from polars_prcurve import intervals, prc
 
 NUMBERS = (1, 4, 16, 64)
 """How many prevalences are asked for."""
@@ -30,6 +30,7 @@ class Tables(NamedTuple):
     """The same examples with one score each, with two in a row, and with two in rows of their own."""
 
     one: pl.DataFrame
+    half: pl.DataFrame  # other examples, of which half are positive
     wide: pl.DataFrame
     long: pl.DataFrame
 
@@ -41,21 +42,33 @@ class Job(NamedTuple):
     aim: float
 
 
+def make_one(n: int, share: float) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    label = rng.random(n) < share
+    return pl.DataFrame({"score": rng.normal(size=n) + 1.5 * label, "label": label})
+
+
 def make_tables(n: int) -> Tables:
     rng = np.random.default_rng(1)
-    label = rng.random(n) < 0.01
-    a = rng.normal(size=n) + 1.5 * label
+    one = make_one(n, 0.01)
+    a, label = one["score"].to_numpy(), one["label"].to_numpy()
     b = 0.8 * a + 0.6 * (rng.normal(size=n) + 1.3 * label)
     wide = pl.DataFrame({"a": a, "b": b, "label": label})
     long = wide.with_row_index("id").unpivot(
         ["a", "b"], index=["id", "label"], variable_name="model", value_name="score"
     )
-    return Tables(pl.DataFrame({"score": a, "label": label}), wide, long)
+    return Tables(one, make_one(n, 0.5), wide, long)
 
 
 AP = {"metrics": "average_precision"}
+GROUP = {"by": pl.lit(1).alias("group")}  # so that rows are swept, and classes are not sorted apart
 JOBS: dict[str, Job] = {
     "summary": Job(lambda t, eta: t.one.prc.summary(eta, **AP), 2),
+    "summary, half positive": Job(lambda t, eta: t.half.prc.summary(eta, **AP), 8),
+    "summary, a group column": Job(lambda t, eta: t.one.prc.summary(eta, **GROUP, **AP), 2),
+    "summary, half positive, a group column": Job(
+        lambda t, eta: t.half.prc.summary(eta, **GROUP, **AP), 8
+    ),
     "summary, confidence=": Job(lambda t, eta: t.one.prc.summary(eta, **AP, confidence=0.95), 4),
     "compare": Job(lambda t, eta: t.wide.prc.compare(eta, score=["a", "b"], **AP), 4),
     "compare, id=": Job(lambda t, eta: t.long.prc.compare(eta=eta, model="model", id="id", **AP), 4),
@@ -142,7 +155,7 @@ def print_costs_by_prevalences(rows: int, repeats: int) -> None:
 def print_comparison_beside_summaries(tables: Tables, compare: float, repeats: int) -> None:
     """Print how many summaries a comparison of two models costs at one prevalence."""
     print("\ncompare of two models at one prevalence, beside a summary: CPU seconds, and their ratio")
-    models = {"one model": (tables.one, None), "both models": (tables.long, "model")}
+    models = {"one model": (tables.one, GROUP["by"]), "both models": (tables.long, "model")}
     for of, (table, by) in models.items():
         for what, how in (("", {}), (", confidence=", {"confidence": 0.95})):
             call = partial(table.prc.summary, list_etas(1), by=by, **AP, **how)
@@ -152,6 +165,25 @@ def print_comparison_beside_summaries(tables: Tables, compare: float, repeats: i
 
 def list_etas(n: int) -> list[float]:
     return np.geomspace(1e-4, 0.5, n).tolist() if n > 1 else [0.01]
+
+
+def print_costs_of_one_group(rows: int, repeats: int) -> None:
+    """Print what an area of one group costs beside a sort of the scores, by the share of positives."""
+    print(
+        f"\n{rows} rows of one group: CPU seconds of a sort of the scores, of an area, and their ratio"
+    )
+    for share, aim in ((0.5, 1.5), (0.1, 1.0), (0.01, 1.0), (0.001, 1.0)):
+        table = make_one(rows, share)
+        sort = measure(table.lazy().select(pl.col("score").sort()).collect, 3 * repeats)
+        for name in ("average_precision", "roc_auc"):
+            seconds = measure(partial(table.prc.summary, 0.01, metrics=name), 3 * repeats)
+            print_line(f"{name}, {share:g} positive", [sort, seconds], seconds / sort, aim)
+        points = measure(partial(table.prc.operating_points, 0.01, recall=0.8), 3 * repeats)
+        print_line(f"operating_points, {share:g} positive", [sort, points], points / sort, 1.0)
+        bound = prc(table)
+        first = measure(lambda table=table: prc(table).summary(0.01, **AP), 3 * repeats)
+        again = measure(partial(bound.summary, 0.01, **AP), 3 * repeats)
+        print_line(f"asked again, {share:g} positive", [first, again], again / first, 0.2)
 
 
 def print_costs_of_small_tables(repeats: int) -> None:
@@ -172,7 +204,7 @@ def print_costs_of_small_tables(repeats: int) -> None:
     if not np.isclose(ours, theirs["one metric"](), rtol=1e-9, atol=0):
         raise SystemExit("average precision differs from that of scikit-learn")
     print(f"\n{SMALL} rows: seconds of scikit-learn and of summary, and their ratio")
-    for (name, call), aim in zip(theirs.items(), (8, 12), strict=True):
+    for (name, call), aim in zip(theirs.items(), (1, 12), strict=True):
         own = measure(partial(table.prc.summary, 0.01, metrics=metrics[name]), 10 * repeats)
         other = measure(call, 10 * repeats)
         print_line(f"summary of {name}", [other, own], own / other, aim)
@@ -189,6 +221,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     print_costs_by_prevalences(given.rows, given.repeats)
+    print_costs_of_one_group(given.rows, given.repeats)
     print_costs_of_small_tables(given.repeats)
 
 

@@ -26,6 +26,7 @@ from polars_prcurve.core.confidence.precision_width import smallest_eta
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
+from polars_prcurve.core.curves.few_rows import find_few_rows
 from polars_prcurve.core.curves.field_intervals import add_field_tests
 from polars_prcurve.core.curves.targets import (
     END,
@@ -287,8 +288,11 @@ def _choose_search(
     bands: FixedBands | None,
     design: Design,
 ) -> row_search.RowSearch:
-    """Return the search among all rows; of a table that is asked again, among the few that matter."""
+    """Return the search among all rows, or among the few that matter if these can be told."""
     build = partial(_build_search, grid, targets, bands, design)
+    few_rows = find_few_rows(design.table, grid, targets) if bands is None else None
+    if few_rows is not None:
+        return build(few_rows=few_rows)
     can_use_blocks = not design.varies and all(target.changes_once_in_block for target in targets)
     is_near_corner = keep_blocks(design.table) if can_use_blocks else None
     if is_near_corner is None:
@@ -306,31 +310,21 @@ def _build_search(
     design: Design,
     *,
     among: pl.Expr | None = None,
+    few_rows: pl.LazyFrame | None = None,
 ) -> row_search.RowSearch:
     """Return the rows and the pairs of all curves, with what the targets and their bands read."""
     table = design.table
-    sweep = build_sweep(table, effective=design.effective, at_thresholds=True, unscored=False)
+    sweep = build_sweep(
+        table, effective=design.effective, at_thresholds=True, unscored=False, few_rows=few_rows
+    )
     sweep_rows = sweep.rows if among is None else sweep.rows.filter(among)
     sweep_rows = sweep_rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    score_columns = [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     size_columns = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
-    columns = (
-        ROW_NUMBER,
-        Group.NUMBER,
-        EffectiveSize.WEIGHT_UNIT,
-        *SWEEP_COLUMNS,
-        *score_columns,
-        *design.row_columns,
-    )
-    if isinstance(table, ScoreTable) and isinstance(bands, ChosenBands):
-        columns = (*columns, Segment.RECALL_BEFORE, Segment.FPR_BEFORE)  # for ABOVE_CHANCE
+    columns = _list_row_columns(bands, design)
     promise = targets[0].promise
     has_alert_sizes = promise is not None and promise.has_sizes
-    moment_columns = table.sample.moments if bands is not None and bands.counts_eta else ()
-    columns = columns if among is None else (*columns, Sweep.BLOCK)
-    sweep_rows = sweep_rows.select(
-        *columns, *(ALERT_SIZES if has_alert_sizes else ()), *moment_columns, **size_columns
-    )
+    columns += [] if among is None else [Sweep.BLOCK]
+    sweep_rows = sweep_rows.select(*columns, *(ALERT_SIZES if has_alert_sizes else ()), **size_columns)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if has_alert_sizes:
         sweep_rows = add_greatest_sizes(sweep_rows)
@@ -347,7 +341,18 @@ def _build_search(
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.has_eta_limits else pairs
     sweep_rows = share_result(sweep_rows)  # read to choose rows from, and to look up the chosen ones
-    return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, grid.etas_per_group != 1)
+    has_many_etas = grid.etas_per_group != 1 and few_rows is None
+    return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, has_many_etas)
+
+
+def _list_row_columns(bands: FixedBands | None, design: Design) -> list[str]:
+    """Return the columns of rows that any target and its bands may read."""
+    table = design.table
+    columns = [ROW_NUMBER, Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *SWEEP_COLUMNS, *design.row_columns]
+    columns += [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    if isinstance(table, ScoreTable) and isinstance(bands, ChosenBands):
+        columns += [Segment.RECALL_BEFORE, Segment.FPR_BEFORE]  # for ABOVE_CHANCE
+    return columns + list(table.sample.moments if bands is not None and bands.counts_eta else ())
 
 
 def _limit_rows(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -75,7 +75,7 @@ class KeptCounts:
     """The rows of a table that is asked again, and what was counted of them, by what was asked."""
 
     rows: pl.LazyFrame
-    results: dict[Hashable, pl.LazyFrame] = field(default_factory=dict)
+    results: dict[Hashable, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ class ResolvedTable:
     """What was counted of these rows, or of those that this table was made from, if that is kept."""
 
     @property
-    def kept_counts(self) -> dict[Hashable, pl.LazyFrame] | None:
+    def kept_counts(self) -> dict[Hashable, Any] | None:
         """What was counted of these very rows, by what was asked; None of a table that keeps none."""
         is_own = self.counts is not None and self.counts.rows is self.frame
         return self.counts.results if self.counts is not None and is_own else None

@@ -215,6 +215,7 @@ _FITTED_AREA = Fitted(_step_term)
     finish=require_all_precisions,
     by_rise=True,
     ends_only=True,
+    is_rational=True,
     influence=_build_influence("plain", lambda segment: segment),
     helpers=_build_helper_metrics(0.5)
     | {"loss": CurveMetric("average precision lost", Recipe(_loss_term, ends_only=True))},
@@ -228,7 +229,12 @@ def average_precision(segment: SegmentValues) -> Amount:
 
 
 @declare_curve(
-    source="H", finish=require_all_precisions, by_rise=True, ends_only=True, reads_envelope=True
+    source="H",
+    finish=require_all_precisions,
+    by_rise=True,
+    ends_only=True,
+    reads_envelope=True,
+    is_rational=True,
 )
 def average_precision_interpolated(segment: SegmentValues) -> Amount:
     """Average precision with the best precision of this and all lower thresholds."""
@@ -506,6 +512,7 @@ def auprg_hull(area: Amount, facts: CurveFacts) -> Amount:
     depends_on_eta=False,
     finish=require_both_classes,
     below="ties",
+    is_rational=True,
     # The influence of a positive is the share of negatives below it, and that of a negative the share of
     # positives above it, where ties count by halves (DeLong et al. 1988).
     influence=Influence(
@@ -526,7 +533,7 @@ def roc_auc(segment: SegmentValues) -> Amount:
     return segment.rise * ((1 - segment.fpr_before) + (1 - segment.fpr)) / 2
 
 
-@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
+@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None, is_rational=False)
 def roc_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
     """The area `roc_auc` of the convex hull of the ROC curve."""
     return require_both_classes(area, facts)
@@ -551,7 +558,7 @@ def _build_partial(
         low=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr, 0.0),
         high=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr_before, 0.0),
     )
-    recipe = Recipe(term, finish, below="ties", limits=area_limits)
+    recipe = Recipe(term, finish, below="ties", limits=area_limits, is_rational=True)
     return CurveMetric(
         f"{metric_name}({fpr_limit:g})", recipe, range=range, depends_on_eta=False, source="M"
     )

@@ -17,7 +17,7 @@ uses multiply.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -208,6 +208,9 @@ class Recipe:
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
     has_short_form: bool = False
     """Whether the formula is shorter, with the same values, where `Rows.short` is true."""
+    is_rational: bool = False
+    """Whether formula and finish are made of `+ - * /` and comparisons alone, of what arrays have, too,
+    and no order of rows matters: so arrays have the values of tables; see `sweep.sorted_classes`."""
 
     # More methods
     influence: Influence | None = None  # of an example on the estimate
@@ -244,6 +247,7 @@ PROMISES: dict[str, Any] = {
     "by_rise": False,
     "once": None,
     "has_short_form": False,
+    "is_rational": False,
 }
 """The fields of a recipe that are promises, each with the value that promises nothing."""
 
@@ -305,7 +309,7 @@ class CurveMetric(Metric):
             weighted_values = values * (np.array(average.weights) * average.unit)
             range_low, range_high = average.metric.range
             mean_value = min(
-                max(add_shares(weighted_values) * (1 / average.unit), range_low), range_high
+                max(add_shares([weighted_values]) * (1 / average.unit), range_low), range_high
             )
             return np.full(len(etas), math.nan if np.isnan(values).any() else mean_value)
         if recipe.on_hull:
@@ -316,22 +320,16 @@ class CurveMetric(Metric):
 
     def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
         """Return the value of a curve of the right segments at one prevalence."""
-        recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
-        array_of_column = {**curve.columns, Segment.ODDS: odds_against(eta)}
-        segment = SegmentValues(
-            array_of_column.__getitem__,
-            eta,
-            lambda metric: metric.from_curve(recall, fpr, eta),
-            has_added_end=True,
-        )
-        for step in recipe.all_steps():
-            array_of_column |= step(segment)
-        reducer_of_total: dict[str, Callable[[Array], float]]
-        reducer_of_total = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
-        reducer_of_total |= {"first": _take(0), "last": _take(-1)}
-        terms = np.broadcast_to(recipe.term(segment), recall.shape)
-        terms = terms if recipe.is_met is None else terms[recipe.is_met(segment)]
-        total = reducer_of_total[recipe.total](terms)
+        recipe, n_rows = self.recipe, len(curve.columns["recall"])
+        if recipe.total == "sum":
+            starts = range(0, n_rows, _BLOCK)
+            blocks = (self._list_terms(curve, eta, slice(start, start + _BLOCK)) for start in starts)
+            total = add_shares(blocks)
+        else:
+            reducer_of_total: dict[str, Callable[[Array], float]]
+            reducer_of_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
+            reducer_of_total |= {"first": _take(0), "last": _take(-1)}
+            total = reducer_of_total[recipe.total](self._list_terms(curve, eta, slice(None)))
         has_negatives = np.bool_(curve.has_negatives)
         facts = CurveFacts(
             eta,
@@ -342,6 +340,24 @@ class CurveMetric(Metric):
             n_neg=None,
         )
         return float(recipe.finish(total, facts))
+
+    def _list_terms(self, curve: CurveArrays, eta: np.float64, block: slice) -> Array:
+        """Return the terms of the rows of a block of a curve at one prevalence."""
+        recipe, array_of_step = self.recipe, {Segment.ODDS: odds_against(eta)}
+
+        def read(name: str) -> Array:
+            return array_of_step[name] if name in array_of_step else curve.columns[name][block]
+
+        segment = SegmentValues(
+            read,
+            eta,
+            lambda metric: metric.from_curve(read("recall"), read("fpr"), eta),
+            has_added_end=True,
+        )
+        for step in recipe.all_steps():
+            array_of_step |= step(segment)
+        terms = np.broadcast_to(recipe.term(segment), read("recall").shape)
+        return terms if recipe.is_met is None else terms[recipe.is_met(segment)]
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
@@ -493,7 +509,7 @@ def precision_at(recall: Amount, fpr: Amount, odds: Amount) -> Amount:
 class CurveArrays:
     """The segments of a curve with positives: the columns of a table of segments, as arrays."""
 
-    columns: dict[str, Array]  # the columns by name; `fpr` is NaN without negatives
+    columns: Mapping[str, Array]  # the columns by name; `fpr` is NaN without negatives
     has_negatives: bool
     least_fpr: float  # the least fpr of the points at which recall rises; 0 without negatives
 
@@ -595,9 +611,36 @@ def _take(place: int) -> Callable[[Array], float]:
     return lambda values: values[place] if len(values) else math.nan
 
 
-def add_shares(share_terms: Array) -> float:
+_BLOCK = 2**13
+"""As many rows are computed at a time: their arrays stay in the cache of a processor."""
+
+
+def add_shares(term_blocks: Iterable[Array]) -> float:
     """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
     # It is rounded once, as that of a table is, so that the order of the terms does not matter.
-    whole_terms = np.trunc(share_terms * SHARE_SCALE)
-    whole_terms = whole_terms[np.isfinite(whole_terms)]  # NaN counts as 0
-    return math.fsum(whole_terms.tolist()) * (1 / SHARE_SCALE)
+    whole_blocks = (np.trunc(terms * SHARE_SCALE) for terms in term_blocks)
+    return math.fsum(part for block in whole_blocks for part in _add_exactly(block)) * (1 / SHARE_SCALE)
+
+
+def _add_exactly(whole_numbers: Array) -> Iterator[float]:
+    """Yield a few numbers, whose sum is exactly that of whole numbers; NaN counts as 0."""
+    # Multiples of a unit that add up to at most 2**53 of it lose nothing, in any order. Numbers are cut
+    # into such multiples and rests, until no rest is left: mostly after the first cut, since rests of
+    # numbers of about one size are multiples of a unit, too.
+    n_bits = max(2, len(whole_numbers).bit_length())
+    while len(whole_numbers):
+        least, greatest = whole_numbers.min(), whole_numbers.max()
+        if not (math.isfinite(least) and math.isfinite(greatest)):
+            whole_numbers = whole_numbers[np.isfinite(whole_numbers)]
+            continue
+        size_bits = math.frexp(max(-least, greatest))[1]
+        if size_bits + n_bits <= 53:
+            yield float(whole_numbers.sum())
+            return
+        shift = math.ldexp(1.5, size_bits + n_bits - 1)  # 2**52 units, and half of it for what is < 0
+        multiples = (whole_numbers + shift) - shift
+        whole_numbers = whole_numbers - multiples
+        yield float(multiples.sum())
+        if least > 0 and size_bits - math.frexp(least)[1] <= 52 - 2 * n_bits:
+            yield float(whole_numbers.sum())
+            return

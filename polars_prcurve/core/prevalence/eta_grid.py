@@ -76,6 +76,8 @@ class EtaTable:
     holds_own: bool | None = False
     """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
     holds_others: bool = True  # whether there may be other prevalences
+    numbers: tuple[float | None, ...] | None = None
+    """The prevalences of each group, None for its own, if the call says them as numbers."""
 
     @property
     def may_hold_own(self) -> bool:
@@ -121,6 +123,7 @@ def build_number_grid(
         sharing_groups=_list_sharing_groups(table) if compares_models else None,
         holds_own=None in etas,
         holds_others=any(eta is not None for eta in etas),
+        numbers=None if compares_models else tuple(etas),
     )
 
 

@@ -107,16 +107,25 @@ def build_sweep(
     at_thresholds: bool = False,
     ends_only: bool = False,
     unscored: bool = True,
+    few_rows: pl.LazyFrame | None = None,
 ) -> SweepTables:
     """Return the sweep with its internal columns, and the group table, both unchecked.
 
     Callers that add up the rows check their result with `check_at_end`. With `ends_only`, scores that no
     positive has may be missing, and CUM_NEG_ABOVE may be null: for metrics that read only the ends of
     segments. Examples that were never scored are a last row of their group, without a score; who looks
-    for a threshold leaves these rows out, by `unscored`.
+    for a threshold leaves these rows out, by `unscored`. `few_rows` are running sums that are known, in
+    place of those of all scores.
     """
     design = choose_design(table, effective=effective, at_thresholds=at_thresholds)
-    rows, groups, _ = build_running_sums(table, None, checked=False, design=design, ends_only=ends_only)
+    if few_rows is None:
+        rows, groups, _ = build_running_sums(
+            table, None, checked=False, design=design, ends_only=ends_only
+        )
+    else:
+        assert isinstance(table, ScoreTable)
+        groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=False))
+        rows, groups = few_rows, groups.with_columns(_group_columns(table, CLASS_SUMS))
     groups = share_result(groups)
     if unscored and has_unscored(table):
         rows = add_unscored_rows(rows, groups)
@@ -285,7 +294,8 @@ def store(table: ResolvedTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
         return query
     if key not in result_of_key:
         result_of_key[key] = table.collect(query, "", n_etas=1).lazy()
-    return result_of_key[key]
+    result: pl.LazyFrame = result_of_key[key]
+    return result
 
 
 MANY_ROWS = 100_000  # from this many rows on it saves time to search among corners alone

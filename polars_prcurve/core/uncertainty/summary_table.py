@@ -52,6 +52,7 @@ from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, la
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic, influence
 from polars_prcurve.core.uncertainty.analytic import counts_unseen
+from polars_prcurve.core.uncertainty.array_summary import build_array_summary
 from polars_prcurve.core.uncertainty.eta_error import (
     BuildValues,
     carry_eta_errors,
@@ -88,6 +89,28 @@ def build_summary_table(
     check_result_columns(table, grid, column_names)
     for option, is_given in (("smooth=", smooth), ('method="bootstrap"', certainty and not is_analytic)):
         grid = grid.require_exact(option) if is_given else grid
+    is_plain = certainty is None and not (smooth or coarse)
+    array_summary = build_array_summary(table, grid, metrics) if is_plain else None
+    if array_summary is not None:
+        return array_summary.lazy()
+    pair_values = _build_pair_values(
+        table, grid, metrics, certainty=certainty, smooth=smooth, coarse=coarse
+    )
+    metric_rows = _list_metric_rows(pair_values, number_metrics(metrics), column_names[5:])
+    return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:])
+
+
+def _build_pair_values(
+    table: ResolvedTable,
+    grid: EtaTable,
+    metrics: Sequence[CurveMetric],
+    *,
+    certainty: Intervals | None,
+    smooth: bool,
+    coarse: bool,
+) -> pl.LazyFrame:
+    """Return one row per group and prevalence, with the columns of each metric side by side."""
+    is_analytic = certainty is not None and certainty.method == "analytic"
     metrics_by_name = number_metrics(metrics)
     # Replicates, fitted curves and limits have no rows that a target may find.
     has_rows = not (smooth or coarse or (certainty is not None and not is_analytic))
@@ -120,9 +143,7 @@ def build_summary_table(
         pair_values = add_bootstrap_intervals(
             cast("ScoreTable", table), metrics, certainty, sweep, pair_values
         )
-    pair_values = pair_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-    metric_rows = _list_metric_rows(pair_values, metrics_by_name, column_names[5:])
-    return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:])
+    return pair_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
 
 
 def _list_metric_rows(

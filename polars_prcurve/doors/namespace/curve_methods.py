@@ -459,7 +459,7 @@ class CurveMethods(BoundTable[F], path="prc"):
     ) -> F:
         """Average precision, or any metric of a whole curve, at every prevalence.
 
-        One sweep serves all metrics and prevalences, of which a hundred cost about twice as much as one.
+        One sweep serves all metrics and prevalences.
 
         Parameters
         ----------

@@ -1,0 +1,193 @@
+"""Classes that are sorted apart have the answers of a sweep of all rows, to the last bit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, add_shares
+from polars_prcurve.core.sweep import sorted_classes
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+
+RATIONAL = [metric for metric in CURVE_METRICS.values() if metric.recipe.is_rational] + [
+    metrics.partial_roc_auc(0.3),
+    metrics.partial_roc_auc_mcclish(0.05),
+]
+ETAS = [None, 0.0, 1e-12, 0.013, 0.3, 1.0]
+DTYPES = [pl.Float64, pl.Float32, pl.Int16, pl.Int32, pl.Int64, pl.UInt16, pl.UInt32, pl.UInt64]
+ENDS: list[Any] = [-np.inf, -1e300, -0.0, 0.0, 5e-324, 1e-3, np.inf]
+
+
+@st.composite
+def one_group(draw: st.DrawFn) -> pl.DataFrame:
+    """Draw examples of one group, with ties, zeros of both signs and infinities, maybe of one class."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([1, 2, 9, 300, 5_000]))
+    label = rng.random(n) < draw(st.sampled_from([0.0, 0.004, 0.1, 0.5, 0.9, 1.0]))
+    n_values, dtype = draw(st.sampled_from([2, 30, 10_000, 10**12])), draw(st.sampled_from(DTYPES))
+    if dtype.is_integer():
+        least, greatest = dtype.min(), dtype.max()
+        ends = pl.select(least.alias("a"), greatest.alias("b")).row(0)
+        score = [int(value) for value in rng.integers(0, min(n_values, ends[1]), n)]
+        score = [ends[value % 2] if value % 7 == 0 else value for value in score]
+    else:
+        score = (rng.integers(0, n_values, n) / n_values + label).tolist()
+        score = [
+            ENDS[place % len(ENDS)] if place % 5 == 0 else value for place, value in enumerate(score)
+        ]
+    return pl.DataFrame({"score": pl.Series(score, dtype=dtype), "label": label})
+
+
+def ask_by_sweep(table: pl.DataFrame, eta: Any, **how: Any) -> pl.DataFrame:
+    """Return the summary of a table that has a group column, so that its rows are swept."""
+    of_group = table.with_columns(g=pl.lit(1)).prc.summary(eta, by="g", **how)
+    return of_group.drop("g")
+
+
+@examples(150)
+@given(table=one_group(), n_etas=st.integers(1, len(ETAS)))
+def test_both_ways_agree_to_the_last_bit(table: pl.DataFrame, n_etas: int) -> None:
+    eta = ETAS[-n_etas:]
+    own = table["label"].mean()
+    eta = [0.7, *(value for value in eta if value is None or value != own)]
+    eager = table.prc.summary(eta, metrics=RATIONAL)
+    assert_same(eager, ask_by_sweep(table, eta, metrics=RATIONAL))
+    for engine in ("in-memory", "streaming"):
+        lazy = table.lazy().prc.summary(eta, metrics=RATIONAL)
+        assert_same(eager, lazy.collect(engine=engine))
+
+
+def test_a_bound_table_sorts_its_classes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = prc(pl.DataFrame({"score": [0.3, 0.2, 0.1], "label": [1, 0, 1]}))
+    areas = table.summary(0.1, metrics=RATIONAL)
+    monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    assert_same(areas, table.summary(0.1, metrics=RATIONAL))
+    assert table.summary(0.2, metrics="roc_auc")["value"].item() == 0.5
+
+
+def test_many_rows_are_merged_and_searched_in_blocks() -> None:
+    rng = np.random.default_rng(0)
+    values = np.sort(rng.integers(0, 40_000, 60_000))
+    for n_keys in (0, 1, 4_096, 8_192, 30_001):
+        keys = np.sort(rng.integers(-10, 50_000, n_keys))
+        for or_equal, side in ((False, "left"), (True, "right")):
+            counts = sorted_classes._count_below(values, keys, or_equal=or_equal)
+            assert counts.tolist() == np.searchsorted(values, keys, side=side).tolist()
+
+
+@examples(60)
+@given(seed=st.integers(0, 2**32), n=st.integers(0, 700), decades=st.sampled_from([0, 3, 30, 300]))
+def test_sums_of_shares_are_rounded_once(seed: int, n: int, decades: int) -> None:
+    rng = np.random.default_rng(seed)
+    terms = 10.0 ** -rng.uniform(0, decades, n) * rng.choice([1, 1, 1, -1, 0], n) / max(n, 1)
+    whole = sum(int(Fraction(term) * 2**118) for term in terms.tolist())
+    assert add_shares([terms[: n // 3], terms[n // 3 :], np.array([np.nan])]) == float(
+        Fraction(whole, 2**118)
+    )
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "groups": {"by": "g"},
+    "weights": {"weight": "w"},
+    "clusters": {"cluster": "g", "confidence": 0.95},
+    "limits": {"coarse": True},
+    "a fitted curve": {"smooth": "binormal"},
+    "an interval": {"confidence": 0.95},
+    "never scored": {"below": (1, 2)},
+    "a logarithm": {"metrics": "pr_auc"},
+    "a frame": {"eta": pl.DataFrame({"eta": [0.1]})},
+}
+
+
+@pytest.mark.parametrize("other", OTHER)
+def test_other_questions_are_swept(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame(
+        {"score": rng.normal(size=60), "label": rng.random(60) < 0.5, "w": rng.random(60) + 1}
+    ).with_columns(g=pl.int_range(60) % 2)
+    monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    question = {"eta": 0.1, "metrics": "average_precision", **OTHER[other]}
+    table.prc.summary(**question)
+    with pytest.raises(TypeError):  # which arrays would do
+        table.prc.summary(0.1, metrics="average_precision")
+
+
+@pytest.mark.parametrize(
+    ("score", "label"),
+    [
+        ([0.1, None], [1, 0]),
+        ([0.1, float("nan")], [1, 0]),
+        ([0.1, 0.2], [1, 3]),
+        ([0.1, 0.2], [1, None]),
+    ],
+)
+def test_wrong_values_raise_the_errors_of_a_sweep(score: list[Any], label: list[Any]) -> None:
+    table = pl.DataFrame({"score": score, "label": label}).with_columns(g=pl.lit(1))
+    with pytest.raises(PrcError) as of_sweep:
+        table.prc.sweep()
+    with pytest.raises(PrcError) as of_areas:
+        table.prc.summary(0.1, metrics="average_precision")
+    assert str(of_areas.value) == str(of_sweep.value)
+
+
+def test_tables_without_rows_have_no_classes() -> None:
+    table = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean})
+    assert table.prc.summary(0.1, metrics="average_precision").is_empty()
+    bound = prc(table)
+    assert bound.summary(0.1, metrics="roc_auc").is_empty()
+
+
+# Rows that targets find -------------------------------------------------------------------------
+
+SHARES = [0.0, 1e-12, 0.1, 1 / 3, 0.5, 0.8, 1.0]
+TARGETS: dict[str, Any] = {
+    "recall": SHARES,
+    "fpr": SHARES,
+    "predicted_positive_rate": SHARES,
+    "alerts": [0, 1, 50, 999.5, 1000],
+    "per": 1000,
+}
+
+
+def find_points(table: pl.DataFrame, eta: Any, **targets: Any) -> list[pl.DataFrame]:
+    """Return the points of a table, and those of a sweep of all its rows."""
+    points = table.prc.operating_points(eta, **targets)
+    of_group = table.with_columns(g=pl.lit(1)).prc
+    return [points, of_group.operating_points(eta, by="g", **targets).drop("g")]
+
+
+@examples(150)
+@given(table=one_group(), seed=st.integers(0, 2**32))
+def test_few_rows_hold_what_targets_find(table: pl.DataFrame, seed: int) -> None:
+    thresholds = [*table["score"].sample(2, with_replacement=True, seed=seed).to_list(), 0, 1e30, -3.5]
+    assert_same(*find_points(table, ETAS[:-1], threshold=thresholds, **TARGETS))
+    # Shares that are met exactly, by the scores that are there
+    places = table.prc.sweep().sample(3, with_replacement=True, seed=seed)
+    shares = {name: places[name].drop_nulls().unique().to_list() for name in ("recall", "fpr")}
+    assert_same(*find_points(table, 0.2, **{name: values for name, values in shares.items() if values}))
+
+
+def test_targets_that_few_rows_do_not_tell_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame({"score": rng.normal(size=60), "label": rng.random(60) < 0.5})
+    monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    for targets in (
+        {"precision": 0.5},
+        {"maximize": "f1"},
+        {"recall": 0.5, "guarantee": 0.9},
+        {"recall": 0.5, "fpr": 0.9, "together": True},
+        {"recall": 0.5, "precision": 0.9},
+        {"threshold": pl.DataFrame({"threshold": [0.1]})},
+        {"recall": 0.5, "confidence": 0.95},
+    ):
+        table.prc.operating_points(0.1, **targets)
+    with pytest.raises(TypeError):  # which sorted classes would do
+        table.prc.operating_points(0.1, recall=0.5)
