@@ -52,7 +52,8 @@ def test_types_with_pyright() -> None:
     [PAGES[0], *(pytest.param(page, marks=pytest.mark.extras) for page in PAGES[1:])],
     ids=lambda page: page.name,
 )
-def test_pages_show_what_really_comes_out(page: Path) -> None:
+def test_pages_show_what_really_comes_out(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # for the files that a page writes
     with pl.Config():  # which a page sets
         result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
@@ -70,6 +71,11 @@ def test_a_page_is_a_question_that_its_first_screen_answers() -> None:
         answers = [line for line in lines[:24] if line.startswith(("```", "|", "    ", "<div"))]
         in_words = {"formulas", "coverage", "compatibility", "keeping-promises"}
         assert answers or page.stem in in_words, f"{page.name} has no answer in its first screen"
+
+
+def test_the_readme_is_short() -> None:
+    """With its code and its results."""
+    assert len(PAGES[0].read_text(encoding="utf-8").split()) <= 1_000
 
 
 def test_pages_hold_no_more_words_than_one_reads() -> None:

@@ -228,11 +228,11 @@ def test_every_lazy_method_has_a_query() -> None:
     )
 
 
-def test_the_readme_lists_every_frame_method() -> None:
-    table = page("README.md").partition("## What you can compute")[2].partition("These expressions")[0]
+def test_the_page_of_methods_lists_every_frame_method() -> None:
+    table = page("docs/methods.md").partition("## Which expression?")[0]
     first = " ".join(re.findall(r"^\| ([^|]*) \|", table, flags=re.M))
     listed = set(re.findall(r"`(\w+)`", first)) - {"method"}
-    remedy = "add it to the table of methods in README.md, under 'What you can compute'"
+    remedy = "add it to the table on top of docs/methods.md"
     assert_equal_sets(METHODS | {"report", "decide"}, listed, "frame method", remedy)
 
 
@@ -282,9 +282,9 @@ def test_every_chart_has_a_method_of_plot() -> None:
     assert_equal_sets(CHARTS, methods, "chart", "add a method of its name to PlotPrc")
 
 
-def test_the_readme_lists_every_chart() -> None:
-    [row] = [line for line in page("README.md").splitlines() if line.startswith("| `plot.")]
-    remedy = "add it to the row of charts in README.md, under 'What you can compute'"
+def test_the_page_of_methods_lists_every_chart() -> None:
+    [row] = [line for line in page("docs/methods.md").splitlines() if line.startswith("| `plot.")]
+    remedy = "add it to the row of charts in docs/methods.md"
     assert_equal_sets(CHARTS, re.findall(r"`(?:plot)?\.(\w+)`", row), "chart", remedy)
 
 
