@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py [--rows N] [--folder DIR] [--repeats N] [--only JOB ...] [--json FILE]
 
-The table has 10 groups, Int64 keys, Float64 scores that hardly ever repeat, and 10 % positives: of
+The table has 10 groups, Int64 keys, Float64 scores that hardly ever repeat, and 10% positives: of
 N rows, and to see how costs grow, of N / 10, N / 100 and N / 1000. Every job that finds areas has to
 find the same ones, and one that differs stops the run. It needs Linux, 100 million rows some 12 GB of
 disk, and scikit-learn, polarbearings and DuckDB.

@@ -362,7 +362,7 @@ def _shapes() -> Iterator[Case]:
     shapes = {
         "groups": (MANY, "100 000 groups"),
         "strings": (STRINGS, "string keys"),
-        "positives": (HALF, "50 % positives"),
+        "positives": (HALF, "50% positives"),
         "ties": (TIES, "scores of 3 decimals"),
     }
     for name, (data, text) in shapes.items():
@@ -373,7 +373,7 @@ def _shapes() -> Iterator[Case]:
             if data is MANY and entry.run is polars_ds_agg:
                 continue  # it refuses a group of one class
             if data is MANY and entry.run is sklearn_loop:
-                top, sampled = replace(top, share=0.02), " (2 % of groups, scaled)"
+                top, sampled = replace(top, share=0.02), " (2% of groups, scaled)"
             yield Case(name, f"{text}: {rival}{sampled} / sweep", top, ours, "> 1")
 
 
@@ -381,18 +381,18 @@ def _intervals() -> Iterator[Case]:
     analytic = "average precision with its analytic interval / without, at"
     yield Case("intervals", f"{analytic} 1 prevalence", Entry(interval), Entry(summary), "<= 3")
     yield Case("intervals", f"{analytic} 20", Entry(interval_of_20), Entry(summary_of_20), "<= 6")
-    for data, text in ((RESAMPLED, ""), (RESAMPLED_HALF, ", 50 % positives")):
-        name = f"bootstrap of 100 000 scores, 20 prevalences{text}"
+    for data, text in ((RESAMPLED, ""), (RESAMPLED_HALF, ", 50% positives")):
+        name = f"bootstrap of 100,000 scores, 20 prevalences{text}"
         ours = Entry(bootstrap_of_20, data)
         aim = "<= 20" if data is RESAMPLED else ""
         yield Case("intervals", f"{name} / summary", ours, Entry(summary_of_20), aim)
         theirs = Entry(sklearn_bootstrap_of_20, data, scale=100)
-        yield Case("intervals", f"scikit-learn (1 %, scaled) / {name}", theirs, ours, ">= 30")
+        yield Case("intervals", f"scikit-learn (1%, scaled) / {name}", theirs, ours, ">= 30")
 
 
 def _models() -> Iterator[Case]:
     text = {"ranking at 200 prevalences": (ranking_at_200, "<= 3"), "leaders": (leaders, "<= 10")}
-    text["crossings of all 1 225 pairs"] = (crossings, "<= 10")
+    text["crossings of all 1,225 pairs"] = (crossings, "<= 10")
     for name, (run, aim) in text.items():
         sweep_of_all = Entry(sweep, MODELS)
         yield Case("models", f"50 models: {name} / sweep", Entry(run, MODELS), sweep_of_all, aim)
@@ -479,7 +479,7 @@ CASES = [
     ),
     Case(
         "summary",
-        "at 100 prevalences: scikit-learn, in loops (1 % timed, scaled) / average precision",
+        "at 100 prevalences: scikit-learn, in loops (1% timed, scaled) / average precision",
         Entry(sklearn_average_precision, scale=100),
         Entry(summary_of_100),
         ">= 150",
@@ -649,7 +649,7 @@ def check_errors() -> None:
     df = score_table(replace(RESAMPLED, rows=3_000))
     theirs = sklearn_bootstrap_of_20(df, n_resamples=300)().std(axis=0, ddof=1)
     ours = bootstrap_of_20(df, n_resamples=3_000)()["standard_error"].to_numpy()
-    # The standard error of a standard deviation of 300 is 4 %; ends of 20 lie within 3 of them.
+    # The standard error of a standard deviation of 300 is 4%; ends of 20 lie within 3 of them.
     expect(np.allclose(ours, theirs, rtol=0.15), "the bootstrap of scikit-learn")
     analytic = interval(df, eta=0.1)()["standard_error"].item()
     expect(math.isclose(bootstrap_error(df), analytic, rel_tol=0.1), "the analytic error")

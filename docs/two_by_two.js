@@ -10,8 +10,8 @@ function estimateRate(hits, size) {
   return [rate, hits ? middle - half : 0, hits < size ? middle + half : 1];
 }
 
-// Two digits of what is missing to 100 %, which is what matters where positives are rare.
-const saySpecificity = (fpr) => Number((100 - Number((100 * fpr).toPrecision(2))).toPrecision(12)) + space + "%";
+// Two digits of what is missing to 100%, which is what matters where positives are rare.
+const saySpecificity = (fpr) => Number((100 - Number((100 * fpr).toPrecision(2))).toPrecision(12)) + "%";
 
 // Of recall the high end is raised where 1 to 3 of at least 8 positives are missed: to the recall at which
 // so many are missed, or more, in 5 of 100 tests.
@@ -40,7 +40,7 @@ function draw() {
   const point = evaluateTable(state), eta = 1 / state.n;
   find("say").textContent = `${sayRight(point)}, ${sayWhere(eta)}`;
   find("rates").textContent = `Sensitivity ${percent(point.recall)}, specificity `
-    + `${saySpecificity(state.fp / (state.fp + state.tn))}, wherever you go. Per 1${space}000 cases: ${two(point.alerts)} alerts `
+    + `${saySpecificity(state.fp / (state.fp + state.tn))}, wherever you go. Per 1,000 cases: ${two(point.alerts)} alerts `
     + `(${two(point.alertsLow)} to ${two(point.alertsHigh)}).`;
   find("slide").value = Math.log10(state.n);
   find("slide").setAttribute("aria-valuetext", oneIn(eta));

@@ -35,7 +35,7 @@ def main() -> None:
 def compute_points() -> tuple[DataFramePrc, pl.DataFrame]:
     """Return the test, and what its threshold does in screening and in the lab.
 
-    The threshold finds 95 % of the tumours, and has as many digits as a picture needs.
+    The threshold finds 95% of the tumours, and has as many digits as a picture needs.
     """
     data = load_breast_cancer()
     malignant = data.target == 0
@@ -53,10 +53,14 @@ def compute_points() -> tuple[DataFramePrc, pl.DataFrame]:
 def draw_hero(test: DataFramePrc, points: pl.DataFrame) -> alt.TopLevelMixin:
     """Return 100 alerts in the lab beside 100 in screening; the title says both precisions."""
     field, lab = points.to_dicts()
-    right, low, high = (100 * field[name] for name in ("precision", "precision_low", "precision_high"))
+    shares = [
+        lab["precision"],
+        *(field[name] for name in ("precision", "precision_low", "precision_high")),
+    ]
+    lab_text, field_text, low_text, high_text = (f"{100 * share:.0f}" for share in shares)
     title = (
-        f"Same test, same threshold: {100 * lab['precision']:.0f} of 100 alerts are right in the lab, "
-        f"{right:.0f} in screening ({low:.0f} to {high:.0f})"
+        f"Same test, same threshold: precision is {lab_text}% in the test set "
+        f"and {field_text}% ({low_text} to {high_text}) in screening"
     )
     return test.plot.alerts([SCREENING, None], threshold=lab["threshold"], title=title)
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 import polars_prcurve  # registers .prc on frames and expressions
 from polars_prcurve import charts
 
-SCREENING = 0.004  # of the women invited to a screening round, about 4 in 1 000 have a cancer
+SCREENING = 0.004  # of the women invited to a screening round, about 4 in 1,000 have a cancer
 MODELS = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     "forest": RandomForestClassifier(n_estimators=60, random_state=0),
@@ -52,7 +52,7 @@ def breast_cancer(folder: Path) -> None:
     with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True):
         print(table.select("model", "eta", "metric", "threshold", "recall", "fpr", "value"))
 
-    print("\nTo find 95 % of the cancers, of 1 000 alerts are right")
+    print("\nTo find 95% of the cancers, of 1,000 alerts are right")
     test = scores.prc(model="model")
     points = test.curve(eta=[None, SCREENING], thresholds=20)
     points = points.filter(pl.col("recall") >= 0.95)
@@ -75,7 +75,7 @@ def digits(folder: Path) -> None:
     print(f"\n2. {scores.height:,} scores: 10 digits, each against the rest, by 2 models.")
     test = scores.prc(by=["model", "digit"])
     curve = test.curve(eta=0.001, thresholds=10)
-    print("Precision at recall 0.9, if 1 in 1 000 were the digit:")
+    print("Precision at recall 0.9, if 1 in 1,000 were the digit:")
     at = curve.filter(pl.col("recall") >= 0.9).group_by("model", "digit", maintain_order=True).first()
     with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True):
         print(at.pivot("model", index="digit", values="precision"))

@@ -133,7 +133,7 @@ def test_a_page_moves_and_its_address_holds_what_is_seen(browser: Any, live: Pat
     page.keyboard.press("End")
     third = page.inner_text("#say")
     assert len({first, second, third}) == 3
-    assert "1 in 1 000 000 is positive" in third.replace("\u00a0", " ")
+    assert "1 in 1,000,000 is positive" in third.replace("\u00a0", " ")
     address = page.evaluate("location.hash")
     other = watch(browser, live, width)
     other.page.goto(live.as_uri() + address)

@@ -273,7 +273,7 @@ def test_papers_of_unknown_sizes_have_no_prevalence_of_their_own() -> None:
 
 
 def test_a_table_of_two_by_two() -> None:
-    """Worked by hand: of 100 ill 90 are found, and 40 of 1 000 others are flagged."""
+    """Worked by hand: of 100 ill 90 are found, and 40 of 1,000 others are flagged."""
     paper = pl.DataFrame({"tp": [90], "fp": [40], "fn": [10], "tn": [960]})
     found = paper.prc.curve([None, 0.01], cells=CELLS, confidence=0.95).to_dicts()
     assert [row["threshold"] for row in found] == [None, None]

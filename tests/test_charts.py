@@ -164,7 +164,7 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     scale, axis = (layer(chart, "line")["encoding"]["y"][name] for name in ("scale", "axis"))
     assert (scale["type"], scale["domain"]) == ("log", [1, pytest.approx(1 / 50_000)]), "1 at the foot"
     assert axis["values"] == [1e-4, 1e-3, 1e-2, 0.1, 1]
-    assert "100 * (1 - datum.value)" in axis["labelExpr"], "99.9 % and not 0.1 %"
+    assert "100 * (1 - datum.value)" in axis["labelExpr"], "99.9% and not 0.1%"
     rows = table.filter(pl.col("model") == "model a").with_columns(rest=1 - pl.col("fdr"))
     expected = rows.filter(pl.col("tp") > pl.col("tp").shift(1, fill_value=0)).select("recall", "rest")
     drawn = points(chart, "recall", "fdr_rest")[1:]
@@ -172,7 +172,7 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     assert {"fdr_low_rest", "fdr_high_rest"} <= set(records(chart)[-1])
     marks = {row["fdr_rest_label"] for row in records(chart, "mark")}
     assert marks == {say_share(fdr) for fdr in at_half["fdr"]}
-    assert "The axis is logarithmic in what is left to 100 %" in plain(subtitle(chart))
+    assert "The axis is logarithmic in what is left to 100%" in plain(subtitle(chart))
     said = heading(charts.pr_curve(table, y="fdr"))
     assert said.endswith("of the alerts are wrong")
     assert all(say_share(fdr).replace("\xa0", " ") in said for fdr in at_half["fdr"])
@@ -253,10 +253,10 @@ def test_quantiles_of_many_scores_are_thinned():
     ("slope", "shift", "said"),
     [
         (1.5, -3, "0.5"),
-        (4, -14, "1 in 1 000 000"),
+        (4, -14, "1 in 1,000,000"),
         (3, 6, "all but"),
         (5, -6, "0.5"),
-        (2, -30, "1 in 1 000 000 000"),
+        (2, -30, "1 in 1,000,000,000"),
     ],
 )
 def test_axes_of_log_odds_have_few_numbers_that_people_say(chart, slope, shift, said):
@@ -651,12 +651,12 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1 000", "1 in 2 000 to 1 in 1 500")),
-        ((1 / 1037, 1 / 2000, 0.001), ("0.096 %", "0.050 % to 0.10 %")),
-        ((0.03, 2e-7, 0.9), ("3.0 %", "0.00002 % to 90 %")),
-        ((1e-5, 0.0, 1e-4), ("1 in 100 000", "0 to 1 in 10 000")),
-        ((0.0, 0.0, 0.03), ("0 %", "0 % to 3 %")),
-        ((0.5, None, 0.6), ("50 %", "")),
+        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1,000", "1 in 2,000 to 1 in 1,500")),
+        ((1 / 1037, 1 / 2000, 0.001), ("0.096%", "0.050% to 0.10%")),
+        ((0.03, 2e-7, 0.9), ("3.0%", "0.00002% to 90%")),
+        ((1e-5, 0.0, 1e-4), ("1 in 100,000", "0 to 1 in 10,000")),
+        ((0.0, 0.0, 0.03), ("0%", "0% to 3%")),
+        ((0.5, None, 0.6), ("50%", "")),
     ],
 )
 def test_a_share_and_its_interval_have_one_unit(numbers, words):
@@ -666,19 +666,19 @@ def test_a_share_and_its_interval_have_one_unit(numbers, words):
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ([0.999916, 0.998], ["99.99 %", "99.80 %"]),
-        ([0.9973, 0.7231], ["99.7 %", "72.3 %"]),
-        ([0.952, 0.17], ["95 %", "17 %"]),
-        ([0.988, 0.983, 0.9916], ["98.8 %", "98.3 %", "99.2 %"]),
-        ([0.999992, 0.999987], ["99.9992 %", "99.9987 %"]),
-        ([0.999967, 0.999967], ["99.997 %", "99.997 %"]),
-        ([0.04, 0.035, 0.12], ["4.0 %", "3.5 %", "12 %"]),
-        ([0.95, 0.05], ["95 %", "5 %"]),
-        ([0.005, 0.015], ["0.5 %", "1.5 %"]),
-        ([0.086, 0.18], ["9 %", "18 %"]),
-        ([0.037, 0.67], ["3.7 %", "67 %"]),
-        ([0.00039, 0.037], ["0.04 %", "3.7 %"]),
-        ([1.0, 0.98, 0.0], ["100 %", "98 %", "0 %"]),
+        ([0.999916, 0.998], ["99.99%", "99.80%"]),
+        ([0.9973, 0.7231], ["99.7%", "72.3%"]),
+        ([0.952, 0.17], ["95%", "17%"]),
+        ([0.988, 0.983, 0.9916], ["98.8%", "98.3%", "99.2%"]),
+        ([0.999992, 0.999987], ["99.9992%", "99.9987%"]),
+        ([0.999967, 0.999967], ["99.997%", "99.997%"]),
+        ([0.04, 0.035, 0.12], ["4.0%", "3.5%", "12%"]),
+        ([0.95, 0.05], ["95%", "5%"]),
+        ([0.005, 0.015], ["0.5%", "1.5%"]),
+        ([0.086, 0.18], ["9%", "18%"]),
+        ([0.037, 0.67], ["3.7%", "67%"]),
+        ([0.00039, 0.037], ["0.04%", "3.7%"]),
+        ([1.0, 0.98, 0.0], ["100%", "98%", "0%"]),
     ],
 )
 def test_shares_of_one_comparison_have_equal_digits_and_no_more_than_tell_them_apart(shares, words):
@@ -699,7 +699,7 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
     frame = draw_groups("ab", neg=2_000)
     far = heading(charts.pr_curve(frame.prc.curve([0.1, 1e-5], by="model")))
     assert re.search(
-        r" % of the alerts are right where 1 in 10 .* 1 in [\d ]+ to 1 in [\d ]+ where 1 in 100 000 is$",
+        r"% of the alerts are right where 1 in 10 .* 1 in [\d,]+ to 1 in [\d,]+ where 1 in 100,000 is$",
         far,
     )
     rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
@@ -709,24 +709,24 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
 
 
 def test_a_range_of_prevalences_has_one_unit():
-    assert plain(say_eta_range([0.001, 0.9])) == "0.1 % to 90 %"
-    assert plain(say_eta_range([0.001, 0.5])) == "1 in 1 000 to 1 in 2"
+    assert plain(say_eta_range([0.001, 0.9])) == "0.1% to 90%"
+    assert plain(say_eta_range([0.001, 0.5])) == "1 in 1,000 to 1 in 2"
     assert say_eta_range([0.6, 0.6]) == "60\xa0%"
 
 
 @pytest.mark.parametrize(
     ("eta", "words"),
     [
-        (0.001, "1 in 1 000"),
+        (0.001, "1 in 1,000"),
         (0.004, "1 in 250"),
         (0.0524, "1 in 19"),
-        (1e-6, "1 in 1 000 000"),
+        (1e-6, "1 in 1,000,000"),
         (0.5, "1 in 2"),
         (0.3725, "1 in 2.7"),
-        (0.9, "90 %"),
-        (0.0, "0 %"),
-        (1.0, "100 %"),
-        (1e-12, "1 in 1 000 000 000 000"),
+        (0.9, "90%"),
+        (0.0, "0%"),
+        (1.0, "100%"),
+        (1e-12, "1 in 1,000,000,000,000"),
     ],
 )
 def test_prevalences_read_as_people_say_them(eta, words):
@@ -824,8 +824,8 @@ def test_metric_by_eta_draws_the_values_of_the_table_on_a_log_axis():
     assert (y["title"], y["scale"]["domain"]) == ("Average precision", [0, 1])
     assert layer(chart, "area")["encoding"]["y2"]["field"] == "high"
     assert len(records(chart, "dot")) == len(table), "few prevalences are seen"
-    assert "Shaded: 95 % intervals" in subtitle(chart)
-    assert {plain(row["place"]) for row in records(chart, "read")} >= {"1 in 1 000"}
+    assert "Shaded: 95% intervals" in subtitle(chart)
+    assert {plain(row["place"]) for row in records(chart, "read")} >= {"1 in 1,000"}
 
 
 def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
@@ -881,7 +881,7 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
     for row in records(chart):
         eta = row["eta"]
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
-    assert "target: recall 0.6. Shaded: 95 % intervals of each threshold" in subtitle(chart)
+    assert "target: recall 0.6. Shaded: 95% intervals of each threshold" in subtitle(chart)
     half = say_eta(fpr / (fpr + recall))
     assert heading(chart) == plain(f"Half of the alerts are right down to {half}")
     assert len(table) > 12
@@ -961,7 +961,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
     assert table["may_be_best"].n_unique() == 2
     assert any("doubt" in row for row in records(chart))
-    assert "Grey: places that a test does not settle (95 %)" in subtitle(chart)
+    assert "Grey: places that a test does not settle (95%)" in subtitle(chart)
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1", "1–2", "1–2", "2", "late", "late", "sure", "sure"]
@@ -1103,7 +1103,7 @@ def test_the_area_under_the_drawn_prg_curve_is_auprg():
 
 
 def test_gains_where_positives_are_rare_have_logarithmic_axes():
-    """Both show what is left to 100 %, of the same points, and bend as straight lines do there."""
+    """Both show what is left to 100%, of the same points, and bend as straight lines do there."""
     frame = pl.concat(draw_scores(seed=k, pos=400, neg=4_000, digits=8, model=k) for k in (1, 2))
     chart = charts.prg_curve(frame.prc.curve([0.1, 0.001], by="model"))
     assert channels(chart) == ("model", "share of positives")
@@ -1115,8 +1115,8 @@ def test_gains_where_positives_are_rare_have_logarithmic_axes():
     table = frame.prc.curve(eta, by="model", metrics=("precision_gain", "recall_gain"))
     chart = charts.prg_curve(table)
     first = records(chart)[0]["recall_rest"]
-    assert first == pytest.approx(9 * eta / (1 - eta), rel=1e-5), "a recall of 10 %"
-    assert "The axis begins at a recall of 10 %" in subtitle(chart)
+    assert first == pytest.approx(9 * eta / (1 - eta), rel=1e-5), "a recall of 10%"
+    assert "The axis begins at a recall of 10%" in subtitle(chart)
     inside = table.filter(pl.col("recall").is_between(0.1, 1, closed="left"))
     rest = pl.col("recall_rest", "precision_rest")
     drawn = pl.DataFrame(records(chart)).select("color", rest.round_sig_figs(6)).unique()
@@ -1208,18 +1208,18 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
             found = 0.1 * row["recall"] / (0.1 * row["recall"] + 0.9 * row["x"])
             assert found == pytest.approx(float(row["ref"]), rel=1e-4)
     assert max(row["recall"] for row in lines if row["ref"] == "0.5") == 1
-    assert {row["ref"] for row in lines} == {"0.5"}, "5 % is worse than alerts at random"
-    assert "50 % right" in {plain(row.get("text", "")) for row in all_records(chart)}
+    assert {row["ref"] for row in lines} == {"0.5"}, "5% is worse than alerts at random"
+    assert "50% right" in {plain(row.get("text", "")) for row in all_records(chart)}
     said = (
-        "Grey, from the left: along each line 50 %, 10 % (at random) of the alerts are right "
-        "where 1 in 10 is positive. Not drawn: 5 %, which is worse than at random"
+        "Grey, from the left: along each line 50%, 10% (at random) of the alerts are right "
+        "where 1 in 10 is positive. Not drawn: 5%, which is worse than at random"
     )
     assert said in subtitle(chart)
     panels = charts.roc_curve(table, log_x=log_x, eta=0.1, facet="model", precisions=(0.5,))
     assert {row["facet"] for row in records(panels, "reference")} == {"a", "b"}
     assert png(panels).startswith(PNG)
     rare = charts.roc_curve(table, log_x=log_x, eta=1e-6)
-    assert "Too far left to draw: the lines of 90 %, 50 %, 10 %" in subtitle(rare)
+    assert "Too far left to draw: the lines of 90%, 50%, 10%" in subtitle(rare)
     assert {row["ref"] for row in records(rare, "reference")} == {"random"}
     many = charts.roc_curve(draw_groups("abcdefghij").prc.sweep(by="model"), log_x=log_x, eta=0.1)
     assert not records(many, "ghost"), "grey lines mean one thing"
@@ -1500,7 +1500,7 @@ def test_bands_of_a_pr_curve(y):
     chart = charts.pr_curve(table, y=y, confidence=0.9)
     said = {"precision": "right", "fdr": "wrong"}[y]
     assert f"alerts that are {said}" in subtitle(chart)
-    assert "Shaded: 90 % intervals at each threshold" in subtitle(chart)
+    assert "Shaded: 90% intervals at each threshold" in subtitle(chart)
     assert "Shaded: the intervals of the table" in subtitle(charts.pr_curve(table, y=y))
     area = next(layer for layer in inner(chart)["layer"] if layer["mark"]["type"] == "area")
     assert area["mark"]["interpolate"] == "step-before"
@@ -1534,7 +1534,7 @@ def test_live_holds_rates_and_no_prevalence():
     options, said = slider["bind"]["options"], slider["bind"]["labels"]
     assert 0.0437 in options
     assert (max(options), min(options)) == (1, 1e-6)
-    assert plain(said[options.index(0.001)]) == "1 in 1 000", "what a screen reader says"
+    assert plain(said[options.index(0.001)]) == "1 in 1,000", "what a screen reader says"
     assert not any({"eta", "precision"} & set(row) for row in records(chart))
     known = {(row["recall"], row["fpr"]) for row in swept.iter_rows(named=True)}
     at = [(row["recall"], row["recall"] * row["odds"]) for row in records(chart, "exact")]
@@ -1669,7 +1669,7 @@ def test_points_are_marked_with_what_they_hold_for():
         said = {plain(row["text"]) for row in all_records(chart) if "text" in row}
         assert {plain(say_share(value)) for value in found["precision"]} <= said
         assert f"{missing} points not drawn: no threshold meets the target" in subtitle(chart)
-        assert "Marked: thresholds that meet their target with 95 % confidence" in subtitle(chart)
+        assert "Marked: thresholds that meet their target with 95% confidence" in subtitle(chart)
         spans, caps = records(chart, "span"), records(chart, "cap")
         assert len(spans) >= len(records(chart, "mark"))
         ends = {(span[end], span[y]) for span in spans for end in (x, "to") if y in span}
@@ -1944,11 +1944,11 @@ def test_decision_curve_says_where_acting_is_surely_better():
     assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
     without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
     at_eta = table.filter(pl.col("threshold_probability") == 0.2)["net_benefit"].item()
-    said = f"At a risk of 20 %, acting nets {say_count(1_000 * at_eta, 2)} true cases per 1 000"
+    said = f"At a risk of 20%, acting nets {say_count(1_000 * at_eta, 2)} true cases per 1,000"
     assert heading(without) == plain(said)
     [mark] = records(without, "mark")
     assert (mark["threshold_probability"], mark["net_benefit"]) == (0.2, pytest.approx(at_eta, rel=1e-5))
-    assert "risk 20 %" in [plain(str(row.get("text"))) for row in all_records(without)]
+    assert "risk 20%" in [plain(str(row.get("text"))) for row in all_records(without)]
     rules = [row for row in records(without, "reference") if row["ref"] == "risk"]
     assert [row["threshold_probability"] for row in rules] == [0.2, 0.2], "the title's risk is marked"
     twins = pl.concat(one.with_columns(model=pl.lit(name)) for name in "ab")
@@ -1981,7 +1981,7 @@ def test_threshold_curve_counts_alerts_as_its_points_do():
     points = both.prc.operating_points(0.001, by="m", alerts=500_000, per=2_000_000, columns="all")
     chart = plot(both).threshold_curve(0.001, by="m", points=points)
     said = json.dumps(read_spec(chart), ensure_ascii=False)
-    assert "Alerts per 2 000 000" in said.replace("\xa0", " ")
+    assert "Alerts per 2,000,000" in said.replace("\xa0", " ")
     assert points["alerts"].n_unique() == 1  # so the two points, which are neighbours, share a label
     label = say_count(points["alerts"][0], 2).replace("\xa0", "")
     texts = [row for row in all_records(chart) if str(row.get("part")).startswith("word")]
@@ -2046,7 +2046,7 @@ def test_decision_curves_at_prevalences_far_apart_fill_their_panels():
     assert x["scale"]["domain"] == pytest.approx([1e-5, 0.99])
     assert x["scale"]["type"] == "log", "the risks at which people act are far apart, too"
     assert sorted(names(chart)) == ["first", "second"], "names, and no legend"
-    for panel in ("1 in 5", "1 in 10 000"):
+    for panel in ("1 in 5", "1 in 10,000"):
         drawn = [row for row in all_records(chart) if plain(row.get("facet", "")) == panel]
         ends = [row["net_benefit"] for row in drawn if row["part"] == "base"]
         inside = [row["net_benefit"] for row in drawn if row.get("net_benefit") is not None]
@@ -2255,7 +2255,7 @@ def test_live_says_shares_without_exponents():
     chart = charts.live(make_extremes().prc.sweep(by="model"), eta=0.08)
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     said = {plain(text) for text in re.findall(r">([^<>]+)</text>", svg)}
-    assert "100 %" in said
+    assert "100%" in said
     assert not [text for text in said if re.search(r"\de[+-]?\d", text)]
     assert "Where 1 in 13 is positive" in said
     assert plain(say_eta(0.08)) == "1 in 13", "one prevalence has one spelling"
@@ -2291,7 +2291,7 @@ def test_panels_of_groups_come_by_their_value():
 def test_panels_of_prevalences_run_from_common_to_rare():
     table = draw_groups("ab").prc.curve(eta=[0.001, 0.5, 0.05], by="model")
     facet = charts.pr_curve(table).to_dict()["vconcat"][0]["facet"]
-    assert list(map(plain, facet["sort"])) == ["1 in 2", "1 in 20", "1 in 1 000"]
+    assert list(map(plain, facet["sort"])) == ["1 in 2", "1 in 20", "1 in 1,000"]
 
 
 def test_precision_has_a_log_axis_where_positives_are_rare():
@@ -2413,7 +2413,7 @@ def test_a_ribbon_says_what_samples_make_of_half_recall():
     frame = draw_scores(pos=400, neg=4_000, digits=3)
     table = frame.prc.subsample_negatives(0.5, seed=1)
     found = table.filter(pl.col("recall") >= 0.5).row(0, named=True)
-    said = [f"{float(f'{100 * found[name]:.2g}'):g} %" for name in ("precision", "low", "high")]
+    said = [f"{float(f'{100 * found[name]:.2g}'):g}%" for name in ("precision", "low", "high")]
     title = heading(charts.ribbon(table))
     assert (
         title
@@ -2483,7 +2483,7 @@ def test_published_points_are_dots():
     [dot] = [row for row in all_records(chart) if row.get("part") == "dot"]
     precision = 0.9 * 0.01 / (0.9 * 0.01 + 0.01 * 0.99)
     assert (dot["recall"], dot["precision"]) == pytest.approx((0.9, precision), rel=1e-5)
-    assert "at the precision of the next dot. Shaded: 95 % intervals of these points" in subtitle(chart)
+    assert "at the precision of the next dot. Shaded: 95% intervals of these points" in subtitle(chart)
     assert "half of the positives" not in heading(chart)
     known = plot(one).pr_curve(0.01, score="t", **how)
     assert not [row for row in all_records(known) if row.get("part") == "dot"]
@@ -2535,9 +2535,9 @@ def test_a_ranking_claims_an_order_only_where_it_is_settled():
     assert heading(charts.ranking(ranks)) == "Ranking by prevalence", "nothing is tested"
     is_first = pl.col("rank") == 1
     sure = ranks.with_columns(behind=0.0, may_be_best=is_first)
-    assert heading(charts.ranking(sure)) == "sure is first up to 1 in 1 000, late from 1 in 2 up"
+    assert heading(charts.ranking(sure)) == "sure is first up to 1 in 1,000, late from 1 in 2 up"
     rare = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") > 0.01) | is_first)
-    said = "sure is first up to 1 in 1 000; elsewhere that is not settled"
+    said = "sure is first up to 1 in 1,000; elsewhere that is not settled"
     assert heading(charts.ranking(rare)) == said
     common = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") < 0.01) | is_first)
     said = "late is first from 1 in 2 up; elsewhere that is not settled"
@@ -2665,7 +2665,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
         f"{plain(words)} ({name})"
         for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
     )
-    assert heading(marked) == f"To find 40 % of the positives, {each} of the alerts are right"
+    assert heading(marked) == f"To find 40% of the positives, {each} of the alerts are right"
     mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")])
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
     assert heading(marked).startswith("Precision and recall"), "of several targets none is told"
@@ -2678,7 +2678,7 @@ def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():
     chart = charts.prg_curve(frame.prc.curve(0.01))
     high, _ = layer(chart, "line")["encoding"]["x"]["scale"]["domain"]
     assert high == pytest.approx(9 * 0.01 / 0.99, rel=1e-5)
-    assert "The axis begins at a recall of 10 %" in subtitle(chart)
+    assert "The axis begins at a recall of 10%" in subtitle(chart)
     drawn = points(chart, "recall_rest", "precision_rest")
     sweep = frame.prc.sweep()
     fpr = np.interp(0.1, [0, *sweep["recall"]], [0, *sweep["fpr"]])
@@ -2722,7 +2722,7 @@ def test_grey_points_have_no_numbers():
     shown = {row["color"] for row in records(chart) if not row.get("grey")}
     found = points_.filter(pl.col("model").is_in(list(shown)))
     said = {plain(row["text"]) for row in all_records(chart) if "word" in row.get("part", "")}
-    numbers = {text for text in said if text.endswith(" %")}
+    numbers = {text for text in said if text.endswith("%")}
     wanted = {plain(say_share(v)) for name in ("precision", "recall") for v in found[name]}
     assert numbers
     assert numbers <= wanted
@@ -2829,10 +2829,10 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
     said = "Who is better is settled at 4 of the 7 shares of positives shown"
     assert heading(charts.difference(table)) == said
     ends = table.with_columns(significant=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
-    said = "b is better up to 1 in 1 000, a from 1 in 10 up; elsewhere that is not settled"
+    said = "b is better up to 1 in 1,000, a from 1 in 10 up; elsewhere that is not settled"
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))
-    assert heading(charts.difference(mirrored)).startswith("a is better up to 1 in 1 000, b from")
+    assert heading(charts.difference(mirrored)).startswith("a is better up to 1 in 1,000, b from")
 
 
 def test_monitor_draws_each_period_all_so_far_and_the_alarm():

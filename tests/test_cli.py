@@ -552,7 +552,7 @@ def test_published_rates(here: Path) -> None:
     assert_frame_equal(table(with_commas), table("summary roc.csv --rates t f --eta 0.01"))
     found = table("summary roc.csv --eta 0.01 --confidence 0.9 --sizes 40,900 --rates t,f")
     assert_frame_equal(found, expected)
-    found = table("summary roc.csv --rates t f --sizes 40 900 --eta 0.01 --confidence 0.9")
+    found = table("summary roc.csv --rates t f --sizes 40,900 --eta 0.01 --confidence 0.9")
     assert_frame_equal(found, expected, check_exact=True)
     four = pl.DataFrame({"at": [0.5, 0.1], "a": [3, 4], "b": [1, 6], "c": [1, 0], "d": [8, 3]})
     four.write_csv("cells.csv")
@@ -1087,7 +1087,7 @@ def test_bad_values_leave_nothing(here: Path, capsys: pytest.CaptureFixture[str]
     Path("broken.parquet").write_bytes(b"PAR1 and no more")
     refusal(f"summary broken.parquet {output}", capsys)
     Path("late.csv").write_text("score,label\n" + "0,1\n1,0\n" * 6_000 + "0.5,1\n")
-    assert refusal(f"curve late.csv {output}", capsys).endswith("from the first 10 000 rows")
+    assert refusal(f"curve late.csv {output}", capsys).endswith("from the first 10,000 rows")
     Path("empty.csv").write_text("")
     assert "empty CSV" in refusal(f"summary empty.csv {output}", capsys)
 
@@ -1158,7 +1158,7 @@ def test_thresholds_of_a_file_stand_once_and_leave_room_for_intervals(here: Path
     asked = "operating-points sites.csv --by site --eta 0.1 --confidence 0.95 --metrics precision recall"
     lines = on_a_terminal(f"{asked} --threshold own.csv")[0].splitlines()
     heads = re.split(r"  +", lines[2])
-    assert heads[:4] == ["site", "threshold", "precision (95 %)", "recall (95 %)"]
+    assert heads[:4] == ["site", "threshold", "precision (95%)", "recall (95%)"]
     assert lines[4].split()[:2] == ["x", "21.5"]
     mixed = on_a_terminal(f"{asked} --threshold 21.5 --recall 0.5")[0].splitlines()
     assert mixed[2].startswith("target ")
@@ -1227,9 +1227,9 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
         )
     )
     lines = shown.splitlines()
-    assert lines[0] == "1 in 1 000 positive (eta 0.001); tested on 8 positives, 8 negatives"
+    assert lines[0] == "1 in 1,000 positive (eta 0.001); tested on 8 positives, 8 negatives"
     assert lines[2].split("  ")[0] == "metric"
-    assert "value (90 %)" in lines[2]
+    assert "value (90%)" in lines[2]
     assert set(lines[3]) == {"-"}
     first = values.filter(pl.col("metric") == "average_precision").row(0, named=True)
     cell = f"{first['value']:.5f} ({first['low']:.5f} to {first['high']:.5f})?"
@@ -1248,10 +1248,10 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
 def test_what_a_target_tells_is_not_in_the_way_of_answers(here: Path) -> None:
     asked = "operating-points scores.csv --by model --eta 0.01 --confidence 0.95"
     for target, wanted in (
-        ("--recall 0.5 --per 1000", ["precision (95 %)", "alerts (95 %)"]),
-        ("--alerts 20/1000", ["precision (95 %)", "recall (95 %)"]),
-        ("--precision 0.01", ["precision (95 %)", "recall (95 %)"]),
-        ("--recall 0.5 --alerts 20/1000", ["precision (95 %)", "recall"]),
+        ("--recall 0.5 --per 1000", ["precision (95%)", "alerts (95%)"]),
+        ("--alerts 20/1000", ["precision (95%)", "recall (95%)"]),
+        ("--precision 0.01", ["precision (95%)", "recall (95%)"]),
+        ("--recall 0.5 --alerts 20/1000", ["precision (95%)", "recall"]),
     ):
         shown, _ = on_a_terminal(f"{asked} {target}", 72)
         is_one = target.count("--") - target.count("--per") == 1
@@ -1270,7 +1270,7 @@ def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     assert max(map(len, lines)) <= columns
     head = next(line for line in lines if line.startswith("target"[: columns // 2]))
     assert ("threshold" in head) == (columns >= 60) or columns == 40
-    assert ("precision (90 %)" in head) == (columns >= 80)
+    assert ("precision (90%)" in head) == (columns >= 80)
     told = " ".join(beside.split())  # after seconds, if slow
     left_out = r"\d+ of \d+ columns; -o FILE writes all, such as -o table\.csv$"
     assert re.search(left_out, told) or columns == 200
@@ -1287,7 +1287,7 @@ NARROW = {
     "ranking wide.csv --score new,old --eta 0.02 --confidence 95%": ("behind", 2),
     "summary wide.csv --score new,old --eta 0.02 --confidence 95%": ("value", 4),
     "curve wide.csv --score new --eta 0.02 --confidence 95% --thresholds 3": ("precision", 3),
-    "estimate-prevalence wide.csv --score new --reference wide.csv --confidence 95%": ("eta (95 %)", 1),
+    "estimate-prevalence wide.csv --score new --reference wide.csv --confidence 95%": ("eta (95%)", 1),
 }
 
 
@@ -1302,7 +1302,7 @@ def test_a_narrow_terminal_keeps_the_first_interval(here: Path, command: str, wi
     shown, _ = on_a_terminal(command, 40)
     assert max(map(measure_width, shown.splitlines())) <= 40
     assert head in shown
-    assert "(95 %)" in shown
+    assert "(95%)" in shown
     assert len(re.findall(r"\([-\d.in ]+ to [-\d.in ]+\)", shown)) == n_rows
 
 
@@ -1329,7 +1329,7 @@ def test_numbers_are_rounded_but_not_to_0_or_1(here: Path) -> None:
     )
     lines, covered = format_table(table, Layout([], []), 80)
     assert [re.split(r" {2,}", line.strip()) for line in lines[4:]] == [
-        ["0.99996", "1.0e-12", "13 361.8"],
+        ["0.99996", "1.0e-12", "13,361.8"],
         ["0.50000", "0.25", "12.0"],
         ["1.00000", "0.00", "1.0"],
     ]
@@ -1781,7 +1781,7 @@ def test_a_level_takes_words_of_intervals() -> None:
 
 def test_a_percentage_is_the_nearest_number() -> None:
     """0.07 and 7% are one float, where a division of floats would make two."""
-    for word, value in {"7%": 0.07, "0.1 %": 0.001, "29%": 0.29, "100%": 1.0, "1e-3%": 1e-5}.items():
+    for word, value in {"7%": 0.07, "0.1%": 0.001, "29%": 0.29, "100%": 1.0, "1e-3%": 1e-5}.items():
         assert parse_number(word) == value
         assert parse_eta(word) == value
 
@@ -1789,7 +1789,7 @@ def test_a_percentage_is_the_nearest_number() -> None:
 def test_a_share_may_be_a_fraction(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = [1 / 5000, 1 / 5001, 1 / 3]
     assert table("summary scores.csv --eta 1/5000,1:5000 1/3")["eta"].unique().to_list() == sorted(asked)
-    assert table("summary scores.csv --eta '1 in 5 000'")["eta"].unique().to_list() == [1 / 5000]
+    assert table("summary scores.csv --eta '1 in 5,000'")["eta"].unique().to_list() == [1 / 5000]
     for word in ("5/3", "1/0", "1/2/3", "x/3", "-1/3", "1/"):
         assert "--eta" in refusal(f"summary scores.csv --eta={word}", capsys)
 
@@ -2060,8 +2060,8 @@ def test_an_estimate_that_a_test_refutes_is_called_worthless(
     assert note.count("\n") == 1
     shown, beside = on_a_terminal(asked, beside=io.StringIO)
     first, second = shown.splitlines()[-2:]
-    assert re.match(r"1 +1 in \d+ \(.+ to 1 in [\d.]+\)  1 000 ", first)
-    assert re.match(r"2 +worthless  1 000 +< 0.001", second)
+    assert re.match(r"1 +1 in \d+ \(.+ to 1 in [\d.]+\)  1,000 ", first)
+    assert re.match(r"2 +worthless  1,000 +< 0.001", second)
     assert note in beside
 
 

@@ -52,7 +52,9 @@ def test_types_with_pyright() -> None:
     [PAGES[0], *(pytest.param(page, marks=pytest.mark.extras) for page in PAGES[1:])],
     ids=lambda page: page.name,
 )
-def test_pages_show_what_really_comes_out(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_show_what_really_comes_out(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)  # for the files that a page writes
     with pl.Config():  # which a page sets
         result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
@@ -111,7 +113,7 @@ def test_the_quickstart_writes_its_charts(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "1 in 1 000" in done.stdout
+    assert "1 in 1,000" in done.stdout
     names = {f"{data}_{chart}" for data in ("breast_cancer", "digits") for chart in ("pr", "roc")}
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {f"{name}.{kind}" for name in names for kind in ("html", "png", "svg")}

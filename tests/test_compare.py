@@ -562,7 +562,7 @@ def test_one_example_tells_no_error(method: Any, positives: int, turned: bool) -
 
 
 def test_models_alike_seldom_differ() -> None:
-    """Of 400 true hypotheses at most 5 % are refused, give or take two standard deviations of 1.1 %."""
+    """Of 400 true hypotheses at most 5% are refused, give or take two standard deviations of 1.1%."""
     rng = np.random.default_rng(11)
     n, sims = 240, 400
     label = np.tile(np.arange(n) < 80, sims)
@@ -617,7 +617,7 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("gain", [0.0, 0.2])
 def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
-    """With 600 replicates an error is known to 3 %."""
+    """With 600 replicates an error is known to 3%."""
     df = pairs(1_000, gain=gain).with_columns(c=pl.int_range(pl.len()))
     analytic = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=0.9, columns="all")
     drawn = replace(AGAIN["confidence"], resamples=600)

@@ -29,10 +29,10 @@ CHECKED = (
 """Pages on which a figure of coverage may stand."""
 
 NOT_SIMULATED = {
-    "precision is estimated as 4 %, but it could as well be 2 % or 7 %": "read off the table above it",
-    "within 0.5 % of alpha at a `guarantee` of 0.95 or less, 2 % at 0.99 and 9 % at 0.999": "computed",
-    "of which 1 % are positive": "says what is drawn",
-    "is beyond that end with 1 %, so the tests may err with 4 %": "how 5 % are shared",
+    "precision is estimated as 4%, but it could as well be 2% or 7%": "read off the table above it",
+    "within 0.5% of alpha at a `guarantee` of 0.95 or less, 2% at 0.99 and 9% at 0.999": "computed",
+    "of which 1% are positive": "says what is drawn",
+    "is beyond that end with 1%, so the tests may err with 4%": "how 5% are shared",
 }
 """Other shares on these pages, with what they are."""
 
@@ -57,9 +57,9 @@ def test_figures_of_the_docs_are_those_of_the_stored_tables(page: str) -> None:
 
 def test_a_wrong_figure_is_found() -> None:
     ends = (Figure("posteriors", end("coverage")) for end in (least, most))
-    held = Sentence("coverage", "the interval holds {} to {} %", *ends)
+    held = Sentence("coverage", "the interval holds {} to {}%", *ends)
     low, high = held.find_figures()
-    page = f"Here the interval\n  holds {low} to {high} % of them."
+    page = f"Here the interval\n  holds {low} to {high}% of them."
     assert held.write(page) == page
     assert held.write(page.replace(low, "12.3")) == page
     with pytest.raises(LookupError, match="found 0 times"):

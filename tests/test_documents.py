@@ -174,8 +174,8 @@ def test_a_report_tells_the_numbers_of_the_table(case: str, tmp_path: Path) -> N
     table = decision.table
     if "threshold" in table.columns:
         for row in table.drop_nulls("threshold").iter_rows(named=True):
-            assert f"{row['tp']}" in said
-            assert f"{row['fp']}" in said
+            assert f"{row['tp']:,}" in said
+            assert f"{row['fp']:,}" in said
     for group in decision.verdicts["sentence"]:
         if decision.verdicts.height <= 3:
             assert group.replace("\u00a0", "").replace(" ", "") in said.replace("\u00a0", "")
@@ -395,7 +395,7 @@ def test_a_report_is_no_pdf(name: str, tmp_path: Path) -> None:
 def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path: Path) -> None:
     """All say how many of 100 alerts are right, or if that is below 1 in 50 all say one in how many."""
     decision = bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000)).decide(eta, recall=0.5)
-    said = re.findall(r"1 in [\d ]*\d|[\d.]+(?= of)", plain(decision.verdict.sentence))
+    said = re.findall(r"1 in [\d,]*\d|[\d.]+(?= of)", plain(decision.verdict.sentence))
     assert [number.startswith("1 in") for number in said] == [is_rare, is_rare]
     seen = read_report(decision, tmp_path)
     pairs = zip(map(plain, seen.within("dt")), map(plain, seen.within("dd")), strict=True)
@@ -413,8 +413,8 @@ def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path
 @pytest.mark.parametrize("case", ["many groups of models", "not told apart"])
 def test_the_bar_of_what_is_needed_has_the_number_of_the_sentence(case: str, tmp_path: Path) -> None:
     decision = decide(case)
-    said = re.search(r"with about ([\d\s]+) positives", decision.verdict.would_settle)
-    drawn = re.search(r"about ([\d\s]+) needed", read_report(decision, tmp_path).read())
+    said = re.search(r"with about ([\d,]+) positives", decision.verdict.would_settle)
+    drawn = re.search(r"about ([\d,]+) needed", read_report(decision, tmp_path).read())
     assert said is not None
     assert drawn is not None
     assert said[1].split() == drawn[1].split()
@@ -534,7 +534,7 @@ def test_long_names_are_whole_below_a_chart_and_a_card_keeps_its_sentence(tmp_pa
 
 def test_rare_positives_have_a_log_axis(tmp_path: Path) -> None:
     ticks = {plain(text) for text in read_report(decide("rare"), tmp_path).within("text")}
-    assert {"100 %", "1 in 10", "1 in 1 000", "1 in 100 000"} <= ticks
+    assert {"100%", "1 in 10", "1 in 1,000", "1 in 100,000"} <= ticks
     usual = {plain(text) for text in read_report(decide("one model"), tmp_path).within("text")}
     assert {"0", "20", "100"} <= usual
     assert "1 in 10" not in usual
@@ -544,7 +544,7 @@ def test_rows_left_out_and_reversed_scores_are_told(tmp_path: Path) -> None:
     row = pl.int_range(pl.len())
     gaps = SETTLED.with_columns(new=pl.when(row % 100 == 7).then(None).otherwise("new"))
     decision = gaps.prc(score=["new", "old"], missing="drop").decide(0.02, recall=0.5)
-    assert "63 of 6 300 rows are left out" in plain(read_report(decision, tmp_path).read())
+    assert "63 of 6,300 rows are left out" in plain(read_report(decision, tmp_path).read())
     turned = SETTLED.with_columns(new=-pl.col("new")).prc(score="new").decide(0.02, recall=0.5)
     said = plain(read_report(turned, tmp_path).read())
     assert "The scores rank negatives above positives: 2 of 100 alerts drawn by lot are right" in said
@@ -623,7 +623,7 @@ def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
 
 
 def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
-    """Of 1 in 1 000 no icon is right: the key says how many it takes, by the low end of the interval."""
+    """Of 1 in 1,000 no icon is right: the key says how many it takes, by the low end of the interval."""
     wide = bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000))
     told = set()
     for eta in (1e-4, 1e-5, 1e-6):

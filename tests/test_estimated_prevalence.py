@@ -51,7 +51,7 @@ def by_levels(positives: list[int], negatives: list[int], n: list[int], **given:
 # The mixture ----------------------------------------------------------------------------------
 
 # Worked with an EM over both classes and a likelihood-ratio interval, in a program of its own:
-# positives, negatives and unlabelled rows by level; estimate, limits at 95 %, statistic of the test.
+# positives, negatives and unlabelled rows by level; estimate, limits at 95%, statistic of the test.
 WORKED = (
     (
         (30, 15, 5),

@@ -126,7 +126,7 @@ def test_worked_rates(case: tuple[Any, ...]) -> None:
 
 
 def test_tails_decide_as_exact_ones_do() -> None:
-    """Except within 0.5 % of an alpha of 0.05 and more, and 2 % of 0.01."""
+    """Except within 0.5% of an alpha of 0.05 and more, and 2% of 0.01."""
     rng = np.random.default_rng(1)
     for alpha, room in [(0.4, 0.005), (0.1, 0.005), (0.05, 0.005), (0.01, 0.02)]:
         n = np.floor(10 ** rng.uniform(0, 5, 40_000))
@@ -570,7 +570,7 @@ def test_an_interval_of_eta_may_leave_no_room() -> None:
 
 
 def test_the_error_of_eta_is_paid_for() -> None:
-    """With eta from 300 events taken as exact, the promise is broken much more often than in 5 %."""
+    """With eta from 300 events taken as exact, the promise is broken much more often than in 5%."""
     rng, sets, n_pos, n_neg, true = np.random.default_rng(8), 200, 500, 2000, 0.1
     score = rng.normal(size=(sets, n_pos + n_neg)) + 2.5 * (np.arange(n_pos + n_neg) < n_pos)
     number = np.repeat(np.arange(sets), n_pos + n_neg)

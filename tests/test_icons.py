@@ -57,7 +57,7 @@ def test_each_grid_is_a_row_of_operating_points():
         assert f"{facet}: {share} ({low} to {high}) of 100 right" in chart.to_dict()["description"]
         words_of = [r["text"] for r in records_of_words(chart) if r.get("facet") == facet]
         assert f"{share} ({low} to {high}) of 100 right" in words_of, "icons come with their number"
-    assert "right or not, by the 90 % interval" in subtitle(chart)
+    assert "right or not, by the 90% interval" in subtitle(chart)
     assert png(chart).startswith(PNG)
 
 
@@ -89,8 +89,8 @@ def test_without_confidence_no_doubt_is_drawn():
         ((1 / 83, 1 / 140, 1 / 54), [1, 29, 57, 53], "1 in 83 (54 to 140) right"),
         ((1 / 83.4, 1 / 138, 1 / 54.3), [1, 29, 57, 53], "1 in 83 (54 to 140) right"),
         ((1 / 60, 0.0, 0.9), [1, 59, 940, 0], "1 in 60 (1 to none) right"),
-        ((1 / 4300, 1 / 6000, 1 / 800), [0, 200, 0, 800], "1 in 4 300 (800 to 6 000) right"),
-        ((1 / 4300, None, None), [0, 0, 0, 1000], "1 in 4 300 right"),
+        ((1 / 4300, 1 / 6000, 1 / 800), [0, 200, 0, 800], "1 in 4,300 (800 to 6,000) right"),
+        ((1 / 4300, None, None), [0, 0, 0, 1000], "1 in 4,300 right"),
     ],
 )
 def test_icons_are_those_of_the_words(estimate, kinds, caption):
@@ -129,7 +129,7 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are right where 1 in 2 is positive, .* where 1 in 1 000 is", heading(etas)
+        r"\d+ of 100 alerts are right where 1 in 2 is positive, .* where 1 in 1,000 is", heading(etas)
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
     assert heading(few) == "How many of 100 alerts are right", "10 positives are no finding"

@@ -488,7 +488,7 @@ def test_without_a_seed_each_bootstrap_is_another() -> None:
 
 @pytest.mark.parametrize("how", ["rows", "weights", "clusters"])
 def test_bootstrap_and_analytic_errors_agree(how: str) -> None:
-    """With 600 replicates an error is known to 3 %, and bootstraps have a bias of a few percent."""
+    """With 600 replicates an error is known to 3%, and bootstraps have a bias of a few percent."""
     df = moderate(1_500).with_columns(w=pl.lit(0.3), c=pl.int_range(pl.len()))
     options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc"]}
     analytic = df.prc.summary([0.05, 0.5], confidence=0.9, columns="all", **options)

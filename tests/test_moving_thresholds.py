@@ -243,7 +243,7 @@ def test_a_lead_is_found_at_every_target(target: dict[str, Any], paired: bool) -
 
 @pytest.mark.parametrize("target", TARGETS[:4])
 def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
-    """With thresholds as fixed, up to 83 % of such test sets told them apart."""
+    """With thresholds as fixed, up to 83% of such test sets told them apart."""
     rng, n, sets = np.random.default_rng(8), 300, 60
     label = np.arange(n * sets) % n < 60
     own = rng.normal(size=n * sets) + 2 * label
@@ -370,7 +370,7 @@ def test_intervals_are_reliable_or_say_why(options: dict[str, str]) -> None:
 
 
 def test_weights_do_not_fill_cells() -> None:
-    """A weight of 1 000 stands for one example, however much it weighs."""
+    """A weight of 1,000 stands for one example, however much it weighs."""
     df = two_models(200).with_columns(heavy=pl.lit(1000.0))
     long = df.unpivot(["a", "b"], index=["row", "label", "heavy"], variable_name="model")
     asked: Any = {"score": "value", "model": "model", "paired": False, "metrics": "precision"}

@@ -49,8 +49,8 @@ def test_the_story_says_what_its_tables_show() -> None:
     numbers = {
         "357 benign": "357",
         "three are false alarms": "202 ┆ 3",
-        "98.5 %": "0.985",
-        "precision is 31 %": "0.3128",
+        "98.5%": "0.985",
+        "precision is 31%": "0.3128",
         "Of 12 alarms": "12.18",
         "4 are right": "3.81",
         "8 of 100": "0.9198",

@@ -42,7 +42,7 @@ def test_texts_tables_and_charts(tmp_path: Path) -> None:
     assert seen.within("h2") == ["Mine"]
     assert seen.within("p") == ["first", "second"]
     assert seen.within("li") == ["one", "two"]
-    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20\u00a0000", "–", "–"]
+    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20,000", "–", "–"]
 
 
 def test_clips_of_a_drawing_are_numbered_anew() -> None:

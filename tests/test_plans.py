@@ -99,7 +99,7 @@ def test_the_plan_holds_no_python_no_division_that_rounds_and_no_long_expression
     divisions = [at for at in list_divisions_by_numbers(plan) if not NUMBER.fullmatch(at[0])]
     rounding = [at for at in divisions if abs(math.frexp(at[1])[0]) not in (0, 0.5)]
     assert not rounding, f"multiply by the reciprocal in place of dividing: {rounding}"
-    # The optimizer takes time by more than the length: one expression of 100 000 letters took 60 ms.
+    # The optimizer takes time by more than the length: one expression of 100,000 letters took 60 ms.
     longest = max(map(len, re.split(r'\.alias\("|\n', plan)))
     assert longest < 40_000, "bind what an expression holds several times as a column first"
     cloud = pytest.importorskip("polars._utils.cloud")
@@ -147,7 +147,7 @@ def test_few_rows_run_in_memory_unless_the_user_chose_an_engine(monkeypatch: pyt
     monkeypatch.setattr(pl.LazyFrame, "collect", note)
     monkeypatch.delenv("POLARS_ENGINE_AFFINITY", raising=False)
     few = df.prc.summary(0.01, columns="all")
-    df.prc.summary(np.linspace(0, 1, 2000), columns="all")  # 120 000 rows, each at its prevalence
+    df.prc.summary(np.linspace(0, 1, 2000), columns="all")  # 120,000 rows, each at its prevalence
     df.prc.summary(pl.LazyFrame({"eta": [0.01]}), columns="all")  # which may have any number of rows
     monkeypatch.setenv("POLARS_ENGINE_AFFINITY", "streaming")
     assert_same(df.prc.summary(0.01, columns="all"), few)

@@ -114,7 +114,7 @@ def test_the_default_metric_of_every_method(name: str) -> None:
 
 @pytest.mark.parametrize("metric", ["precision", "f1"])
 def test_models_are_not_ranked_at_points_of_unlike_recall(metric: str) -> None:
-    """The first points of a and b that find 80 % find 90 % and 95 %."""
+    """The first points of a and b that find 80% find 90% and 95%."""
     with pytest.raises(PrcError, match=r'pass metric="precision_at_recall\(0.8\)"'):
         DF.prc.ranking(0.1, metric=metric, recall=0.8, rates=RATES, columns="all")
     cells = ("tp", "fp", "fn", "tn")

@@ -351,7 +351,7 @@ def test_where_no_error_is_known() -> None:
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.slow
 def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool) -> None:
-    """The second is surely behind in at most 5 % of 1000 tables, plus three standard errors."""
+    """The second is surely behind in at most 5% of 1000 tables, plus three standard errors."""
     rng = np.random.default_rng(10 * n_models + paired)
     sims, n = 1000, 150
     label = np.arange(n) < 60
@@ -553,7 +553,7 @@ def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_none_of_equal_models_is_left_out_more_often_than_promised(paired: bool) -> None:
-    """Of 400 tables of five equal models, one or more is called worse in 5 %, and three errors more."""
+    """Of 400 tables of five equal models, one or more is called worse in 5%, and three errors more."""
     rng = np.random.default_rng(9)
     tables, n_pos, n_neg = 400, 50, 250
     label = np.arange(n_pos + n_neg) < n_pos

@@ -106,7 +106,7 @@ def test_calibrated_scores_are_seldom_called_wrong():
         for n, eta in ((150, 0.1), (400, 0.03), (2_000, 0.3))
         for seed in range(100)
     ]
-    # 5 % of 300 are 15, and 27 or more of these have a chance of 0.2 %.
+    # 5% of 300 are 15, and 27 or more of these have a chance of 0.2%.
     assert sum(called) <= 26
 
 

@@ -163,7 +163,7 @@ def test_points_and_curves_have_one_band() -> None:
 
 @pytest.mark.parametrize("ties", [False, True])
 def test_the_band_holds_at_all_thresholds_at_once(ties: bool) -> None:
-    """In at least 95 % of test sets; the default band does in about half of them."""
+    """In at least 95% of test sets; the default band does in about half of them."""
     rng, n_sets, shift, eta = np.random.default_rng(5), 400, 1.5, 0.1
     sets = pl.concat(draw(30, 90, rng, shift).with_columns(set=pl.lit(i)) for i in range(n_sets))
     if ties:

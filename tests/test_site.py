@@ -174,7 +174,7 @@ def test_the_front_page_moves_without_a_network(browser: Any, site: Path, width:
     assert tab.locator("#icons circle").count() == 100
     tab.fill("#n", "1000")
     moved = tab.inner_text("#say")
-    assert "1\u00a0in\u00a01\u00a0000 is positive" in moved
+    assert "1\u00a0in\u00a01,000 is positive" in moved
     other = context.new_page()
     other.goto(tab.url)
     assert other.inner_text("#say") == moved

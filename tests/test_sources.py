@@ -132,7 +132,7 @@ def test_the_marimo_notebook_runs_as_a_script() -> None:
     command = [sys.executable, str(EXAMPLES / "screening_marimo.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert "12.181069" in done.stdout, "the alerts among 1 000 women at recall 0.95"
+    assert "12.181069" in done.stdout, "the alerts among 1,000 women at recall 0.95"
 
 
 @pytest.mark.extras

@@ -173,8 +173,8 @@ def test_titles_with_few_positives_tell_no_share():
 @pytest.mark.parametrize(
     ("eta", "words"),
     [
-        *((1 / 79.9, "1 in 80"), (1 / 9.52, "1 in 9.5"), (0.008, "1 in 125"), (1 / 1_234, "1 in 1 200")),
-        *((1e-6, "1 in 1 000 000"), (0.5, "1 in 2"), (1 / 12.5, "1 in 13"), (0.7, "70 %"), (0.0, "0 %")),
+        *((1 / 79.9, "1 in 80"), (1 / 9.52, "1 in 9.5"), (0.008, "1 in 125"), (1 / 1_234, "1 in 1,200")),
+        *((1e-6, "1 in 1,000,000"), (0.5, "1 in 2"), (1 / 12.5, "1 in 13"), (0.7, "70%"), (0.0, "0%")),
         *((1 / 250, "1 in 250"), (14 / 371, "1 in 27"), (1 / 345.2, "1 in 350"), (1 / 143, "1 in 143")),
     ],
 )
@@ -184,9 +184,9 @@ def test_prevalences_have_two_digits_or_are_exact(eta, words):
 
 def test_shares_and_counts_have_two_digits():
     assert [plain(say_share(x)) for x in (1 / 2_583, 0.0371, 0.9997)] == [
-        "1 in 2 600",
-        "3.7 %",
-        "99.97 %",
+        "1 in 2,600",
+        "3.7%",
+        "99.97%",
     ]
     assert [plain(say_count(x, 2)) for x in (13_361.8, 7.234, 0.0123)] == ["13 000", "7.2", "0.012"]
     assert [count_of_100(x) for x in (0, 0.004, 0.985, 0.9996, 1)] == [0, 0, 99, 99, 100]
@@ -438,9 +438,9 @@ def test_rows_of_words_fit_are_alike_and_lose_no_letter():
             rows = wrap_words(text, letters)
             assert "".join(rows).replace(" ", "") == text.replace(" ", "")
             assert max(map(count_letters, rows)) <= letters
-    assert wrap_words("To find half of the positives, 2 % of the alerts are right", 56) == [
+    assert wrap_words("To find half of the positives, 2% of the alerts are right", 56) == [
         "To find half of the positives,",
-        "2 % of the alerts are right",
+        "2% of the alerts are right",
     ], "no word stands in a row of its own"
     assert wrap_words("", 20) == []
 
@@ -461,7 +461,7 @@ def test_labels_of_many_points_have_two_digits_and_lie_on_nothing():
         plain(say_share(row["precision"])) for row in marks
     }
     space = LabelSpace(100, 100, [(0.0, -50.0, 150.0, 200.0)])
-    assert space.place_beside_point(50, 50, "50 %", 12, 0) is None
+    assert space.place_beside_point(50, 50, "50%", 12, 0) is None
 
 
 def test_points_of_a_roc_curve_tell_what_they_cost():
@@ -492,7 +492,7 @@ def test_a_metric_is_told_where_the_test_was_made():
     values = prc(TABLES["clear"], by="model").summary(0.2, metrics="average_precision", columns="all")[
         "value"
     ]
-    said = [float(part) / 100 for part in re.findall(r"([\d.]+)\s% \(", plain(heading(chart)))]
+    said = [float(part) / 100 for part in re.findall(r"([\d.]+)% \(", plain(heading(chart)))]
     assert sorted(said) == pytest.approx(sorted(values), abs=0.012)
     assert "1 in 5" in plain(heading(chart))
 

@@ -239,7 +239,7 @@ def test_bands(table: Table, eta: Any, rate: Any, method: Any, asked_for: Any) -
 
 
 def test_few_missed_positives_reach_further_up() -> None:
-    """Wilson's interval of recall would miss it in 15 % of samples where 0.16 missed are expected."""
+    """Wilson's interval of recall would miss it in 15% of samples where 0.16 missed are expected."""
     missed = range(7)
     for n in (8, 50, 1000):
         df = pl.DataFrame(
@@ -257,7 +257,7 @@ def test_few_missed_positives_reach_further_up() -> None:
             assert row["recall_low"] == pytest.approx(low)
             assert [row["fpr_low"], row["fpr_high"]] == pytest.approx(rate_interval(10, 100))
             if g in (1, 2, 3):
-                # So many or more are missed in 5 % of samples.
+                # So many or more are missed in 5% of samples.
                 mean = (1 - row["recall_high"]) * n
                 fewer = sum(mean**k / math.factorial(k) for k in range(g)) * math.exp(-mean)
                 assert row["recall_high"] > high

@@ -18,7 +18,7 @@ import polars as pl
 ROOT = Path(__file__).parent.parent.parent
 TABLES = ROOT / "benchmarks" / "coverage"
 GAP = re.compile(r"\{(?::([^}]*))?\}")
-NUMBER = r"-?\d[\d.]*(?: \d{3})*|none"
+NUMBER = r"-?\d[\d.]*(?:,\d{3})*|none"
 
 
 @cache
@@ -57,11 +57,11 @@ class Stored:
 
 
 def show_number(value: Any, spec: str | None) -> str:
-    """Return a figure as the docs print it: counts with spaces, others with one digit unless said."""
+    """Return a figure as the docs print it: counts with commas, others with one digit unless said."""
     if value is None:
         return "none"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", " ")
+        return f"{value:,}"
     # 95.45, which is a little less as a float, is in the middle.
     return format(Decimal(repr(round(value, 6))), spec or ".1f")
 
@@ -141,5 +141,5 @@ def find_ends(column: str, *where: pl.Expr) -> list[pl.Expr]:
 
 
 def standard_error() -> pl.Expr:
-    """Return the standard error of a coverage of 95 %, or of a promise of it, in percentage points."""
+    """Return the standard error of a coverage of 95%, or of a promise of it, in percentage points."""
     return 100 * (0.95 * 0.05 / pl.col("n_sets").min()).sqrt()

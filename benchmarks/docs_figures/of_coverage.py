@@ -243,15 +243,15 @@ REST: list[Sentence] = [
     hold_mixture("scores 0.3 standard deviations higher", FIELD.str.contains("0.3 sd")),
     hold_mixture("positives harder to tell", FIELD.str.contains("^and ")),
     Sentence(
-        PAGE, "Scores that say nothing are above chance in at most {} % (`chance`), and with weights or clusters in at most {} % (`chance_of_designs`), at a level of 95 %.",
+        PAGE, "Scores that say nothing are above chance in at most {}% (`chance`), and with weights or clusters in at most {}% (`chance_of_designs`), at a level of 95%.",
         Stored("chance")(most("above", (MODEL == "chance") & (col("confidence") == 0.95))), Stored("chance_of_designs")(most("above")),
     ),
     Sentence(
-        PAGE, "`posteriors` has calibrated scores, where the interval holds in {} to {} %, and log-odds that are 1.25 times too large, where it holds in {:.0f} to {:.0f} %.",
+        PAGE, "`posteriors` has calibrated scores, where the interval holds in {} to {}%, and log-odds that are 1.25 times too large, where it holds in {:.0f} to {:.0f}%.",
         *map(Stored("posteriors"), (*find_ends("coverage", col("log_odds") == 1), *find_ends("coverage", col("log_odds") == 1.25))),
     ),
     Sentence(
-        PAGE, "with `assurance=0.8` at least {} % of test sets are narrow enough, and with 0.95 at least {} %, on average {} and {} %.",
+        PAGE, "with `assurance=0.8` at least {}% of test sets are narrow enough, and with 0.95 at least {}%, on average {} and {}%.",
         *map(Stored("sizes"), (
             least("narrow_enough", col("assurance") == 0.8), least("narrow_enough", col("assurance") == 0.95),
             mean("narrow_enough", col("assurance") == 0.8), mean("narrow_enough", col("assurance") == 0.95),
@@ -275,7 +275,7 @@ def weighted(held: str, *which: pl.Expr) -> pl.Expr:
 IS_LUCK = (col("met") < 0.9) & col("target").str.starts_with("precision")
 FAILURES: list[Sentence] = [
     Sentence(
-        PAGE, "Thresholds found by a target hold in {} % on average, those of `maximize=` in {} % (`chosen_thresholds`). Where fewer than nine in ten test sets meet a precision, luck picks those that do: the marked ones, {:.0f} % of them, hold in {} %.",
+        PAGE, "Thresholds found by a target hold in {}% on average, those of `maximize=` in {}% (`chosen_thresholds`). Where fewer than nine in ten test sets meet a precision, luck picks those that do: the marked ones, {:.0f}% of them, hold in {}%.",
         *map(Stored("chosen_thresholds"), (
             mean("coverage", col("met") >= 0.9, ~col("target").str.starts_with("max")), mean("coverage", col("target").str.starts_with("max")),
             100 * (col("marked") * col("met")).filter(IS_LUCK).sum() / col("met").filter(IS_LUCK).sum(),
@@ -283,37 +283,37 @@ FAILURES: list[Sentence] = [
         )),
     ),
     Sentence(
-        PAGE, "Of {} cells of `areas` in which 95 % are marked, {} hold less than 93 % by more than two standard errors, and {} more than 97 %.",
+        PAGE, "Of {} cells of `areas` in which 95% are marked, {} hold less than 93% by more than two standard errors, and {} more than 97%.",
         TABLE(count(MARKED)), TABLE(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
         TABLE(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
     ),
     Sentence(
-        PAGE, "Those of average precision hold {} % on average, {} % in ten populations that no formula was tuned on, and those of ROC AUC {} and {} %.",
+        PAGE, "Those of average precision hold {}% on average, {}% in ten populations that no formula was tuned on, and those of ROC AUC {} and {}%.",
         *(TABLE(mean("coverage_of_marked", kind, of)) for kind in (IS_AP, IS_ROC) for of in (~IS_FRESH, IS_FRESH)),
     ),
-    Sentence(PAGE, "With one expected, up to {:.0f} % of test sets raise no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
+    Sentence(PAGE, "With one expected, up to {:.0f}% of test sets raise no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
     Sentence(
-        PAGE, "(`patient_effects`): intervals hold {} to {} % with normal effects, and as few as {} % with lognormal ones.",
+        PAGE, "(`patient_effects`): intervals hold {} to {}% with normal effects, and as few as {}% with lognormal ones.",
         *map(Stored("patient_effects"), (*find_ends("coverage", col("effects") == "normal"), least("coverage", col("effects") == "lognormal"))),
     ),
     Sentence(
-        PAGE, "With the prevalence of a sample taken as exact, precision at a threshold is held in as few as {} % (`sampled_eta_points`), at the own prevalence in {} % (`cohort_points`), in a field in {:.0f} % (`field_bands`).",
+        PAGE, "With the prevalence of a sample taken as exact, precision at a threshold is held in as few as {}% (`sampled_eta_points`), at the own prevalence in {}% (`cohort_points`), in a field in {:.0f}% (`field_bands`).",
         Stored("sampled_eta_points")(least("as_fixed")), Stored("cohort_points")(least("as_said", col("metric") == "precision")), Stored("field_bands")(least("precision_as_fixed")),
     ),
     Sentence(
-        PAGE, "with rows taken as independent, areas of clusters hold in as few as {} % (`cluster_areas`), bands in {} % (`cluster_bands`), and promises are broken in up to {} % (`clustered_promises`).",
+        PAGE, "with rows taken as independent, areas of clusters hold in as few as {}% (`cluster_areas`), bands in {}% (`cluster_bands`), and promises are broken in up to {}% (`clustered_promises`).",
         Stored("cluster_areas")(least("without_cluster")), Stored("cluster_bands")(least(pl.min_horizontal([f"without_{name}" for name in CLUSTERED]))),
         Stored("clustered_promises")(most("broken_by_independent")),
     ),
     Sentence(
-        PAGE, "Where 2 to 5 % of test sets are marked, chance picked them, and as few as {} % (`differences`) of the marked ones hold.",
+        PAGE, "Where 2 to 5% of test sets are marked, chance picked them, and as few as {}% (`differences`) of the marked ones hold.",
         Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
-    Sentence(PAGE, "a `guarantee` that takes the estimate as exact is broken in up to {:.0f} % (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
+    Sentence(PAGE, "a `guarantee` that takes the estimate as exact is broken in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
     Sentence(
         PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} or more in most others, and {} in `uncertain_targets`",
         TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("bootstrap")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),
     ),
-    Sentence(PAGE, "at 95 % a standard error of {} points in `areas`, of {} with 500.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
+    Sentence(PAGE, "at 95% a standard error of {} points in `areas`, of {} with 500.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
 ]  # fmt: skip
 FIGURES: list[Sentence] = [*AREAS, *BANDS, *DIFFERENCES, *PROMISES, *REST, *FAILURES]

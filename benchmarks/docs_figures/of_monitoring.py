@@ -35,19 +35,19 @@ def hold(text: str, *shares: pl.Expr) -> Sentence:
 
 FIGURES: list[Sentence] = [
     hold(
-        "of series of two years in which nothing changes, {:.0f} to {:.0f} % have an alarm by a test of "
+        "of series of two years in which nothing changes, {:.0f} to {:.0f}% have an alarm by a test of "
         "each week alone",
         least("repeated", AS_BEFORE),
         most("repeated", AS_BEFORE),
     ),
     *(hold_fall(value, fall) for value in (0.8, 0.5, 0.2) for fall in ("5 points", "10 points")),
     hold(
-        "at most {} % of the series of any of {} kinds have a false alarm",
+        "at most {}% of the series of any of {} kinds have a false alarm",
         most("alarm", NOTHING),
         count(NOTHING),
     ),
     hold(
-        "labelled four weeks later than false ones, {:.0f} % of the series are a false alarm",
+        "labelled four weeks later than false ones, {:.0f}% of the series are a false alarm",
         most("alarm", SOONER),
     ),
 ]

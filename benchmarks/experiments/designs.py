@@ -214,7 +214,7 @@ class SkewedPatients:
     def draw_scores(
         self, patient: NDArray[np.int64], n: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return labels, and scores whose variance is to 40 % that of effects of n patients."""
+        """Return labels, and scores whose variance is to 40% that of effects of n patients."""
         effect = EFFECTS[self.effects]
         of_patient = effect.rvs(size=n, random_state=rng) / effect.std()
         label = rng.random(len(patient)) < 0.2

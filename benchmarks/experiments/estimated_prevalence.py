@@ -341,7 +341,7 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
         apart = estimate.select("set", "eta", "eta_low", "eta_high", "eta_confidence")
         for kind, eta in (("shared", field), ("apart", apart)):
             asked: Any = {"eta": eta, "confidence": CONFIDENCE}
-            with warnings.catch_warnings():  # in 1 % of the sets chance refutes what is true
+            with warnings.catch_warnings():  # in 1% of the sets chance refutes what is true
                 warnings.simplefilter("ignore", PrcWarning)
                 at = test.operating_points(metrics=names, threshold=list(places.values()), **asked)
                 area_found = test.summary(metrics=area, **asked)
@@ -371,7 +371,7 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
 
 TARGETS: dict[str, dict[str, float]] = {
     "recall 0.7": {"recall": 0.7},
-    "2 % alerts": {"predicted_positive_rate": 0.02},
+    "2% alerts": {"predicted_positive_rate": 0.02},
     "precision 0.3": {"precision": 0.3},
 }
 SOUGHT_AT = [
@@ -403,7 +403,7 @@ def measure_sought_at_estimates(cell: Shared, n_sets: int, rng: np.random.Genera
         etas: dict[str, Any] = {"sample": sample_field(rng, cell.eta, 500, sets), "scores": field}
         for (source, eta), (name, target) in product(etas.items(), TARGETS.items()):
             at_target = list_at_target(*next(iter(target.items())))
-            with warnings.catch_warnings():  # in 1 % of the sets chance refutes what is true
+            with warnings.catch_warnings():  # in 1% of the sets chance refutes what is true
                 warnings.simplefilter("ignore", PrcWarning)
                 summary = test.summary(eta, metrics=[*at_target.values()], confidence=CONFIDENCE)
             found.setdefault((source, name), []).append(summary.drop("set"))

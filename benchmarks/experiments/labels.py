@@ -1,6 +1,6 @@
 """Labels that are drawn by strata of the score: intervals of points, areas and differences.
 
-A set is all rows of a table, of which 2 000 get a label: by two plans, the first of 350 labels in equal
+A set is all rows of a table, of which 2,000 get a label: by two plans, the first of 350 labels in equal
 parts, and, beside it, at random. `scores` tells which populations no formula was tuned on.
 """
 
@@ -160,7 +160,7 @@ def hold_points(cell: Scores, table: Any) -> Iterator[tuple[str, float | None, R
 
 @experiment(SCORES, lambda cell: 500 if cell.n < 1_000_000 else 60)
 def measure_labels(cell: Scores, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Intervals from 2 000 labels: by plan, with strata, and at random."""
+    """Intervals from 2,000 labels: by plan, with strata, and at random."""
     by_plan, at_random = [], []
     for number in range(n_sets):
         rows = draw_cohort(Cohort(cell.model, cell.n, cell.eta), 1, rng).drop("set")

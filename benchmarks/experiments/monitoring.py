@@ -34,7 +34,7 @@ class Series:
     """The rate from the week of the change on; None without a change."""
     week: int = 1
     fpr: tuple[float, float] = (0.0, 0.0)
-    """The fpr before and after, for precision at a prevalence of 2 %."""
+    """The fpr before and after, for precision at a prevalence of 2%."""
     what: str = "as the reference"
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -104,7 +104,7 @@ SERIES = [
 
 @experiment(SERIES, 400)
 def measure_monitor(cell: Series, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Alarms within 104 weeks, beside those of a test of each week at 5 %."""
+    """Alarms within 104 weeks, beside those of a test of each week at 5%."""
     tp, others, rates = draw_weeks(cell, n_sets, rng)
     reference = draw_reference(cell, n_sets, rng)
     weeks = stack_cells(cell, tp, *others)
@@ -219,7 +219,7 @@ def find_first(found: pl.DataFrame) -> Counts:
 
 
 def test_each_week(cell: Series, weeks: pl.DataFrame, reference: pl.DataFrame | None) -> Counts:
-    """Return the first week that is worse than the reference by a test of this week alone, at 5 %."""
+    """Return the first week that is worse than the reference by a test of this week alone, at 5%."""
     frame = weeks.with_columns(value=_find_rate(cell), error=_find_error(cell))
     if reference is None:
         of = pl.DataFrame({"set": frame["set"].unique(), "stated": cell.values[0], "own_error": 0.0})

@@ -27,7 +27,7 @@ def split(score: Any, label: Any) -> Scores:
 
 
 def make_noisy_rows() -> tuple[Any, Any]:
-    """Return features and labels of which 3 % are random."""
+    """Return features and labels of which 3% are random."""
     from sklearn.datasets import make_classification
 
     return make_classification(
@@ -123,14 +123,14 @@ def count_symptoms() -> Scores:
 
 
 def tie_at_zero() -> Scores:
-    """Return scores of which 93 % of negatives and a fifth of positives are 0."""
+    """Return scores of which 93% of negatives and a fifth of positives are 0."""
     rng = np.random.default_rng(8)
     positive = np.where(rng.random(N_POS) < 0.2, 0, rng.beta(3, 2, N_POS))
     return positive, np.where(rng.random(N_NEG) < 0.93, 0, rng.beta(1.5, 3, N_NEG))
 
 
 def contaminate() -> Scores:
-    """Return scores of which 0.4 % of negatives are those of positives."""
+    """Return scores of which 0.4% of negatives are those of positives."""
     rng = np.random.default_rng(9)
     is_alike = rng.random(N_NEG) < 0.004
     return rng.normal(3, 1, N_POS), rng.normal(np.where(is_alike, 3, 0), 1)

@@ -1,4 +1,4 @@
-"""How often thresholds of `guarantee=` break their promise, beside the 5 % that they may."""
+"""How often thresholds of `guarantee=` break their promise, beside the 5% that they may."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from .populations import (
 COIN = normal(0)
 GOALS: dict[str, Mapping[str, Any]] = {
     "recall 0.5": {"recall": 0.5},
-    "1 % alerts": {"alerts": 1_000, "per": 100_000},
-    "precision 0.3, 2 % alerts": {"precision": 0.3, "alerts": 2_000, "per": 100_000},
+    "1% alerts": {"alerts": 1_000, "per": 100_000},
+    "precision 0.3, 2% alerts": {"precision": 0.3, "alerts": 2_000, "per": 100_000},
     "best F1": {"maximize": "f1"},
     "recall 0.5, precision 0.13": {"recall": 0.5, "precision": 0.13},
     "precision 0.3, promised": {"precision": 0.3, "guarantee": 0.95},
@@ -69,16 +69,16 @@ CELLS = [
     *(
         Decided("5 equal models", (model,) * 5, size, 0.02, goal)
         for model, (size, goal) in product(
-            EQUAL, product(SIZES[:3], ("recall 0.5", "1 % alerts", "none"))
+            EQUAL, product(SIZES[:3], ("recall 0.5", "1% alerts", "none"))
         )
     ),
     *(
         Decided("2 equal models", (model,) * 2, size, 0.02, goal)
-        for model, size, goal in product(EQUAL[:4], SIZES[:2], ("precision 0.3, 2 % alerts", "best F1"))
+        for model, size, goal in product(EQUAL[:4], SIZES[:2], ("precision 0.3, 2% alerts", "best F1"))
     ),
     *(
         Decided("coins", (COIN,) * n, size, 0.05, goal)
-        for n, size, goal in product((1, 2, 5), SIZES, ("recall 0.5", "1 % alerts", "none"))
+        for n, size, goal in product((1, 2, 5), SIZES, ("recall 0.5", "1% alerts", "none"))
     ),
     *(
         Decided("unlike shapes", (model, find_equal_fpr(model)), size, eta, "recall 0.5")

@@ -12,7 +12,7 @@ RATES = ("tpr", "fpr")
 def main(figure: Figure) -> charts.Chart:
     known = POINT.prc.operating_points([0.001, 0.01], recall=0.6, rates=RATES)["precision"]
     figure.check(
-        "precision where 1 in 1 000 is positive", "drawn", known[0], about(0.375234521576, 1e-12)
+        "precision where 1 in 1,000 is positive", "drawn", known[0], about(0.375234521576, 1e-12)
     )
     figure.check("precision where 1 in 100 is positive", "drawn", known[1], about(0.858369098712, 1e-12))
     half = eta_for_precision(0.6, 0.001, 0.5)

@@ -1,6 +1,6 @@
 """Brabec et al. (2020), figure 6: what a test set balanced by leaving negatives out would have found.
 
-The scores of the paper, of a network that looks for 50 agamas among 50 000 images, are not published.
+The scores of the paper, of a network that looks for 50 agamas among 50,000 images, are not published.
 Normal scores stand in, of as many images.
 """
 
@@ -28,7 +28,7 @@ def compared_with_theory(figure: Figure, images: pl.DataFrame) -> None:
     some = sd > 0
     errors = np.abs(many["mean"].to_numpy() - mean)[some] / (sd[some] / 1000**0.5)
     ratios = many["standard_deviation"].to_numpy()[some] / sd[some]
-    figure.check("mean of 1 000 samples, in standard errors off", "", errors.max(), at_most(4))
+    figure.check("mean of 1,000 samples, in standard errors off", "", errors.max(), at_most(4))
     figure.check(
         "their deviation over what theory says, off 1", "", np.abs(ratios - 1).max(), at_most(0.1)
     )

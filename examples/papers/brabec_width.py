@@ -46,10 +46,10 @@ def main(figure: Figure) -> alt.LayerChart:
     low, high = precision_interval(RECALL, FPR, 1e-9, 0.06, 0.0001)
     estimate = metrics.precision(RECALL, FPR, 1e-9)
     figure.check(
-        "CVs of 0.1: relative error up, at 1e-9", "±10 %", high / estimate - 1, about(2 / 9, 1e-6)
+        "CVs of 0.1: relative error up, at 1e-9", "±10%", high / estimate - 1, about(2 / 9, 1e-6)
     )
     figure.check(
-        "CVs of 0.1: relative error down", "±10 %", 1 - low / estimate, about(2 / 11, 1e-6), listed=False
+        "CVs of 0.1: relative error down", "±10%", 1 - low / estimate, about(2 / 11, 1e-6), listed=False
     )
 
     rng = np.random.default_rng(5)

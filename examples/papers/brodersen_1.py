@@ -1,4 +1,4 @@
-"""Brodersen et al. (2010), figure 1: sample, fit and truth of 100 scores, 40 % of them positive.
+"""Brodersen et al. (2010), figure 1: sample, fit and truth of 100 scores, 40% of them positive.
 
 In the paper 40 of 100 are positive; here also with probability 0.4, as for figure 2. The authors' code
 leaves out the area left of the first recall, as trapezoids do here; the paper does not say so.
@@ -53,7 +53,7 @@ def main(figure: Figure) -> alt.HConcatChart:
             about(0, 3 * error + 0.003),
         )
     exactly = samples(ALPHA, 1000, fixed=True)
-    for design, each in (("40 % positive", tests), ("40 positive", exactly)):
+    for design, each in (("40% positive", tests), ("40 positive", exactly)):
         found = {row["estimate"]: row for row in biases(each, ALPHA).iter_rows(named=True)}
         error = found["alpha-binormal"]["error"]
         for name, paper, limit in (

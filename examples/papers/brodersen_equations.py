@@ -40,7 +40,7 @@ def main(figure: Figure) -> charts.Chart:
     )
     figure.check("average precision", "", true_area(ALPHA), about(0.676766, 1e-6))
 
-    normal = NormalDist()  # scores at 2 000 evenly spaced quantiles of N(2, 1) and of N(0, 1)
+    normal = NormalDist()  # scores at 2,000 evenly spaced quantiles of N(2, 1) and of N(0, 1)
     quantiles = [normal.inv_cdf((k + 0.5) / 2000) for k in range(2000)]
     label = [1] * 2000 + [0] * 2000
     plain = pl.DataFrame({"score": [*(q + 2 for q in quantiles), *quantiles], "label": label})

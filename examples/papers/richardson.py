@@ -26,7 +26,7 @@ def normal_at(centre: float) -> Draw:
 def simulated(
     classifiers: dict[str, tuple[Draw, Draw]], rng: np.random.Generator, repeats: int
 ) -> pl.DataFrame:
-    """`repeats` test sets of 10 000 examples for each classifier and imbalance."""
+    """`repeats` test sets of 10,000 examples for each classifier and imbalance."""
     frames = []
     for ratio, eta in IMBALANCES.items():
         n_pos = round(N * eta)

@@ -1,6 +1,6 @@
 """Richardson et al. (2024), figures 2 and 3: the ROC curve stays as imbalance grows, the PR curve falls.
 
-Given are the centres of positives, 0.5, 1 and 1.5, 10 000 scores a test set, three imbalances, and 1 000
+Given are the centres of positives, 0.5, 1 and 1.5, 10,000 scores a test set, three imbalances, and 1,000
 repeats. Here negatives are N(0, 1), positives have deviation 1, and imbalances are 1:1, 1:9 and 1:99.
 """
 

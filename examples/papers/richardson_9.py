@@ -45,7 +45,7 @@ def main(figure: Figure) -> alt.HConcatChart:
         "difference of the partial area, over that of the whole", "starker", early / auc, at_least(2)
     )
     lows = own.filter(pl.col("metric") != EARLY.name)["low"]
-    figure.check("lower end of the first two differences, 95 %", "", lows.min(), at_least(0))
+    figure.check("lower end of the first two differences, 95%", "", lows.min(), at_least(0))
     moved = rare["difference"] - own["difference"]
     figure.check(
         "at 1 in 100: change of the difference of average precision",

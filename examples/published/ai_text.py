@@ -1,9 +1,9 @@
 """Text by machines: detectors at a fixed false positive rate, on the RAID benchmark.
 
 liamdugan/raid at d1b12c0a58, web/public/data/submissions/*.json, MIT licence:
-`score_agg.no_adversarial`, tp and fn at thresholds per domain that flag 5 % and 1 % of human texts.
+`score_agg.no_adversarial`, tp and fn at thresholds per domain that flag 5% and 1% of human texts.
 `fpr` of the same files gives the rates of each of eight domains; all are multiples of 1 in 200, so
-1 600 human texts stand behind them: 80 and 16 of these are flagged.
+1,600 human texts stand behind them: 80 and 16 of these are flagged.
 """
 
 import polars as pl
@@ -41,16 +41,16 @@ def main(numbers: Numbers) -> None:
     first = pl.col("detector") == "Binoculars"
     there = test.curve(REVIEWS, confidence=0.95)
     for target in (0.05, 0.01):
-        at = f"at an fpr of {100 * target:.0f} %"
+        at = f"at an fpr of {100 * target:.0f}%"
         numbers.measure(only(found.filter(first, target=target)), at)
         numbers.become(only(there.filter(first, target=target)), "reviews of papers", at)
 
 
 STORY = Story(
     title="Text by machines",
-    claim="79.0 % of machine texts found, at a false positive rate of 5 %",
+    claim="79.0% of machine texts found, at a false positive rate of 5%",
     place="RAID leaderboard, binoculars.json (d1b12c0a58), texts without attacks",
-    field="W. Liang et al., arXiv 2403.07183, abstract, the lower end of 6.5 to 16.9 %",
+    field="W. Liang et al., arXiv 2403.07183, abstract, the lower end of 6.5 to 16.9%",
     so="34 texts have one prompt, so the intervals are, if anything, too narrow.",
     fetched=True,
     main=main,

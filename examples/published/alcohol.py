@@ -2,7 +2,7 @@
 
 cran/mada at 5fcad80643, data/AuditC.rda, GPL-2: four counts of each of fourteen studies, from L.
 Kriston et al. 2008, here data/alcohol.csv. The claims are those of the manual inst/doc/mada.pdf:
-fpr with 0.5 added to each count (page 5), and precision at 5 % of a model of all studies (page 20),
+fpr with 0.5 added to each count (page 5), and precision at 5% of a model of all studies (page 20),
 which we do not fit.
 """
 
@@ -35,10 +35,10 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="Three questions about alcohol",
-    claim="a precision of 0.176 at 5 %, pooled over fourteen studies",
+    claim="a precision of 0.176 at 5%, pooled over fourteen studies",
     place="mada, inst/doc/mada.pdf, page 20 (5fcad80643)",
-    field="the same manual, which takes 5 to 15 %",
-    so="At one prevalence precision is still 9 % in one study and 37 % in another: recall and fpr "
+    field="the same manual, which takes 5 to 15%",
+    so="At one prevalence precision is still 9% in one study and 37% in another: recall and fpr "
     "are also those of the people asked.",
     fetched=True,
     main=main,

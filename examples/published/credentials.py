@@ -21,15 +21,15 @@ def main(numbers: Numbers) -> None:
     there = test.curve(found["eta"][0] * KEPT, confidence=0.95)
     for tool in ("CredSweeper", "gitleaks"):
         numbers.measure(only(found.filter(tool=tool)), tool)
-        where = "all 19 486 repositories, if the others are as long and hold none"
+        where = "all 19,486 repositories, if the others are as long and hold none"
         numbers.become(only(there.filter(tool=tool)), where, tool)
 
 
 STORY = Story(
     title="Passwords in source code",
-    claim="91.7 % of what it reports is a credential",
+    claim="91.7% of what it reports is a credential",
     place="Samsung/CredData, README.md (c2e5761aa1), benchmark result, CredSweeper",
-    field="the same README: 297 of 19 486 repositories are suspected to hold a credential",
+    field="the same README: 297 of 19,486 repositories are suspected to hold a credential",
     so="By how much other repositories hold fewer than those of the test is our assumption.",
     fetched=True,
     main=main,

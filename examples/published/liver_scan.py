@@ -30,7 +30,7 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="A liver scan",
-    claim="88 % of abnormal scans are right",
+    claim="88% of abnormal scans are right",
     place="D. Altman and J. M. Bland, BMJ 309:102, 1994",
     field="the same note, which assumes 0.25 for a different clinic",
     so="The note itself computes the second number.",

@@ -2,7 +2,7 @@
 
 The Polygraph and Lie Detection, National Academies Press 2003, appendix I, page 355, table I-1:
 false alarms for each true one, at four accuracies (areas under the ROC curve 0.90 to 0.60), three
-sensitivities and four base rates. The first base rate, 1 in 1 000, gives each false positive rate;
+sensitivities and four base rates. The first base rate, 1 in 1,000, gives each false positive rate;
 the other rows must follow.
 """
 
@@ -47,7 +47,7 @@ def main(numbers: Numbers) -> None:
         )
     best = TABLE.head(1).prc(rates=("recall", "fpr"))
     numbers.measure(only(best.curve(0.5)), where="one examinee in two lies")
-    numbers.become(only(best.curve(0.001)), "10 spies among 10 000 employees")
+    numbers.become(only(best.curve(0.001)), "10 spies among 10,000 employees")
 
 
 STORY = Story(

@@ -19,7 +19,7 @@ GROUPS = pl.DataFrame(
         "tn": [990, 1_139],
     }
 )
-PRINTED = [("44.85 %", "27.99 %", "0.63"), ("23.45 %", "47.72 %", "0.59")]
+PRINTED = [("44.85%", "27.99%", "0.63"), ("23.45%", "47.72%", "0.59")]
 
 
 def main(numbers: Numbers) -> None:
@@ -42,9 +42,9 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="Risk scores in court",
-    claim="false positive rates of 44.85 % and 23.45 % in two groups",
+    claim="false positive rates of 44.85% and 23.45% in two groups",
     place="propublica/compas-analysis, Compas Analysis.ipynb (bafff5da3f)",
-    field="all 7 214 defendants of the same notebook",
+    field="all 7,214 defendants of the same notebook",
     so="At their own prevalences the alerts of both groups are right nearly equally often, while "
     "their fpr differ. At one prevalence precision differs, too, the other way round.",
     fetched=True,

@@ -1,4 +1,4 @@
-"""134 evaluations of antibody tests by the FDA, each with its precision at 5 % and an interval of that.
+"""134 evaluations of antibody tests by the FDA, each with its precision at 5% and an interval of that.
 
 FDA/open.fda.gov at 42bf8813c9, src/pages/apis/device/covid19serology/index.tsx, CC0 (COPYING.txt).
 For each evaluation that prints "PPV at prevalence = 5%", the sensitivity and specificity of the
@@ -17,7 +17,7 @@ FDA, BAY = 0.05, 0.01
 
 
 def corners(kit: dict[str, int]) -> tuple[float, float]:
-    """Return the least and the greatest precision at 5 % between the ends of both intervals."""
+    """Return the least and the greatest precision at 5% between the ends of both intervals."""
     n_pos, n_neg = kit["tp"] + kit["fn"], kit["fp"] + kit["tn"]
     recall, fpr = rate_interval(kit["tp"], n_pos), rate_interval(kit["fp"], n_neg)
     ends = {"recall_interval": recall, "fpr_interval": fpr}
@@ -27,7 +27,7 @@ def corners(kit: dict[str, int]) -> tuple[float, float]:
 def main(numbers: Numbers) -> None:
     test = TABLE.prc(cells=CELLS, by="kit")
     at_fda = test.curve(FDA, confidence=0.95).sort("kit")
-    numbers.check_all("precision at 5 %", TABLE["ppv"], 100 * at_fda["precision"], decimals=1)
+    numbers.check_all("precision at 5%", TABLE["ppv"], 100 * at_fda["precision"], decimals=1)
     ends = pl.DataFrame(
         [corners(kit) for kit in TABLE.rows(named=True)], schema=["low", "high"], orient="row"
     )
@@ -41,9 +41,9 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="Antibody tests",
-    claim="precision at 5 % of 134 evaluations, with intervals; of the first 100 % (46.1 to 100)",
+    claim="precision at 5% of 134 evaluations, with intervals; of the first 100% (46.1 to 100)",
     place="FDA/open.fda.gov, covid19serology (42bf8813c9)",
-    field="F. Havers et al., JAMA Internal Medicine 2020, abstract: 1.0 % in the San Francisco Bay area",
+    field="F. Havers et al., JAMA Internal Medicine 2020, abstract: 1.0% in the San Francisco Bay area",
     so="The FDA's intervals join the worst of both rates, and are wider than ours.",
     fetched=True,
     main=main,

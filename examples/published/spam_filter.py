@@ -36,10 +36,10 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="A spam filter",
-    claim="99.982 % of what it flags is spam",
+    claim="99.982% of what it flags is spam",
     place="SpamAssassin, rules/STATISTICS-set3.txt (f7fe7b82a2), threshold 5.0",
     field="Kaspersky, Spam and phishing in 2021, as IT Security Guru of 14 February 2022 tells it",
-    so="This number holds: 8 of 21 186 good mails were flagged, so precision hardly moves.",
+    so="This number holds: 8 of 21,186 good mails were flagged, so precision hardly moves.",
     fetched=True,
     main=main,
 )

@@ -56,11 +56,11 @@ class Numbers:
 
     def check(self, what: str, printed: str, found: float) -> None:
         """Write down a number of the source, as it is printed, and ours."""
-        digits = printed.removesuffix(" %")
+        digits = printed.removesuffix("%")
         decimals = len(digits.partition(".")[2])
         ours = 100 * found if printed.endswith("%") else found
         same = abs(ours - float(digits)) <= 0.5 * 10**-decimals * (1 + 1e-9)
-        here = f"{ours:.{decimals + 1}f}" + " %" * printed.endswith("%")
+        here = f"{ours:.{decimals + 1}f}" + "%" * printed.endswith("%")
         self.printed.append(Printed(what, printed, here, same))
 
     def check_all(self, what: str, printed: pl.Series, found: pl.Series, decimals: int) -> None:
@@ -129,10 +129,10 @@ def _value(row: Mapping[str, Any], where: str, who: str, of: str) -> Value:
 
 
 def say_share(eta: float) -> str:
-    """Say a prevalence: in percent, or below 1 % as 1 in so many."""
+    """Say a prevalence: in percent, or below 1% as 1 in so many."""
     if eta >= 0.01:
-        return f"{100 * eta:.2g} %"
-    return f"1 in {round(1 / eta, 2 - len(str(int(1 / eta)))):,.0f}".replace(",", " ")
+        return f"{100 * eta:.2g}%"
+    return f"1 in {round(1 / eta, 2 - len(str(int(1 / eta)))):,.0f}"
 
 
 def say_place(value: Value) -> str:
@@ -148,7 +148,7 @@ def say_value(value: Value) -> str:
         scale, unit, decimals = 1, "", 3
     else:
         extreme = any(0 < end < 0.01 or 0.995 < end < 1 for end in (value.value, *ends))
-        scale, unit, decimals = 100, " %", 2 if extreme else 1
+        scale, unit, decimals = 100, "%", 2 if extreme else 1
     said = f"{scale * value.value:.{decimals}f}{unit}"
     if not ends:
         return said

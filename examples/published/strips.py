@@ -54,7 +54,7 @@ def write_heads() -> Iterator[str]:
     for place, text in enumerate(texts):
         x = NAME + place * (100 * STEP + GAP)
         yield f'<text x="{x}" y="20" font-size="14" font-weight="bold">{text}</text>'
-    note = "Solid: right. Tint: right or not, by the 95 % interval. Hollow: false."
+    note = "Solid: right. Tint: right or not, by the 95% interval. Hollow: false."
     yield f'<text x="{NAME}" y="36" fill="{QUIET}">{note}</text>'
 
 

@@ -1,7 +1,7 @@
 """How many examples Hypothesis tries: the profiles `least`, `quick`, `full` and `explore`.
 
 A property test states a number n of examples, and the `max_examples` of a profile is the percentage of
-n that it tries: `full` tries 10 % of n, `explore` ten times n. Choose a profile with
+n that it tries: `full` tries 10% of n, `explore` ten times n. Choose a profile with
 `pytest --hypothesis-profile=full`.
 """
 

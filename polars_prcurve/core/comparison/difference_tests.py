@@ -51,7 +51,7 @@ _STRETCHED_DEVIATIONS, _DISTANCE_BELOW, _DISTANCE_ABOVE = (
 )
 _LEAST_EXAMPLES = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up
-to 13 % of test sets, with five in 0.7 %, and with ten or more in at most 0.3 %."""
+to 13% of test sets, with five in 0.7%, and with ten or more in at most 0.3%."""
 _MOST_DEVIATIONS, _N_STEPS = 12.0, 9
 """Where the search for a p-value ends, at 3e-33, and its steps, after which six digits are right."""
 
@@ -285,7 +285,7 @@ def add_flags(
 def is_significant(low: pl.Expr, high: pl.Expr, is_trusted: pl.Expr, is_decisive: pl.Expr) -> pl.Expr:
     """Return whether a sign is certain: outside of an interval without doubt, or decisive."""
     # It is decisive twice as far from 0 as the interval reaches. Where no interval is reliable, but each
-    # class has 10 examples, equally good models were so far apart in at most 0.3 % of test sets.
+    # class has 10 examples, equally good models were so far apart in at most 0.3% of test sets.
     return (((low > 0) | (high < 0)) & is_trusted) | is_decisive
 
 

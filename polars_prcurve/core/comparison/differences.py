@@ -232,7 +232,7 @@ class _Models(NamedTuple):
     @property
     def may_rank_alike(self) -> bool:
         """Whether limits allow for models that rank alike: of one sample, whose rows no strata chose."""
-        # Of rows that were drawn by ranges of one score, such limits told equal models apart in 9 %.
+        # Of rows that were drawn by ranges of one score, such limits told equal models apart in 9%.
         is_paired = self.comparison.examples != "apart"
         return is_paired and not self.table.sample.knows_weights
 

@@ -44,11 +44,11 @@ it is most and least."""
 _FEW_POS = 35.0
 """The number of positives with which twice as much is allowed for as with very many. Without it, models
 of equal average precision and unlike shape, with ranks that correlate by .98, were told apart in up to
-9 % of tests with 20 to 40 positives; with it, in at most 6 %."""
+9% of tests with 20 to 40 positives; with it, in at most 6%."""
 
 _LEAST_LOSS = 2.0
 """The number of positives times what the better model lacks to 1. With less, a few positives carry the
-error, and equal models with tied scores were told apart in up to 10 % of tests."""
+error, and equal models with tied scores were told apart in up to 10% of tests."""
 
 
 def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl.LazyFrame:

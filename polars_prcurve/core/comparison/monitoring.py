@@ -338,7 +338,7 @@ def bound_ratio(cells: PeriodCells, alpha: float) -> float:
     if fp == 0:  # which has no logarithm: both bounds at once
         return (1 - bound_rate(tn, tn, alpha / 2)) / bound_rate(tp, tp + fn, alpha / 2)
     # Distances of both bounds add up as squares, in logarithms (Zou and Donner 2008). As summed over all
-    # draws of 30 to 2 000 positives, the probability was 0.04 at most at an alpha of 0.04.
+    # draws of 30 to 2,000 positives, the probability was 0.04 at most at an alpha of 0.04.
     recall, fpr = tp / (tp + fn), fp / (fp + tn)
     recall_distance = math.log(recall / bound_rate(tp, tp + fn, alpha))
     fpr_distance = math.log((1 - bound_rate(tn, fp + tn, alpha)) / fpr)

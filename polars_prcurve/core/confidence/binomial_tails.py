@@ -3,11 +3,11 @@
 A tail is the probability of at most k successes in n trials. Polars has no beta function, so the test of
 an expression takes the normal approximation of Peizer and Pratt (1968) in the form of Molenaar (1970).
 With one success or none, and with one failure, it is exact. Otherwise it decides as the exact tail does,
-except within 0.5 % of an alpha of 0.05 or more, 2 % of 0.01 and 9 % of 0.001.
+except within 0.5% of an alpha of 0.05 or more, 2% of 0.01 and 9% of 0.001.
 
 Where examples count as fewer than they are, k and n are no whole numbers. The tail is then the
 regularized incomplete beta function that it is for whole ones. Below 2 successes the approximation is
-within 5 % of it, around an alpha of 0.05.
+within 5% of it, around an alpha of 0.05.
 """
 
 from __future__ import annotations

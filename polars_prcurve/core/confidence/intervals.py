@@ -314,7 +314,7 @@ def intervals(
         True holds at all thresholds and prevalences at once with at least the level (Berk and Jones
         1979), and so at a threshold however it was found. It is wider, needs a DataFrame and SciPy, and
         does not take weights. An interval that is not simultaneous holds at each threshold by itself:
-        in 22 to 86 % of test sets it holds at all of them.
+        in 22 to 86% of test sets it holds at all of them.
     resamples, seed
         For the bootstrap: the number of replicates, and a seed that makes them repeatable.
 

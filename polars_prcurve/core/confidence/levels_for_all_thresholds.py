@@ -70,7 +70,7 @@ def find_local_level(n_examples: float, level: float) -> float:
         n_parts = _interpolate(n_examples, _PARTS_OF_SIZE)
         if not math.isclose(level, _TABLE_LEVEL, rel_tol=1e-12):
             # At another level there are more or fewer parts, by a ratio that grows or falls ever more
-            # slowly. A growth goes on as between 500 and 2 000 examples; a fall is ignored. Both give a
+            # slowly. A growth goes on as between 500 and 2,000 examples; a fall is ignored. Both give a
             # smaller local level than the exact one.
             ratio_before, ratio = (
                 _split(size, level) / _split(size, _TABLE_LEVEL) for size in (500, 2000)

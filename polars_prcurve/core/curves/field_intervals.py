@@ -13,7 +13,7 @@ interval.
 
 An interval for each part, with distances added in quadrature, is narrower on one side and wider on the
 other: each leans towards one half, and what they lean adds up. With one false positive in each of 20
-parts such intervals held the truth in 88 % of samples.
+parts such intervals held the truth in 88% of samples.
 
 A prevalence of a part that is an estimate moves recall, fpr and eta at once. So far the metric moves, on
 a scale where it is unbounded, and these distances are added in quadrature (Zou and Donner 2008).

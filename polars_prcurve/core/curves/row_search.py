@@ -12,7 +12,7 @@ Where one example in a hundred is positive, that is a fiftieth of the rows. A bo
 again knows its corners. A query of its own reads these, and the rest reads the rows of a few blocks.
 
 A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
-in truth fewer positives are above each score, then the score that finds 80 % of them is lower, and more
+in truth fewer positives are above each score, then the score that finds 80% of them is lower, and more
 negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for the
 threshold.
 

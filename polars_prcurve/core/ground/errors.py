@@ -69,7 +69,7 @@ def describe_value(value: object) -> str:
     """Return a value for a message: its repr, or its type if that is long."""
     try:
         value_text = repr(value)
-    except Exception:  # an int of 5 000 digits has none, and an object of the user's may raise anything
+    except Exception:  # an int of 5,000 digits has none, and an object of the user's may raise anything
         value_text = "<"
     if len(value_text) <= 80 and value_text.isprintable() and not value_text.startswith("<"):
         return value_text

@@ -45,7 +45,7 @@ def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, quantile_name: str)
 
 def student_quantile(z: float | pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:
     """Return the deviate as far out in Student's distribution as z is in the normal one."""
-    # The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1 %.
+    # The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1%.
     degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
     # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
     scaled_deviate = z / _shrink_deviation(degrees_of_freedom)

@@ -44,5 +44,5 @@ def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
 
 
 def format_count(count: Any) -> str:
-    """Return a count as `1 000`, and a sum of weights as `12.5`."""
-    return f"{round(count):,}".replace(",", " ") if count == round(count) else f"{count:.6g}"
+    """Return a count as `1,000`, and a sum of weights as `12.5`."""
+    return f"{round(count):,}" if count == round(count) else f"{count:.6g}"

@@ -132,7 +132,7 @@ def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
 
 
 _FEW_ROWS = 100_000
-"""With up to this many rows every method was faster in memory, and with 1 000 rows twice as fast."""
+"""With up to this many rows every method was faster in memory, and with 1,000 rows twice as fast."""
 
 
 # Dtypes ---------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Sta
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
 _SURELY = 1.7
-"""An interval at 95 % that is so many times as wide misses the truth in fewer than 1 of 1 000 tests."""
+"""An interval at 95% that is so many times as wide misses the truth in fewer than 1 of 1,000 tests."""
 WIDE = 0.5  # the width from which on an interval says too little, if more examples make it narrower
 _CURED_BY_EXAMPLES = {
     "few positives",

@@ -16,7 +16,7 @@ _POWER_MARGIN = NormalDist().inv_cdf(0.8)
 its interval, of z standard errors, reaches."""
 _LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
 
-ClassName: TypeAlias = Literal["positives", "negatives"]  # as counts are named: `4 000 negatives`
+ClassName: TypeAlias = Literal["positives", "negatives"]  # as counts are named: `4,000 negatives`
 
 
 class SampleNeed(NamedTuple):

@@ -514,7 +514,7 @@ def read_share(
 
 
 def _read_plain(text: str) -> Fraction:
-    """Return the number in a text, which may have a blank or a comma between thousands: `1 000`."""
+    """Return the number in a text, which may have a blank or a comma between thousands: `1,000`."""
     if "/" in (text := text.strip()):
         raise ValueError(f"not one number: {text}")
     return read_fraction(re.sub(_BETWEEN_THOUSANDS, "", text) if _THOUSANDS.fullmatch(text) else text)

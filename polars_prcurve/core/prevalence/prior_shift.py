@@ -67,7 +67,7 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
 
     Examples
     --------
-    A classifier was trained on equal numbers of positives and negatives, and is 90 % sure of an example.
+    A classifier was trained on equal numbers of positives and negatives, and is 90% sure of an example.
     How sure should it be where 1 in 100 is positive?
 
     >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)

@@ -41,7 +41,7 @@ def eta_for_precision(recall: Any, fpr: Any, precision: Any) -> Any:
 
     Examples
     --------
-    What prevalence do I need for 90 % precision, with recall 0.6 at fpr 0.001?
+    What prevalence do I need for 90% precision, with recall 0.6 at fpr 0.001?
 
     >>> round(eta_for_precision(0.6, 0.001, 0.9), 6)
     0.014778

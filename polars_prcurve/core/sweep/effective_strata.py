@@ -11,7 +11,7 @@ over strata (Neyman 1938): within a stratum w squared n / (n - 1) times a sum of
 what is known of its N rows; between strata as N rows that were drawn. A stratum of which one row was
 drawn does not tell how rows differ; it counts as if the row had been drawn alone, with the weight w.
 
-What was not found may weigh more than what was. A stratum of 10 000 rows of which 100 were drawn, all of
+What was not found may weigh more than what was. A stratum of 10,000 rows of which 100 were drawn, all of
 them negative, may hold 100 positives or more. So a positive of a cell weighs as much as it would if one
 row more of either class had been found in each stratum, on either side of the threshold: x becomes
 (x + 1) m / (m + 2), of m rows on that side, and the unit of a cell is

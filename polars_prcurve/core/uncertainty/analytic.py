@@ -241,12 +241,12 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
     if metric.depends_on_eta:
         doubts |= {reason: has_no_value & doubt for reason, doubt in _AT_BOUND_OF_ETA.items()}
     if (at_target := metric.recipe.at_target) is not None and at_target.word == "fpr":
-        # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
+        # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73%.
         doubts["few false alerts"] = at_target.value * _N_NEG < 10
     if metric.depends_on_eta:
         # A sample without negatives above its highest positives has no replicate that has one. By their
         # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals
-        # were seen to hold the truth as rarely as 86 %.
+        # were seen to hold the truth as rarely as 86%.
         doubts["tail not seen"] = 500 * pl.col(Segment.ODDS) > _N_NEG
     return doubts
 

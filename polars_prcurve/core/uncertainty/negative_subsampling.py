@@ -64,7 +64,7 @@ class SubsampledPrecision(NamedTuple):
     """The mean of the precision that samples find."""
     standard_deviation: float
     quartiles: tuple[float, float, float]
-    """The quantiles of that precision at 25, 50 and 75 %."""
+    """The quantiles of that precision at 25, 50 and 75%."""
     fpr_cv: float
     """The standard deviation of a sample's fpr over the fpr of all negatives; NaN if that is 0."""
 

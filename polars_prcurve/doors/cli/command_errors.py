@@ -231,8 +231,7 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
             class_name: size for class_name, size in size_of_class.items() if size is not None
         }
         numbers = " and ".join(
-            f"{size:,.0f} {class_name}".replace(",", " ")
-            for class_name, size in needed_size_of_class.items()
+            f"{size:,.0f} {class_name}" for class_name, size in needed_size_of_class.items()
         )
         columns = ", ".join(f"n_{class_name[:3]}_needed" for class_name in needed_size_of_class)
         remedy = (

@@ -43,16 +43,16 @@ from polars_prcurve.doors.namespace import prc
 _PROGRAM_HELP = """\
 Precision-recall analysis at any prevalence. Measure a classifier once, on a
 table with a row per example, its score and its label; see what it does where
-1 in 2, 1 in 250 or 1 in 10 000 is positive.
+1 in 2, 1 in 250 or 1 in 10,000 is positive.
 
-Prevalence (--eta) is the share of positives: 0.001 is 1 in 1 000, and so is
+Prevalence (--eta) is the share of positives: 0.001 is 1 in 1,000, and so is
 0.1%. With a colon it is a ratio of positives to negatives: 1:5000 is 1 positive
-to 5 000 negatives, and 1/5000 is 1 positive in 5 000 events.
+to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
 """
 # What `polars-prcurve --help` says last: questions, each with the command that answers it.
 _EXAMPLES_HELP = """\
 examples:
-  Which model is better where 1 in 1 000 is positive? Areas of each:
+  Which model is better where 1 in 1,000 is positive? Areas of each:
     polars-prcurve summary scores.parquet --by model --eta 0.001
 
   Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
@@ -66,7 +66,7 @@ examples:
   Which model to use, and from which score? One verdict, and a report to send:
     polars-prcurve decide scores.csv --score forest,logistic --eta 0.1% --recall 60% --report r.html
 
-  Precision and F1 at all thresholds, at a prevalence of 1 % and at that of the
+  Precision and F1 at all thresholds, at a prevalence of 1% and at that of the
   table, into a file:
     polars-prcurve curve scores.parquet --eta 1% own --metrics precision f1 -o curve.parquet
 
@@ -226,7 +226,7 @@ def write_decision(args: argparse.Namespace) -> None:
 
 # The text at the top of the report of `demo`, since its reader has never seen the data.
 _DEMO_NOTES = """\
-A demonstration on 1 797 scans of handwritten digits, which scikit-learn brings along. Linear
+A demonstration on 1,797 scans of handwritten digits, which scikit-learn brings along. Linear
 discriminant analysis (lda) and logistic regression look for the digit 8. One scan in ten shows it here;
 what if it were one in a thousand?"""
 

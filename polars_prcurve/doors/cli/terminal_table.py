@@ -431,7 +431,7 @@ def show_name(value: Any) -> str:
 
 
 def show_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 1 000`."""
+    """Return a prevalence as `1 in 1,000`."""
     return say_eta(eta).replace(NO_BREAK, " ")
 
 
@@ -462,6 +462,6 @@ def show_number(value: float, decimals: int) -> str:
     """Return a number with these decimals; one that would be shown as 0 has an exponent."""
     if not math.isfinite(value):
         return str(value)
-    text = f"{value + 0.0:,.{decimals}f}".replace(",", " ")
-    is_lost = value != 0 and float(text.replace(" ", "")) == 0
+    text = f"{value + 0.0:,.{decimals}f}"
+    is_lost = value != 0 and float(text.replace(",", "")) == 0
     return f"{value:.1e}" if is_lost else text

@@ -145,7 +145,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         ----------
         eta
             The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which
-            `"1/1000"` and `"1 in 1 000"` are shares, and `"1:999"` is a ratio of positives to negatives.
+            `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives to negatives.
             None is each group's own prevalence in this table.
             A frame gives each group its own, in a column `eta` (null is the own one) beside any `by`
             columns. Further columns are carried along, with a result for each row; their names may not

@@ -119,7 +119,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
 
-        Below 1 right in 50 a grid has as many alerts as one right one takes, up to 1 000; in a report,
+        Below 1 right in 50 a grid has as many alerts as one right one takes, up to 1,000; in a report,
         where two grids stand side by side, up to 200.
 
         Parameters
@@ -207,8 +207,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         probabilities
-            As in `decision_curve`; but left out where a prevalence is below 5 %, from a tenth of the
-            least to 20 times the greatest, and at most 99 %.
+            As in `decision_curve`; but left out where a prevalence is below 5%, from a tenth of the
+            least to 20 times the greatest, and at most 99%.
         """
         draw, table_words = self._prepare("decision_curve", words)
         if log_x is not None:

@@ -50,8 +50,8 @@ def threshold_curve(
 
     Three charts above each other share the axis of thresholds, so that you can read a threshold straight
     down: a rule runs through all of them at each marked threshold, which stands above it. Alerts are
-    among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
-    among 1 000 000 where 1 in 1 000 or fewer are positive. Precision has a log axis where it has one
+    among 1,000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
+    among 1,000,000 where 1 in 1,000 or fewer are positive. Precision has a log axis where it has one
     in `pr_curve`; prevalences of which only some need one have a column each, and each group too if
     these are no more than 9. Scores between 0 and 1
     that mostly lie near an end have an axis of log odds. Lines are steps: a threshold between two scores
@@ -80,7 +80,7 @@ def threshold_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = threshold_curve(df.prc.curve(eta=0.01))
     >>> [one["layer"][0]["encoding"]["y"]["title"] for one in chart.to_dict()["vconcat"]]
-    ['Precision', 'Recall', 'Alerts per 1 000']
+    ['Precision', 'Recall', 'Alerts per 1,000']
     """
     check_words(title, color=color, facet=facet)
     curves = _read_scores(table)

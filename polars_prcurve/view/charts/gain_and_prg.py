@@ -26,9 +26,9 @@ _MOST_LABELS = 4
 # Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
 _CORNER_BELOW = 0.01
 _STARTS_AT = 0.1  # the recall near which logarithmic axes begin
-_LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100 %
+_LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100%
 _FIELDS = ("recall_gain", "precision_gain")  # the fields of both gains, of x and of y
-# What is left of both gains to 100 %, which logarithmic axes show.
+# What is left of both gains to 100%, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
 
 
@@ -147,7 +147,7 @@ def prg_curve(
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
     points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
     100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in what is left to
-    100 %, and that of recall gain begins near a recall of 10 % of the most common positives.
+    100%, and that of recall gain begins near a recall of 10% of the most common positives.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def prg_curve(
     area_of_curve = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
     channels = choose_channels(curves, color, facet, area_of_curve)
     low, top_eta = 0.0, cast("float", etas.max())
-    if is_log and top_eta < 1:  # log axes have the last 90 % of recall, of the most common positives
+    if is_log and top_eta < 1:  # log axes have the last 90% of recall, of the most common positives
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
     points, n_left, n_worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
@@ -184,10 +184,10 @@ def prg_curve(
     has_dots = canvas.draw_published(table_points)
     strategy: Any = "backward" if is_log else "forward"
     canvas.follow_pointer(table_points, strategy, partial(_say_row, is_log=is_log))
-    scale_text = "axes are logarithmic in what is left to 100\u00a0%"
+    scale_text = "axes are logarithmic in what is left to 100%"
     scale_text = scale_text if is_log else "lines may be joined, and areas averaged"
     note = [
-        f"0\u00a0% is as good as an alert for all; {scale_text}",
+        f"0% is as good as an alert for all; {scale_text}",
         channels.color_note,
         point_thinning.DOTS_OF_SLOPES if has_dots else "",
         *_describe_start(etas, low),
@@ -294,7 +294,7 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
         corner_points = point_thinning.drop_straight_points(corner_points)
     recall_rest = eta / (1 - eta) * (1 - recall) / recall
     rest_points = corner_points.with_columns(recall_rest=recall_rest, precision_rest=fpr / recall)
-    if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be
+    if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100% would be
         nearest_rest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
         rest_points = rest_points.with_columns(pl.max_horizontal("recall_rest", nearest_rest))
     gain_exprs = [

@@ -49,8 +49,8 @@ _DECADES = f"eta < {_LOG_BELOW_ETA} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
 _PLACE = "decades === 0 ? {0} : max(0, 1 + log({0}) / LN10 / decades)"
 # The precision of tick number `k`: fifths from 0, or powers of ten from 1 down.
 _TICK = "decades === 0 ? datum.k / 5 : pow(10, -datum.k)"
-# A number {0} with its thousands apart, as in `12 000`.
-_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
+# A number {0} with its thousands apart, as in `12,000`.
+_GROUPED = "format({}, ',.0f')"
 # The power of ten to which a number {0} is rounded so that one digit and {1} more stay.
 _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
 # A number {0} in one digit and {1} more, with its thousands apart.
@@ -59,7 +59,7 @@ _CUT_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
 _COUNT = _CUT_COUNT.format("{0}", 3)
 # The alerts of a point in words; small ones keep three digits, of which some are decimals.
 _ALERT_WORDS = f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {_COUNT.format('datum.alerts')}"
-# The decimal in which the percentage of a share {0} near 1 differs from 100: the second of 99.97 %.
+# The decimal in which the percentage of a share {0} near 1 differs from 100: the second of 99.97%.
 _ZEROS = "-floor(log(100 * (1 - {0})) / LN10)"
 # How many decimals this percentage has: that one is the last, unless it is the first.
 _DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
@@ -67,9 +67,9 @@ _DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
 _PERCENT = (
     "({0} >= 1 ? '100' : {0} >= 0.95 ? format(100 * {0}, '.' + "
     + _DIGITS
-    + " + '~f') : format(100 * {0}, '.2~g')) + '\u00a0%'"
+    + r" + '~f') : format(100 * {0}, '.2~g')) + '\%'"
 )
-# Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent.
+# Shares as `number_words.say_share` has them: 99.97% is not 100%, and nothing has an exponent.
 _SHARE = (
     "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + "
     + _CUT_COUNT.format("(1 / {0})", 1)
@@ -85,7 +85,7 @@ _ONE_IN = (
     f"eta > 0.1 ? format(1 / eta, '.2~g') : {_IS_WHOLE} ? {_GROUPED.format('1 / eta')} : {_FEW_DIGITS}"
 )
 # All prevalences in words; above a half `1 in n` would say little.
-_ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
+_ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\\%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
 @hint_at_arguments
@@ -100,7 +100,7 @@ def live(
     """PR curves from the table of `sweep`, under a slider for prevalence.
 
     The browser computes precision, `eta / (eta + fpr / recall (1 - eta))`; the data hold no prevalence.
-    Drag along the ruler, or choose from the list below with the keyboard, which is read as "1 in 1 000".
+    Drag along the ruler, or choose from the list below with the keyboard, which is read as "1 in 1,000".
     The numbers under the curves are those of the highest threshold that reaches the recall under the
     pointer: precision, recall, and alerts per million events at that prevalence. A line is dotted where
     fewer than five false positives are behind it. The axis of precision follows the slider: it is
@@ -112,7 +112,7 @@ def live(
     table
         What `sweep` returns: the `by` columns, then the columns of `sweep`.
     eta
-        Where the slider starts, exactly, as a number or a text such as `"1 in 1 000"`. By default it
+        Where the slider starts, exactly, as a number or a text such as `"1 in 1,000"`. By default it
         starts at the prevalence of the test set, or at 0.01 if the table comes from published rates.
     width
         The width of the panel in pixels, from 240, or `"container"` to follow the page that shows it.
@@ -403,7 +403,7 @@ class _LivePainter:
         start_formula = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _ALERT_WORDS)
         source_chart, addition = _draw_from([{}]), self._pick("''", "' or just above'")
-        reading_formula = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {addition}"
+        reading_formula = rf"'at ' + format(100 * at, '.0f') + '\% recall' + {addition}"
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
         head_layer = source_chart.transform_calculate(said=reading_formula, recall=start_formula)
         layers = [

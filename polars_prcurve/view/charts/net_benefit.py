@@ -57,7 +57,7 @@ def decision_curve(
     confidence
         The level of the table's intervals, for the note, since the table does not hold it.
     log_x
-        A log axis for the risk. By default where risks begin below 1 % and span a factor of 30 or more.
+        A log axis for the risk. By default where risks begin below 1% and span a factor of 30 or more.
     color, facet
         A `by` column or `"eta"`. By default the first `by` column is colour, and the others are panels,
         as is eta if a group has several.
@@ -71,7 +71,7 @@ def decision_curve(
     >>> table = df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4], columns="all")
     >>> chart = decision_curve(table)
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    At a risk of 40 %, acting nets 83 true cases per 1 000
+    At a risk of 40%, acting nets 83 true cases per 1,000
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
@@ -79,7 +79,7 @@ def decision_curve(
     are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
     channels = choose_channels(curves, color, facet, mean_of_curve, are_apart=are_apart)
     n_events = choose_events(curves.curve_rows["eta"])
-    unit = "1 000" if n_events == 1_000 else "million"
+    unit = "1,000" if n_events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, n_events)
     band = _BAND_COLUMNS if _BAND_COLUMNS[0] in curves.points.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ()))
@@ -166,7 +166,7 @@ def _build_axes(
                 label: _find_ends(curves.points.filter(filter_of_label[label]), x_axis)
                 for label in filter_of_label
             }
-    title, number_style = "Net benefit per 1 000", "thousandths"
+    title, number_style = "Net benefit per 1,000", "thousandths"
     if n_events > 1_000:
         title, number_style = "Net benefit per million", "millionths"
     return x_axis, ChartAxis(

@@ -60,7 +60,7 @@ def pr_curve(
         What `curve` returns: the `by` columns, `eta`, the columns of `sweep`, and `y`.
     y
         `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`. Where precision
-        has a log axis by default, so has what is left of fdr to 100 %: 99 %, 99.9 %, and so on.
+        has a log axis by default, so has what is left of fdr to 100%: 99%, 99.9%, and so on.
     confidence
         The level of the table's band, for the note, since the table does not hold it.
     points
@@ -137,7 +137,7 @@ def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
         return chart_axes.build_precision_axis(y, _AXIS_TITLE_OF_Y[y], etas, shares, is_log=is_log)
-    # What is left of fdr to 100 % is the axis of precision upside down, with ticks such as 99.9 %.
+    # What is left of fdr to 100% is the axis of precision upside down, with ticks such as 99.9%.
     rest_axis = chart_axes.build_precision_axis(
         f"{y}_rest", _AXIS_TITLE_OF_Y[y], etas, 1 - shares, is_log=True
     )
@@ -212,7 +212,7 @@ def _write_note(
     """Return the sentences at the foot of the chart; `level_clause` is what the shade is, if any."""
     facet_channel, y_axis = canvas.channels.facet, canvas.spec.y
     number_sentence = f"Number: area under the line{' if the axis were linear' if y_axis.is_log else ''}"
-    scale_sentence = "The axis is logarithmic in what is left to 100\u00a0%"
+    scale_sentence = "The axis is logarithmic in what is left to 100%"
     place_text = "of these points" if has_dots else "at each threshold"
     return [
         number_sentence if facet_channel is not None and facet_channel.head_of_label else "",

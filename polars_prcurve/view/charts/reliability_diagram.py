@@ -47,7 +47,7 @@ def reliability(
     facet: str | None = None,
     title: Title = None,
 ) -> Chart:
-    """Reliability diagrams from the table of `sweep`: the share of positives in ranges of scores.
+    r"""Reliability diagrams from the table of `sweep`: the share of positives in ranges of scores.
 
     Scores are probabilities where the points lie on the diagonal. There are at most 8 ranges; each holds
     an equal part of the sum of `p (1 - p)`, which is the variance of its positives. The line at a point
@@ -72,7 +72,7 @@ def reliability(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> reliability(pl.concat([df] * 20).prc.sweep()).to_dict()["title"]["text"]
-    ['Scores are too low below 80\\xa0% and too high above 80\\xa0%']
+    ['Scores are too low below 80% and too high above 80%']
     """
     check_words(title, color=color, facet=facet)
     shown_eta, trained_eta = check_etas(eta, eta_train) or (None, None)

@@ -67,7 +67,7 @@ def roc_curve(
     table
         What `sweep` or `curve` returns: the `by` columns, then the columns of `sweep`.
     eta
-        A prevalence, as a number or a text such as `"1 in 1 000"`, at which to show lines of equal
+        A prevalence, as a number or a text such as `"1 in 1,000"`, at which to show lines of equal
         precision: points of one precision lie on a line through the origin,
         `recall = fpr * precision * (1 - eta) / ((1 - precision) * eta)`. In many panels they take the
         place of the other groups in grey.
@@ -232,7 +232,7 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
     def is_inside(share: float) -> bool:
         return 0 < share < 1
 
-    eta = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1 000"', is_inside)
+    eta = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1,000"', is_inside)
     distinct_precisions = {
         read_number("precisions=", precision, "numbers between 0 and 1", is_inside)
         for precision in precisions

@@ -44,7 +44,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     its place across is where a normal distribution with mean 0 and deviation 1 has the same share above
     it; ties count half. The lines are the fit, mu + sigma x. Scores between 0 and 1 are on an axis of
     log odds, and so is their fit. The title says which classes are not normal: those that the test of
-    Anderson and Darling rejects at 5 %, corrected for all classes of the chart (Stephens 1974,
+    Anderson and Darling rejects at 5%, corrected for all classes of the chart (Stephens 1974,
     D'Agostino and Stephens 1986). It sees small bends in many scores, so each panel tells what the fit
     makes of the area, too. Groups are panels, in order of name, on one scale of scores; each has its own
     if one takes less than half of it.

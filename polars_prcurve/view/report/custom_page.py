@@ -33,7 +33,6 @@ from polars_prcurve.view.report.html_and_svg import (
     write_document,
     write_text,
 )
-from polars_prcurve.view.words.number_words import NO_BREAK
 
 if TYPE_CHECKING:
     import altair as alt
@@ -141,7 +140,7 @@ def _render_table(table: Table) -> Iterator[str]:
         if not 1e-9 <= abs(value) < 1e15:
             return f"{value:.4g}"
         digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
-        text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
+        text = f"{value:,.{digits}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
 
     shown_rows = table.frame

@@ -73,7 +73,7 @@ class Decision:
         The file needs no network, no other file and no script, and can be read on a phone, on paper, in
         dark mode and with a screen reader. Equal decisions make equal bytes. A grid has an icon for each
         of 100 alerts; below 1 right in 50 for as many as one right one takes, up to 200, so that two
-        grids stand side by side (`plot.alerts` draws up to 1 000).
+        grids stand side by side (`plot.alerts` draws up to 1,000).
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Decision:
         return write_text(path, build_live_page(self._findings, title, date))
 
     def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
-        """Draw a picture to share, 1 200 by 630 pixels, and return its path.
+        """Draw a picture to share, 1,200 by 630 pixels, and return its path.
 
         Parameters
         ----------

@@ -164,14 +164,14 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
     grid_levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
     if foot:
         powers = [10.0**-exponent for exponent in range(1, int(-math.log10(foot) + 1e-9) + 1)]
-        grid_levels = [(1.0, f"100{NO_BREAK}%"), *zip(powers, map(say_eta, powers), strict=True)]
+        grid_levels = [(1.0, "100%"), *zip(powers, map(say_eta, powers), strict=True)]
     for precision, label in grid_levels:
         (x, y), line_end = place(0, precision), place(1, precision)
         shapes.append(draw_line((x, y), line_end, "var(--grid)"))
         shapes.append(draw_text((x - 8, y + 4), label, 12, anchor="end"))
     for percent in range(0, 101, 20):
         x, foot_y = place(percent / 100, 0)
-        shapes.append(draw_text((x, foot_y + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle"))
+        shapes.append(draw_text((x, foot_y + 18), f"{percent}%", 12, anchor="middle"))
     x, foot_y = place(0, 0)
     shapes.append(draw_text((x, foot_y + 36), "Positives found", 12))
     for curve in sorted(curves, key=lambda curve: curve.color_number is not None):

@@ -19,7 +19,6 @@ from polars_prcurve.core.ground.atomic_file import resolve_target, write_atomica
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import make_visible
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, QUIET, RULE
-from polars_prcurve.view.words.number_words import NO_BREAK
 
 
 def escape(text: str) -> str:
@@ -39,7 +38,7 @@ def show_value(value: Any, show_float: Callable[[float], str]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", NO_BREAK)
+        return f"{value:,}"
     if isinstance(value, float):
         return show_float(value)
     if isinstance(value, pl.Series | list | tuple):

@@ -1,14 +1,14 @@
 "use strict";
 // Numbers as people say them: the same rules as in the document.
 const space = "\u00a0";
-const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, space);
+const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 const two = (n) => {
   if (!(n > 0)) return "0";
   const rounded = Number(n.toPrecision(2));
   return rounded >= 1000 ? group(rounded) : String(rounded);
 };
 const oneIn = (share) => {
-  if (share > 0.5) return two(100 * share) + space + "%";
+  if (share > 0.5) return two(100 * share) + "%";
   const n = 1 / share, whole = Math.round(n);
   const isWhole = Math.abs(whole * share - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
@@ -19,7 +19,7 @@ const of100 = (share) => {
   const zeros = -Math.floor(Math.log10(100 * (1 - share)));
   return String(Number((100 * share).toFixed(Math.min(zeros > 1 ? zeros : zeros + 1, 8))));
 };
-const percent = (share) => of100(share) + space + "%";
+const percent = (share) => of100(share) + "%";
 
 // The formulas of the library. Recall and fpr have intervals; a share moves with each of them, and both
 // distances add up in quadrature on the scale of its log odds. At 0 and 1 that scale has no distances,

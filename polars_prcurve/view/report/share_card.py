@@ -1,4 +1,4 @@
-"""A picture of a decision to share, 1 200 by 630 pixels: sentence, icons, and what was tested."""
+"""A picture of a decision to share, 1,200 by 630 pixels: sentence, icons, and what was tested."""
 
 from __future__ import annotations
 

@@ -50,7 +50,9 @@ def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[s
     """
     if max(shares) < RARELY_RIGHT if is_rare is None else is_rare:
         return [say_eta(share) if share > 0 else "none" for share in shares]
-    return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
+    return [
+        say_points(share) if share < 0.001 else say_share(share).removesuffix("%") for share in shares
+    ]
 
 
 def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
@@ -79,7 +81,7 @@ def say_of_100(candidate: Candidate) -> tuple[str, str]:
 
 
 def say_alerts(candidate: Candidate) -> tuple[str, str]:
-    """Return how many alerts a model gives, and the interval: `380`, `13 000`, `0.42`."""
+    """Return how many alerts a model gives, and the interval: `380`, `13,000`, `0.42`."""
     return say_within(candidate.read("alerts"), lambda number: say_count(float(f"{number:.2g}")))
 
 

@@ -1,4 +1,4 @@
-"""Numbers as people say them, in charts, reports and terminals: `13 360`, `3.7 %`, `1 in 1 000`."""
+"""Numbers as people say them, in charts, reports and terminals: `13,360`, `3.7%`, `1 in 1,000`."""
 
 from __future__ import annotations
 
@@ -19,20 +19,18 @@ MILLION = 1_000_000.0  # has a word of its own: `per million cases`
 RARELY_RIGHT = 0.02
 """A precision below which people say how many alerts one right one takes."""
 _ONE_IN_BELOW = 0.001
-"""Shares below this are said as `1 in 2 600`."""
+"""Shares below this are said as `1 in 2,600`."""
 _TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
 _MOST_DECIMALS = 12  # a percent in so many is as exact as a double near 1, about
 
-_INSIDE_NUMBER = re.compile(
-    r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
-)
-"""The blanks in `13 360`, `3.7 %` and `1 in 80`, at which no line may end."""
+_INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
+"""The blanks in `1 in 80`, at which no line may end."""
 
 
 def format_level(confidence: float) -> str:
-    """Return a level as `95 %`."""
-    return f"{100 * confidence:.6g}{NO_BREAK}%"
+    """Return a level as `95%`."""
+    return f"{100 * confidence:.6g}%"
 
 
 def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str = "") -> str:
@@ -43,7 +41,7 @@ def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str =
 
 
 def say_count(number: float, most_digits: int = 4) -> str:
-    """Return an expected number in at most so many digits: `13 360` for 13361.8."""
+    """Return an expected number in at most so many digits: `13,360` for 13361.8."""
     if number < 100:
         return f"{number:.{min(most_digits, 3)}g}"
     scale = 10 ** max(math.floor(math.log10(number)) + 1 - most_digits, 0)
@@ -74,14 +72,14 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
 
 
 def say_share(share: float) -> str:
-    """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 600`."""
+    """Return a share in percent, as `3.7%`, and below a tenth of a percent as `1 in 2,600`."""
     if 0 < share < _ONE_IN_BELOW:
         return glue_numbers(f"1 in {format_count(count_one_in(share))}")
-    if 0.95 <= share < 1:  # 99.96 % is not 100 %
+    if 0.95 <= share < 1:  # 99.96% is not 100%
         n_zeros = -math.floor(math.log10(100 * (1 - share)))
         text = f"{100 * share:.{min(n_zeros if n_zeros > 1 else n_zeros + 1, 8)}f}"
-        return f"{float(text):.10g}{NO_BREAK}%"
-    return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
+        return f"{float(text):.10g}%"
+    return f"{float(f'{100 * share:.2g}'):.10g}%"
 
 
 def say_part(share: float) -> str:
@@ -92,8 +90,8 @@ def say_part(share: float) -> str:
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
-    From 10 % up all have the fewest decimals in which those that differ in `say_share` still do and none
-    reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, two digits at most.
+    From 10% up all have the fewest decimals in which those that differ in `say_share` still do and none
+    reads as 100%. Smaller ones have the fewest in which none moves by a twentieth, two digits at most.
     """
     texts = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
@@ -110,11 +108,11 @@ def say_shares(shares: Sequence[float]) -> list[str]:
     )
     for position, share in enumerate(shares):
         if share in large_shares:
-            texts[position] = f"{100 * share:.{n_large_decimals}f}{NO_BREAK}%"
+            texts[position] = f"{100 * share:.{n_large_decimals}f}%"
         elif share in small_shares:
             two_digit_text = f"{Decimal(f'{100 * share:#.2g}'):f}"
             n_decimals = min(n_small_decimals, len(two_digit_text.partition(".")[2]))
-            texts[position] = f"{100 * share:.{n_decimals}f}{NO_BREAK}%"
+            texts[position] = f"{100 * share:.{n_decimals}f}%"
     return texts
 
 
@@ -137,7 +135,7 @@ def _count_decimals(shares: Collection[float], is_right_text: Callable[[float, s
 
 
 def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:
-    """Return a share, and its interval as `3.3 % to 4.3 %` or empty, all in one unit."""
+    """Return a share, and its interval as `3.3% to 4.3%` or empty, all in one unit."""
     if low is None or high is None:
         return say_share(share), ""
     share_text, *end_texts = say_shares([share, low, high])
@@ -156,7 +154,7 @@ def say_eta(eta: float) -> str:
 
 
 def say_where(eta: float) -> str:
-    """Return where a prevalence holds: `where 1 in 1 000 is positive`, `where 80 % are positive`."""
+    """Return where a prevalence holds: `where 1 in 1,000 is positive`, `where 80% are positive`."""
     verb = "is" if 0 < eta <= 0.5 else "are"
     return f"where {say_eta(eta)} {verb} positive"
 
@@ -183,22 +181,20 @@ def say_dropped_rows(dropped: DroppedRows) -> str:
 
 
 def say_sizes(n_pos_text: str, n_neg_text: str) -> str:
-    """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
+    """Return the class sizes in words, from texts such as `1,048` or `25 to 423`."""
     pos_ending, neg_ending = ("" if n_text == "1" else "s" for n_text in (n_pos_text, n_neg_text))
     return f"{n_pos_text} positive{pos_ending}, {n_neg_text} negative{neg_ending}"
 
 
 def say_cases(n_cases: float) -> str:
-    """Return a number of cases as `per million cases`, `per 1 000 cases` or `among 2 500 cases`."""
+    """Return a number of cases as `per million cases`, `per 1,000 cases` or `among 2,500 cases`."""
     if n_cases == MILLION:
         return "per million cases"
     is_round = str(int(n_cases)).rstrip("0") == "1" and n_cases == int(n_cases)
-    number_text = (f"{n_cases:,.0f}" if n_cases == round(n_cases) else f"{n_cases:,.6g}").replace(
-        ",", " "
-    )
+    number_text = f"{n_cases:,.0f}" if n_cases == round(n_cases) else f"{n_cases:,.6g}"
     return glue_numbers(f"{'per' if is_round else 'among'} {number_text} cases")
 
 
 def glue_numbers(text: str) -> str:
-    """Return the text with no line break inside a number, before a percent sign, or in `1 in 250`."""
+    """Return the text with no line break in `1 in 250`."""
     return _INSIDE_NUMBER.sub(NO_BREAK, text)

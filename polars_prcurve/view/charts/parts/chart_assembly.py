@@ -1,7 +1,7 @@
 """Charts from records: layers, panels, names at lines, title, note, and the text for screen readers.
 
 A chart has no configuration and no theme, so you can layer it, put it beside others and theme it.
-Its data is inline, under fixed field names: Altair's limit of 5 000 rows does not apply, and a
+Its data is inline, under fixed field names: Altair's limit of 5,000 rows does not apply, and a
 column called `a:b` or `x.y`, which Vega would parse, is only ever text in a title.
 
 The field `part` of a record says what it is: a point of a `curve`, of a grey line behind it (`ghost`),

@@ -1,4 +1,4 @@
-"""Axes that read as people speak, and the shape of a panel: percent, `1 in 1 000`, plain numbers."""
+"""Axes that read as people speak, and the shape of a panel: percent, `1 in 1,000`, plain numbers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from polars_prcurve.view.charts.parts.colors_and_sizes import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 
 # Vega expressions of the label of a tick, whose value is `datum.value`; {} stands for a number.
-_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"  # `12 000`
-_PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"  # `0.1 %` for a share of 0.001
-_ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"  # `1 in 1 000` for it
-_ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"  # `36`, of {} cases
+_GROUPED = "format({}, ',.0f')"  # `12,000`
+_PERCENT = r"format(100 * datum.value, '.6~g') + '\%'"  # `0.1%` for a share of 0.001
+_ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"  # `1 in 1,000` for it
+_ROUNDED = "format({} * datum.value, ',.3~r')"  # `36`, of {} cases
 _PLAIN_ODDS = 6.95
 """Log odds, from 0, of shares that are said in decimals: from 0.001 to 0.999."""
-# `1 in 1 000` for log odds as far from 0 as those of 0.001 are.
-_ONE_IN_ODDS = "'1\u00a0in\u00a0' + replace(format(1 + exp(abs(datum.value)), ',.1r'), /,/g, '\u00a0')"
+# `1 in 1,000` for log odds as far from 0 as those of 0.001 are.
+_ONE_IN_ODDS = "'1\u00a0in\u00a0' + format(1 + exp(abs(datum.value)), ',.1r')"
 # How ticks are said, by the words of an axis.
 LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
     "share": _PERCENT,
-    "rest": "format(100 * (1 - datum.value), '.10~g') + '\u00a0%'",
+    "rest": r"format(100 * (1 - datum.value), '.10~g') + '\%'",
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
     "format(abs(100 * datum.value), '.3~g')",
@@ -59,7 +59,7 @@ class ChartAxis:
     high: float
     words: str = "percent"  # a key of LABELS, or "none": no axis, since words stand in its place
     is_log: bool = False
-    is_reversed: bool = False  # great values are at the foot, as what is left of shares to 100 % is
+    is_reversed: bool = False  # great values are at the foot, as what is left of shares to 100% is
     is_free: bool = False  # each panel has a range of its own; names need it in `ranges`
     # The range of each panel, by its label; records of the part `base` stand at both ends.
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
@@ -238,7 +238,7 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
 
 def needs_log_axis(etas: pl.Series) -> bool:
     """Return whether positives are so rare that precision has a log axis, unless users say otherwise."""
-    # Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
+    # Lines at less than 1 in 1,000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
     shares = etas.drop_nulls().to_list()
     return (
         bool(shares) and min(shares) > 0 and (max(shares) < LOG_BELOW_ETA or min(shares) < _RARE_SHARE)
@@ -258,7 +258,7 @@ def build_precision_axis(
 
 
 def choose_events(etas: pl.Series) -> int:
-    """Return the number of events that alerts are counted among: 1 000, or a million."""
+    """Return the number of events that alerts are counted among: 1,000, or a million."""
     shares = etas.drop_nulls()
     return 1_000_000 if (shares.filter(shares > 0) <= _RARE_SHARE).any() else 1_000
 

@@ -57,7 +57,7 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
 
 def lie_at_foot(curves: ChartCurves) -> bool:
     """Return whether a line of rare positives would lie at the foot of a linear axis of precision."""
-    # That is so if its precision is below 5 % where half of the positives are found.
+    # That is so if its precision is below 5% where half of the positives are found.
     from polars_prcurve.core.metrics.point_formulas import precision
 
     is_rare = pl.col("eta").is_between(0, LOG_BELOW_ETA, "none")
@@ -88,7 +88,7 @@ def say_each(
     *,
     range_template: str = "{} to {}",
 ) -> str:
-    """Return `start 39 % (A) or 37 % (B) end`, in the order of the lines, which tells no best one."""
+    """Return `start 39% (A) or 37% (B) end`, in the order of the lines, which tells no best one."""
     # Of many lines, and of those with long names or without names, the range is told, by a template.
     value_of_curve = dict(sorted(value_of_curve.items()))
     value_texts = say_numbers([*value_of_curve.values()])
@@ -364,7 +364,7 @@ def say_by_eta(
     *,
     are_apart: bool,
 ) -> str:
-    """Return `start 88 % to 98 % end where 1 in 2 is positive, 2.0 % to 3.7 % where 1 in 1 000 is`."""
+    """Return `start 88% to 98% end where 1 in 2 is positive, 2.0% to 3.7% where 1 in 1,000 is`."""
     # Of prevalence and value of each line. Only those of the greatest and the least prevalence
     # are told, in one unit unless they are apart, in panels.
     etas = [eta for eta, _ in etas_and_values]

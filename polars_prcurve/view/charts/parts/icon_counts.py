@@ -64,7 +64,7 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     n_fewest, n_estimate, n_most = (
         int(min(n_alerts, MOST_ICONS)) for n_alerts in (fewest_alerts, one_in_n, most_alerts)
     )
-    n_right = int(one_in_n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
+    n_right = int(one_in_n <= MOST_ICONS)  # of fewer than 1 in 1,000 none is right in the grid
     icon_counts = (n_right, n_fewest - n_right, n_estimate - n_fewest, n_most - n_estimate)
     icon_kinds = [*zip(("right", "false", "likely", "unlikely"), icon_counts, strict=True)]
     end_texts = [

@@ -38,7 +38,7 @@ def format_range(sizes: pl.Series) -> str:
 
 
 def format_level(confidence: float) -> str:
-    return f"{100 * check_confidence(confidence):.6g} %"
+    return f"{100 * check_confidence(confidence):.6g}%"
 
 
 def describe_level(band: object, confidence: float | None) -> str:

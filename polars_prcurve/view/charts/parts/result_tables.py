@@ -64,7 +64,7 @@ class ChartCurves:
         return self.curve_rows.n_unique(fields) if fields else 1
 
     def join_etas(self, text: str) -> str:
-        """Return the text and where the curves run, such as `where 1 in 1 000 is positive`."""
+        """Return the text and where the curves run, such as `where 1 in 1,000 is positive`."""
         etas = self.curve_rows["eta"].unique().sort().to_list()
         has_several_etas = (
             "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
