@@ -17,7 +17,7 @@ from polars_prcurve import Decision, charts
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.report import Table
 from polars_prcurve.view.report.decision_drawings import describe_doubt
-from polars_prcurve.view.verdicts.value_phrases import say_right
+from polars_prcurve.view.verdicts.value_phrases import format_value
 from tests.support.page_reader import NAMES_OF_PAGES
 
 assert polars_prcurve
@@ -86,7 +86,7 @@ def test_a_report_offline(
 ) -> None:
     watched = watch(browser, report, width, java_script_enabled=scripts)
     page = watched.page
-    assert "are not told apart: of 100 alerts" in page.inner_text("h1").replace("\u00a0", " ")
+    assert "No clear winner between" in page.inner_text("h1").replace("\u00a0", " ")
     pictures = page.locator("main svg[role=img]:visible")
     assert pictures.count() == 3  # icons of two models, and one chart for this width
     assert all(pictures.nth(i).bounding_box()["width"] <= width for i in range(3))
@@ -199,14 +199,14 @@ def test_a_reader_picks_a_group_and_the_address_holds_it(
     watched = watch(browser, live, width)
     page = watched.page
     assert page.locator("#group option").all_inner_texts() == ["<b>1", "<b>2"]
-    assert "in <b>1 where" in page.inner_text("#say")
+    assert "in <b>1 at a prevalence" in page.inner_text("#say")
     page.select_option("#group", "1")
     said = page.inner_text("#say").replace("\u00a0", " ")
     model = page.locator("#models button[aria-pressed=true]").inner_text()
     found = table.operating_points(0.01, recall=0.5, columns="all").filter(site="<b>2", model=model)
     right = 100 * found["precision"].item()
-    assert f"{right:.2g} of 100 alerts are right" in said
-    assert "in <b>2 where 1 in 100 is positive" in said
+    assert f"precision is {right:.2g}%" in said
+    assert "in <b>2 at a prevalence of 1 in 100" in said
     other = watch(browser, live, width)
     other.page.goto(live.as_uri() + page.evaluate("location.hash"))
     other.page.reload()
@@ -221,7 +221,8 @@ def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> No
     watched = watch(browser, live, 1280)
     shares = [0.0, 0.0123, 0.5, 0.949, 0.95, 0.9501, 0.989, 0.995, 0.9951, 0.99999, 1.0]
     said = watched.page.evaluate("shares => shares.map(of100)", shares)
-    assert said == say_right(shares, is_rare=False)
+    written = [format_value("precision", Estimate(share))[0] for share in shares]
+    assert said == [text.removesuffix("%") for text in written]
     draw = """share => {
       const place = shape("svg", {});
       drawIcons(place, {value: share, low: share, high: share}, 0, "");

@@ -1303,7 +1303,8 @@ def test_a_narrow_terminal_keeps_the_first_interval(here: Path, command: str, wi
     assert max(map(measure_width, shown.splitlines())) <= 40
     assert head in shown
     assert "(95%)" in shown
-    assert len(re.findall(r"\([-\d.in ]+ to [-\d.in ]+\)", shown)) == n_rows
+    rows = shown.split("\n\n", 1)[-1]  # without the sentence of the decision
+    assert len(re.findall(r"\([-\d.in ]+ to [-\d.in ]+\)", rows)) == n_rows
 
 
 def test_a_terminal_shows_the_first_rows(here: Path) -> None:
@@ -1329,7 +1330,7 @@ def test_numbers_are_rounded_but_not_to_0_or_1(here: Path) -> None:
     )
     lines, covered = format_table(table, Layout([], []), 80)
     assert [re.split(r" {2,}", line.strip()) for line in lines[4:]] == [
-        ["0.99996", "1.0e-12", "13,361.8"],
+        ["0.99996", "1.0e-12", "13 361.8"],
         ["0.50000", "0.25", "12.0"],
         ["1.00000", "0.00", "1.0"],
     ]
@@ -1728,7 +1729,7 @@ WITHOUT_EFFECT = {
     "curve scores.csv --label label --counts label patient": "both tell which examples there are",
     "curve scores.csv --label label --rates score label --eta .1": "both tell which examples there are",
     "curve scores.csv --score score --rates score label --eta .1": "of --score and --label; leave out",
-    "report scores.csv --eta .1 --per 1000": "--per counts the alerts at a target; pass a target",
+    "report scores.csv --eta .1 --per 1000": "pass a target, too, such as --recall 0.8: --per counts",
     "report scores.csv --eta .1 --id patient": "pass more columns, such as --id patient,image",
 }
 
@@ -2250,3 +2251,30 @@ def test_the_demo_makes_a_report(tmp_path: Path) -> None:
     assert "Which scans show an 8?" in text
     assert "It depends on the prevalence" in text or "at all 4 prevalences" in text
     assert len(text) < 400_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("--threshold 2 --precision 40% --fail-unless met", 0),
+        ("--threshold 2 --precision 46% --fail-unless met", 1),
+        ("--threshold 2 --precision 60% --fail-unless met", 1),
+        ("--threshold 2 --precision 46% --fail-unless met,unsure", 0),
+        ("--threshold 2 --precision 60%", 0),
+        ("--precision 20% --guarantee 95% --fail-unless met", 0),
+        ("--recall 50% --fail-unless winner", 1),
+        ("--recall 50% --fail-unless met", 2),
+        ("--recall 50% --fail-unless best", 2),
+    ],
+)
+def test_a_pipeline_can_tell_a_failed_gate_from_an_error(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: str, status: int
+) -> None:
+    SETTLED.write_csv("test.csv")
+    assert main(["decide", "test.csv", "--score", "new", "--eta", "2%", *arguments.split()]) == status
+    printed = capsys.readouterr()
+    if status == 2:
+        assert "--fail-unless" in printed.err
+        assert "threshold=" not in printed.err
+    else:
+        assert "precision" in printed.out + printed.err

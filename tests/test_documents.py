@@ -24,7 +24,6 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
-from polars_prcurve.view.report import live_page
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.value_phrases import is_rarely_right
@@ -64,7 +63,7 @@ def decide(case: str) -> Decision:
     if case in STATUSES_OF:
         return bind(STATUSES_OF[case]).decide(0.02, recall=0.5)  # type: ignore[no-any-return]
     asked: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-        "not met": (bind(EQUAL), 0.02, {"precision": 0.9, "recall": 0.99}),
+        "not_met": (bind(EQUAL), 0.02, {"precision": 0.9, "recall": 0.99}),
         "whole curves": (bind(SETTLED), 0.02, {}),
         "rare": (bind(SETTLED), 1e-5, {"alerts": 500, "per": 1_000_000}),
         "promised": (bind(SETTLED), 0.02, {"precision": 0.2, "guarantee": 0.9}),
@@ -91,13 +90,14 @@ def decide(case: str) -> Decision:
 
 CASES = [
     *STATUSES_OF,
-    *("not met", "whole curves", "rare", "promised", "best F1", "one model", "prevalences"),
+    *("not_met", "whole curves", "rare", "promised", "best F1", "one model", "prevalences"),
     *("groups", "groups of models", "many groups of models", "no rows"),
 ]
 DRAWN = [case for case in CASES if case != "no rows"]
 LEADS = re.compile(r"\b(is better|are better|leads?|first|best|use)\b", re.IGNORECASE)
 HARMLESS = re.compile(
-    r"(no )?better than chance|best F1|better scores|may be best|leads no model|better than the others"
+    r"(no )?better than chance|best F1|[Bb]etter scores|may be best|better than the others|"
+    r"may be up to \S+( points)? better"
 )
 
 
@@ -129,9 +129,9 @@ def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, t
         sentence = plain(verdict.sentence)
         assert sentence.lower() in said.lower(), name
         rest = HARMLESS.sub("", said.replace(sentence, "").replace(sentence.split(": ")[0], ""))
-        if verdict.status != "settled":
+        if verdict.status != "winner":
             settled = (
-                decision.verdicts.filter(status="settled")
+                decision.verdicts.filter(status="winner")
                 .explode("models", empty_as_null=False)["models"]
                 .drop_nulls()
             )
@@ -188,16 +188,18 @@ def test_a_score_that_a_document_tells_flags_what_was_counted(tmp_path: Path) ->
     logit = rng.normal(size=(2, 3_000)) + 1.5 * label
     df = pl.DataFrame({"label": label, **dict(zip("ab", 1 / (1 + np.exp(-logit)), strict=True))})
     decision = prc(df, score=["a", "b"]).decide(0.01, recall=0.8)
-    scores = [float(s) for s in re.findall(r"at score ([\d.]+)", read_report(decision, tmp_path).read())]
+    scores = [
+        float(s) for s in re.findall(r"threshold ([\d.]+)", read_report(decision, tmp_path).read())
+    ]
     for model, *counts in decision.table.select("model", "tp", "fp").iter_rows():
         flagged = {score: df.filter(pl.col(model) >= score)["label"] for score in scores}
         score = next(s for s, rows in flagged.items() if [rows.sum(), (~rows).sum()] == counts)
         assert f"{score}" in str(decision)
 
 
-@pytest.mark.parametrize("case", ["settled", "groups of models", "groups", "prevalences"])
+@pytest.mark.parametrize("case", ["winner", "groups of models", "groups", "prevalences"])
 def test_bytes_are_equal_whatever_the_order_of_rows(case: str, tmp_path: Path) -> None:
-    shuffled = {"settled": SETTLED, "prevalences": SETTLED, "groups": SITES}.get(case)
+    shuffled = {"winner": SETTLED, "prevalences": SETTLED, "groups": SITES}.get(case)
     if shuffled is None:
         shuffled = SETTLED.with_columns(site=pl.lit("one"))
         first = bind(shuffled, by="site").decide(0.02, recall=0.5)
@@ -256,7 +258,7 @@ def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
     assert {f"m{number}" for number in range(30)} <= set(seen.within("bdi"))
     groups = read_report(decide("groups"), tmp_path)
     assert {f"s{number:02}" for number in range(40)} <= set(groups.read().split())
-    assert re.search(r"\d+ groups are worse than all other groups together", groups.within("h1")[0])
+    assert re.search(r"and 11 more are worse than the other sites", groups.read("h1"))
 
 
 def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: Path) -> None:
@@ -337,7 +339,7 @@ def test_a_page_holds_the_groups_that_the_verdict_names_first(tmp_path: Path) ->
     sites.append(draw_models({"score": 0.3}, 400, 2_000, seed=1))
     named = pl.concat(df.with_columns(site=pl.lit(f"s{n:02}")) for n, df in enumerate(sites))
     decision = named.prc(by="site").decide(0.1, recall=0.5)
-    assert decision.verdict.sentence.startswith("1 group is worse than all other groups together")
+    assert decision.verdict.sentence.startswith("s69 is worse than the other sites")
     page = read_page(decision, tmp_path)
     held = [group["name"] for group in page["groups"]]
     assert 20 < len(held) < 70
@@ -354,29 +356,27 @@ def test_a_page_draws_the_group_of_nan(tmp_path: Path) -> None:
 
 def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
     decision = decide("groups")
-    told = re.findall(r"(\d+)(?: groups? (?:is|are))? (worse|better)", decision.verdict.sentence)
-    assert told
-    n = sum(int(number) for number, _ in told)
+    outcomes = [case.outcome for case in decision._findings.cases]
+    counts = {what: outcomes.count(what) for what in ("worse", "better")}  # type: ignore[arg-type]
+    assert any(counts.values())
     seen, text = read_report(decision, tmp_path), decision.say(100)
-    chip = f"{n} of 40 told apart"
+    chip = f"{sum(counts.values())} of 40 differ"
     assert chip in plain(seen.read("p"))
     assert text.startswith(chip.upper())
     assert f"<decision: {chip}: " in repr(decision)
     assert f"({chip}, " in plain(decision.model_card())
     cells = seen.within("td")
-    for number, what in told:
-        assert cells.count(f"{what} than the others") == int(number)
-        assert len(re.findall(f"{what} than the others$", text, re.M)) == int(number)
-    rest = decision.verdicts.filter(status="too little data").height
-    assert cells.count("not told apart") == 40 - n - rest
-    first_status = "too little data" if rest else "not told apart"
-    assert decision.verdict.status == first_status, "the first status that occurs"
-    assert "settled" not in f"{text} {seen.read()} {decision!r}"
+    for what, number in counts.items():
+        assert cells.count(f"{what} than the others") == number
+        assert len(re.findall(f"{what} than the others$", text, re.M)) == number
+    rest = decision.verdicts.filter(status="too_little_data").height
+    assert cells.count("no significant difference") == 40 - sum(counts.values()) - rest
+    assert decision.verdict.status == ("too_little_data" if rest else "measured")
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.PNG", "a.md"])
 def test_a_report_is_no_pdf(name: str, tmp_path: Path) -> None:
-    decision, table = decide("settled"), bind(SETTLED)
+    decision, table = decide("winner"), bind(SETTLED)
     parts = ["Text"]
     for write in (
         decision.report,
@@ -391,29 +391,25 @@ def test_a_report_is_no_pdf(name: str, tmp_path: Path) -> None:
         assert decision.report(tmp_path / other).read_bytes()[:15] == b"<!DOCTYPE html>"
 
 
-@pytest.mark.parametrize(("eta", "is_rare"), [(1e-5, True), (5e-5, False), (0.002, False)])
-def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path: Path) -> None:
-    """All say how many of 100 alerts are right, or if that is below 1 in 50 all say one in how many."""
+@pytest.mark.parametrize("eta", [1e-5, 5e-5, 0.002])
+def test_a_number_has_one_form_in_a_decision(eta: float, tmp_path: Path) -> None:
+    """Precision is in per cent with its interval, however small, wherever it stands."""
     decision = bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000)).decide(eta, recall=0.5)
-    said = re.findall(r"1 in [\d,]*\d|[\d.]+(?= of)", plain(decision.verdict.sentence))
-    assert [number.startswith("1 in") for number in said] == [is_rare, is_rare]
-    seen = read_report(decision, tmp_path)
-    pairs = zip(map(plain, seen.within("dt")), map(plain, seen.within("dd")), strict=True)
-    rights = [value for head, value in pairs if head.endswith("alerts right")]
-    grids = [plain(attrs["aria-label"]) for _, attrs in seen.tags if "aria-label" in attrs]
+    values = re.findall(r"[\d.]+% \([\d.]+ to [\d.]+\)", plain(decision.verdict.sentence))
+    assert len(values) == 2
+    report = plain(read_report(decision, tmp_path).read())
     card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8")).read("svg")
-    table = decision.say(100).split("model", 1)[1]
-    for number, right, grid in zip(said, rights, grids, strict=False):
-        assert f"{right} ".startswith(f"{number} ")
-        assert grid.startswith(f"{number} (")
-        assert all(number in plain(text) for text in (card, decision.model_card(), table))
-    assert len(rights) == 2
+    for value in values:
+        assert all(value in plain(text) for text in (decision.model_card(), decision.say(100)))
+        number, _, ends = value.partition(" (")
+        assert f"{number} {ends[:-1]}" in report
+        assert number in plain(card)
 
 
-@pytest.mark.parametrize("case", ["many groups of models", "not told apart"])
+@pytest.mark.parametrize("case", ["many groups of models", "no_winner"])
 def test_the_bar_of_what_is_needed_has_the_number_of_the_sentence(case: str, tmp_path: Path) -> None:
     decision = decide(case)
-    said = re.search(r"with about ([\d,]+) positives", decision.verdict.would_settle)
+    said = re.search(r"about ([\d,]+) positives", decision.verdict.would_settle)
     drawn = re.search(r"about ([\d,]+) needed", read_report(decision, tmp_path).read())
     assert said is not None
     assert drawn is not None
@@ -426,7 +422,7 @@ def test_a_model_alone_is_no_better_than_any_other() -> None:
     assert decision.verdict.sentence == decide("groups").verdict.sentence
     three = table.filter(pl.col("site") < "s02").prc(by="site", model="model").decide(0.02, recall=0.5)
     assert "is better" not in str(three)
-    assert three.verdict.sentence.startswith("Better than chance in both groups")
+    assert three.verdict.sentence.startswith("Precision from ")
 
 
 def test_reasons_of_some_groups_say_in_how_many_they_hold() -> None:
@@ -473,14 +469,14 @@ def test_groups_at_their_own_prevalences_are_one_picture(tmp_path: Path) -> None
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     folded = PageReader(re.sub(r"<details.*?</details>", "", text, flags=re.S)).read()
     assert len(folded.split()) <= 600
-    n_little = decision.verdicts.filter(status="too little data").height
+    n_little = decision.verdicts.filter(status="too_little_data").height
     assert f"{n_little} with too little data" in folded
     pictured = " ".join(seen.within("text"))
     etas = decision.verdicts.select("site", "eta").rows()
     assert all(f"{site}, {plain(say_eta(eta))}" in plain(pictured) for site, eta in etas)
-    assert "In s00 where" in decision.verdict.would_settle, "the first that is open is named"
+    assert "In s00 at" in decision.verdict.would_settle, "the first that is open is named"
     assert plain(decision.verdict.would_settle) in plain(folded)
-    assert "| In s00 where" in decision.model_card()
+    assert "| s00, 1 in 151 |" in plain(decision.model_card())
     card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
     assert f"{n_little} with too little data" in card
     assert "a circle per group" in card
@@ -494,9 +490,10 @@ def draw_card_of(decision: Decision, folder: Path) -> str:
 def test_a_terminal_shows_the_values_of_groups_and_where_they_hold(width: int) -> None:
     decision, lines = decide_own(), decide_own().say(width).splitlines()
     for row in decision.table.iter_rows(named=True):
-        line = next(line for line in lines if line.startswith(f"{row['site']}, "))
-        assert "1 in" in line
-        assert re.search(r"\d \([\d.]+ to [\d.]+\)", line), "a value has its interval"
+        number = next(n for n, line in enumerate(lines) if line.startswith(f"{row['site']}, "))
+        assert "1 in" in lines[number]
+        beside = " ".join(lines[number : number + 2])
+        assert re.search(r"\d% \([\d.]+ to [\d.]+\)", beside), "a value has its interval"
     assert max(map(len, lines)) <= width
 
 
@@ -547,8 +544,8 @@ def test_rows_left_out_and_reversed_scores_are_told(tmp_path: Path) -> None:
     assert "63 of 6,300 rows are left out" in plain(read_report(decision, tmp_path).read())
     turned = SETTLED.with_columns(new=-pl.col("new")).prc(score="new").decide(0.02, recall=0.5)
     said = plain(read_report(turned, tmp_path).read())
-    assert "The scores rank negatives above positives: 2 of 100 alerts drawn by lot are right" in said
-    assert "The scores rank the wrong way round: pass -score." in said
+    assert "Low scores are positive: the scores rank negatives above positives" in said
+    assert "the scores rank negatives above positives; pass -score." in said
 
 
 @pytest.mark.parametrize("ground", ["light", "dark"])
@@ -572,10 +569,10 @@ def test_colors_can_be_told_from_their_ground(ground: str) -> None:
 
 @pytest.mark.parametrize("model", ["new", "old"])
 def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
-    row = decide("settled").table.filter(model=model).row(0, named=True)
+    row = decide("winner").table.filter(model=model).row(0, named=True)
     names = ("precision_low", "precision", "precision_high")
     low, value, high = (min(round(100 * row[name]), 99) for name in names)
-    case = decide("settled")._findings.cases[0]
+    case = decide("winner")._findings.cases[0]
     [candidate] = [each for each in case.candidates if each.model == model]
     kinds = list(list_icons(case, candidate.precision))
     assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [
@@ -619,7 +616,7 @@ def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
     table = two.prc(by="site", **words)
     decision = table.decide([0.5, 0.4], recall=1.0)
     said = plain(f"{decision} {decision.verdicts['sentence'].to_list()}")
-    assert not re.search(r"\b100 (of 100 alerts|\()", said), said
+    assert not re.search(r"precision 100%", said), said
 
 
 def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
@@ -630,31 +627,16 @@ def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
         decision = wide.decide(eta, recall=0.5)
         [case] = decision._findings.cases
         most = 1 / min(each.precision.low for each in case.candidates)
-        read = f"may have to be read until one is right, up to {plain(say_eta(1 / most))[5:]};"
+        read = f"may have to be read until one is true, up to {plain(say_eta(1 / most))[5:]};"
         key = plain(read_report(decision, tmp_path).within("p")[-2])
         card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
         (tmp_path / "card.svg").unlink()
         if is_rarely_right(case):
             assert (read in card) == (round(most) > MOST_ICONS)
             assert (read in plain((tmp_path / "report.html").read_text("utf-8"))) == (read in card)
-            assert "right or not" not in card + key
+            assert "true or not" not in card + key
         told.add((is_rarely_right(case), read in card))
     assert (True, True) in told
-
-
-def test_a_page_holds_the_group_that_the_verdict_names_by_its_whole_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(live_page, "_MOST_BYTES", 1)  # room for one group
-    sizes = {f"s{n}": 80 if n == 11 else 400 for n in range(1, 13)}
-    sites = (
-        draw_models({"a": 1.5, "b": 1.5}, n // 4, n - n // 4, seed=n).with_columns(site=pl.lit(site))
-        for site, n in sizes.items()
-    )
-    decision = pl.concat(sites).prc(score=["a", "b"], by="site").decide(0.1, recall=0.5)
-    assert decision.verdict.would_settle.startswith("In s11 where")
-    held = live_page.describe_data(decision._findings)["groups"]
-    assert [group["name"] for group in held] == ["s11"]
 
 
 def test_docstrings_say_how_many_icons_are_drawn() -> None:
@@ -684,19 +666,19 @@ def test_a_card_has_its_size(tmp_path: Path) -> None:
         assert 'viewBox="0 0 1200 630"' in text
         assert "var(" not in text  # other programs know no variables
         has_icons = "<circle" in text and "a circle per" not in text
-        assert ("solid right" in text) == has_icons, case
+        assert ("solid true" in text) == has_icons, case
     with pytest.raises(PrcError, match=r"path= of a card ends in \.png or \.svg; got"):
-        decide("settled").card(tmp_path / "card.jpg")
+        decide("winner").card(tmp_path / "card.jpg")
 
 
 @pytest.mark.extras
 def test_a_card_can_be_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = decide("settled").card(tmp_path / "card.png").read_bytes()
+    drawn = decide("winner").card(tmp_path / "card.png").read_bytes()
     assert drawn[:8] == b"\x89PNG\r\n\x1a\n"
     assert [int.from_bytes(drawn[i : i + 4], "big") for i in (16, 20)] == [1200, 630]
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(PrcError, match='pip install "vl-convert-python>='):
-        decide("settled").card(tmp_path / "card.png")
+        decide("winner").card(tmp_path / "card.png")
 
 
 def test_a_page_of_no_rows_is_refused(tmp_path: Path) -> None:
@@ -709,14 +691,14 @@ def test_a_page_of_no_rows_is_refused(tmp_path: Path) -> None:
 def test_words_are_text(how: dict[str, Any], tmp_path: Path) -> None:
     [name] = how
     with pytest.raises(PrcError, match=f"{name}= takes text; got"):
-        decide("settled").report(tmp_path / "r.html", **how)
+        decide("winner").report(tmp_path / "r.html", **how)
     with pytest.raises(PrcError, match=f"{name}= takes text; got"):
         pl.DataFrame({"x": [1]}).prc.report(tmp_path / "r.html", 0.1, **how)  # before any work
     assert not list(tmp_path.iterdir())
 
 
 def test_a_report_in_one_call_is_that_of_the_decision(tmp_path: Path) -> None:
-    decide("settled").report(tmp_path / "a.html", title="T", date="D", notes="N")
+    decide("winner").report(tmp_path / "a.html", title="T", date="D", notes="N")
     bind(SETTLED).report(tmp_path / "b.html", 0.02, recall=0.5, title="T", date="D", notes="N")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
     (tmp_path / "a.html").write_text("before")

@@ -458,7 +458,7 @@ def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPat
             "every distinct score",
         ),
         ({"maximize": "f1", "guarantee": 0.95}, "cannot promise maximize.f1.: .* no natural order"),
-        ({"threshold": 3, "guarantee": 0.95}, "chosen already: confidence= says how sure"),
+        ({"threshold": 3, "guarantee": 0.95}, "pass confidence= instead of guarantee="),
         ({"precision": 0.5, "start": 3}, "pass guarantee=, too"),
         ({"recall": 0.5, "guarantee": 0.95, "start": 3}, "no start, so leave it out"),
         ({"precision": 0.5, "guarantee": 0.95, "start": math.nan}, "start="),

@@ -20,9 +20,9 @@ def hold_truth(label: str, *which: pl.Expr) -> Sentence:
 
 
 def hold_lead(label: str, lead: str, goal: str) -> Sentence:
-    """Return a row of how often a lead is settled, with a column for each number of positives."""
+    """Return a row of how often a lead is detected, with a column for each number of positives."""
     is_row = (what == f"lead of {lead} d'") & (col("goal") == goal)
-    found = (least("settled", is_row, col("n_pos") == size) for size in SIZES)
+    found = (least("winner", is_row, col("n_pos") == size) for size in SIZES)
     gaps = " | ".join(["{:.0f}"] * len(SIZES))
     return Sentence(PAGE, f"| {label} | {lead} | {gaps} |", *map(VERDICTS, found))
 

@@ -29,9 +29,9 @@ EQUAL = draw_models({"one": 2.0, "other": 2.0}, 200, 4_000, seed=6)
 COINS = draw_models({"heads": 0.0, "tails": 0.0}, 500, 5_000, seed=1)
 LITTLE = draw_models({"a": 2.0, "b": 2.0}, 10, 250, seed=4)
 STATUSES_OF = {
-    "settled": SETTLED,
-    "not told apart": EQUAL,
-    "no better than chance": COINS,
-    "too little data": LITTLE,
+    "winner": SETTLED,
+    "no_winner": EQUAL,
+    "chance": COINS,
+    "too_little_data": LITTLE,
 }
-"""A table for each status but "not met", which comes of what is asked."""
+"""A table for each status but "not_met", which comes of what is asked."""

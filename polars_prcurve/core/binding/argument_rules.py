@@ -173,8 +173,8 @@ RULES = (
            "the error of an eta that is estimated is in the analytic intervals alone; leave out {fact}",
            *_SCORES),
     # Which threshold.
-    Rule(("guarantee=", "threshold="), "guarantee= chooses a threshold, and threshold= is chosen "
-         "already: confidence= says how sure its metrics are"),
+    Rule(("guarantee=", "threshold="), "pass confidence= instead of guarantee=: threshold= "
+         "fixes the threshold, and confidence= gives intervals for its metrics"),
     Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, and not both; "
          "leave out weight= if its rows were not sampled, or make each cluster an example, such as by "
          "the highest score of a patient", ("operating_points",)),

@@ -2,6 +2,7 @@
 
 rows of evidence -> cases   models that meet the targets first, the best of them first
                  -> status  the first one that holds, and the models that it names, see `judge`
+                 -> met     whether these meet the demand, if there is one
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status
+from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
@@ -60,13 +62,42 @@ class Candidate:
         return float(self.merit.value)
 
     @property
+    def meets_demand(self) -> bool | None:
+        """Whether it meets the demand; None if that is open, or nothing is demanded."""
+        if not self.goal.demand:
+            return None
+        if self.goal.is_gate:
+            is_met = combine_met(self.meets_limit(word) for word in self.goal.demand)
+            return False if is_met is None and not self.meets_targets else is_met  # it flags nothing
+        return True if self.meets_targets else None if self.may_meet_targets else False
+
+    def meets_limit(self, word: str) -> bool | None:
+        """Return whether the interval of a metric is within the limit of the demand, or beyond it."""
+        kind, estimate, limit = TARGET_KINDS[word], self.read_limited(word), self.goal.demand[word]
+        if estimate.span is None:
+            return None
+        low, high = estimate.span
+        if kind.is_at_most:
+            return True if high <= limit else False if low > limit else None
+        return True if low >= limit else False if high < limit else None
+
+    def read_limited(self, word: str) -> Estimate:
+        """Return the value that a target limits, and its interval."""
+        return self.read("alerts" if word == "alerts" else TARGET_KINDS[word].metric.name)
+
+    @property
+    def may_meet_targets(self) -> bool:
+        """Whether the intervals of some threshold allow all targets, though none meets them here."""
+        return self.row.get(EvidenceColumn.MAY_MEET) is not False
+
+    @property
     def precision_at_half(self) -> Estimate:
-        """How many of its alerts are right where half of the positives are found."""
+        """Its precision where half of the positives are found."""
         return self.read(EvidenceColumn.AT_HALF)
 
     @property
     def precision(self) -> Estimate:
-        """How many of its alerts are right: at the targets, or where half of the positives are found."""
+        """Its precision: at the targets, or where half of the positives are found."""
         return self.read(EvidenceColumn.AT_HALF if self.goal.is_of_curve else "precision")
 
     @property
@@ -162,18 +193,20 @@ class Case:
     @property
     def near_misses(self) -> list[Candidate]:
         """The models that miss the targets in this test, and may be the best nevertheless."""
-        # Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
-        # the targets by itself has no place in a ranking: its alerts at half of the positives tell.
-        unqualified = [
-            candidate
-            for candidate in self.candidates
-            if not candidate.meets_targets and candidate.may_be_best
-        ]
+        # Chance decides which of two equal models just meets a target. A model that meets none of the
+        # targets by itself has no place in a ranking: its precision at half of the positives decides.
+        # A demand is different: who does not meet it is not compared.
+        if not self.qualifiers or self.goal.demand:
+            return []
         return [
             candidate
-            for candidate in (unqualified if self.qualifiers else [])
-            if candidate.row.get("may_be_best") is not None
-            or not candidate.is_surely_below(self.qualifiers[0])
+            for candidate in self.candidates
+            if not candidate.meets_targets
+            and candidate.may_be_best
+            and (
+                candidate.row.get("may_be_best") is not None
+                or not candidate.is_surely_below(self.qualifiers[0])
+            )
         ]
 
     @property
@@ -191,30 +224,57 @@ class Case:
     def judge(self) -> tuple[Status, list[Candidate]]:
         """Return the first status that holds, and the models that it is about."""
         if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
-            return "too little data", []
+            return "too_little_data", []
         if all(candidate.may_be_chance for candidate in self.candidates):
-            # More data cannot help if, by all intervals at half, alerts are right less than twice as
-            # often as by lot.
-            highest_precisions = [candidate.precision_at_half.high for candidate in self.candidates]
-            useful_precision = USEFUL_LIFT * (self.eta or 0.0)
-            rules_out_use = all(
-                precision_high is not None and precision_high < useful_precision
-                for precision_high in highest_precisions
-            )
-            return "no better than chance" if rules_out_use else "too little data", []
+            return "chance" if self._rules_out_use() else "too_little_data", []
+        if len(self.candidates) == 1:
+            return self._judge_one(self.candidates[0]), [*self.candidates]
         if not self.qualifiers:
-            return "not met", []
+            return self._judge_without_row(), []
+        return self._compare()
+
+    def _compare(self) -> tuple[Status, list[Candidate]]:
+        """Return the status of a case of several models, of which some have a row."""
+        if self.goal.demand and len(self.qualifiers) == 1:
+            return "met", self.qualifiers
         best_candidate, *other_rivals = self.rivals
         has_no_rival = not other_rivals and not self.near_misses and not best_candidate.may_be_chance
-        # A model is settled if no other one may be best, even where its interval is not reliable: a
-        # test of the difference has a rule of its own, and a model without a false alert never has a
-        # reliable interval.
+        # One model is the winner if no other one may be best, even where its interval is not reliable:
+        # a test of the difference has a rule of its own, and a model without a false positive never has
+        # a reliable interval.
         says_little = all(candidate.says_little for candidate in self.rivals)
         if has_no_rival and (len(self.qualifiers) > 1 or not says_little):
-            return "settled", self.rivals
+            return "winner", self.rivals
         if says_little:
-            return "too little data", []
-        return "not told apart", [*self.rivals, *self.near_misses]
+            return "too_little_data", []
+        return "no_winner", [*self.rivals, *self.near_misses]
+
+    def _rules_out_use(self) -> bool:
+        """Return whether more data cannot help: no interval at half of the positives allows a use."""
+        highest_precisions = [candidate.precision_at_half.high for candidate in self.candidates]
+        useful_precision = USEFUL_LIFT * (self.eta or 0.0)
+        return all(
+            precision_high is not None and precision_high < useful_precision
+            for precision_high in highest_precisions
+        )
+
+    def _judge_without_row(self) -> Status:
+        """Return the status of a case in which no threshold of any model meets the targets."""
+        if self.goal.is_at_threshold or self.goal.is_of_point:  # no score reaches it
+            return "not_met"
+        return (
+            "unsure" if any(candidate.may_meet_targets for candidate in self.candidates) else "not_met"
+        )
+
+    def _judge_one(self, candidate: Candidate) -> Status:
+        """Return the status of a case of one model that may be better than chance."""
+        if not candidate.meets_targets and not candidate.meets_demand:
+            return self._judge_without_row()
+        if candidate.meets_demand is not None:
+            return "met" if candidate.meets_demand else "not_met"
+        if candidate.says_little:
+            return "too_little_data"
+        return "unsure" if self.goal.demand else "measured"
 
 
 @dataclass(frozen=True)
@@ -224,7 +284,15 @@ class JudgedCase(Case):
     status: Status
     named_candidates: Sequence[Candidate]
     """The models that the status is about: the one to use, or all that may be best; otherwise none."""
-    standing: GroupStanding | None  # how its group stands beside all others; None if that is not tested
+    standing: GroupStanding | None  # how its group compares with all others; None if that is not tested
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the models that are named, or all, meet the demand; None if that is open."""
+        candidates = self.named_candidates or self.candidates
+        if not self.named_candidates and len({candidate.meets_demand for candidate in candidates}) > 1:
+            return None  # some models meet it, and none is named
+        return combine_met(candidate.meets_demand for candidate in candidates)
 
     @property
     def models(self) -> tuple[Any, ...]:
@@ -235,7 +303,7 @@ class JudgedCase(Case):
     @property
     def outcome(self) -> Outcome:
         """How its group stands beside all others where that is tested, and otherwise its status."""
-        return self.status if self.status == "too little data" or not self.standing else self.standing
+        return self.status if self.status == "too_little_data" or not self.standing else self.standing
 
     @property
     def is_group_apart(self) -> bool:
@@ -245,7 +313,7 @@ class JudgedCase(Case):
     @property
     def clear_misses(self) -> list[Candidate]:
         """The models without a threshold within the targets, where others have one, and no rivals."""
-        rival_misses = self.near_misses if self.status == "not told apart" else []
+        rival_misses = self.near_misses if self.status == "no_winner" else []
         unqualified = [candidate for candidate in self.candidates if not candidate.meets_targets]
         if not self.qualifiers:
             return []

@@ -25,10 +25,14 @@ from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_C
 from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
+from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
+_LEAST_ALERTS = 5  # of a threshold that may meet a target: the interval of fewer allows anything
 _LEAST_TRUE_CASES = 100  # positives, about, among the cases in which alerts are counted
 _MOST_CASES = 1e9  # of which none is positive where a prevalence is that small: more would say nothing
 
@@ -40,6 +44,11 @@ class EvidenceColumn:
     """Precision where half of the positives are found, which tells what a whole curve is good for."""
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
+    LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
+    MAY_MEET = f"{RESERVED}may_meet"
+    """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
+    BEST = f"{RESERVED}best"
+    """The best value of the only target that no threshold meets, with both ends of its interval."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +100,8 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         case_rows = _replace_chance_tests(request, case_rows, [*group_columns, *model_columns])
     case_rows = _add_whole_curves(case_rows, areas, [*keys, *model_columns])
     case_rows = _add_leads(request, case_rows, keys, per)
-    curve_points = request.table.curve(
-        request.eta, metrics=_RATES, confidence=request.confidence, thresholds=_CURVE_STEPS
-    )
+    curve_points = _collect_curves(request)
+    case_rows = _add_open_targets(request, case_rows, curve_points, [*group_columns, *model_columns])
     plain_table = request.unweighted_table
     return Evidence(
         rows=case_rows,
@@ -105,6 +113,18 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         per=per,
         test_level=request.test_level,
     )
+
+
+def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
+    """Return a thin curve of each model, with the rates and what the targets limit."""
+    limited = [TARGET_KINDS[word].metric.name for word in request.goal.targets if word in TARGET_KINDS]
+    curves: pl.DataFrame = request.table.curve(
+        request.eta,
+        metrics=list(dict.fromkeys([*_RATES, *limited])),
+        confidence=request.confidence,
+        thresholds=_CURVE_STEPS,
+    )
+    return curves
 
 
 def _choose_per(areas: pl.DataFrame) -> float:
@@ -151,6 +171,8 @@ def _join(case_rows: pl.DataFrame, added_columns: pl.DataFrame, keys: Sequence[s
 def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     """Return what each model does where all targets hold; its thresholds are null if none does."""
     goal = request.goal
+    if goal.is_gate:
+        return _collect_tested_points(request, n_events)
     metric = goal.maximized if goal.maximized is not None else goal.merit_column
     arguments = {
         "metrics": ["precision"] if metric in ("precision", "recall") else ["precision", metric],
@@ -166,6 +188,86 @@ def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
         return points
     points_of_targets = request.table.operating_points(request.eta, columns="all", **arguments)
     return _add_binding_targets(points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps)))
+
+
+def _collect_tested_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
+    """Return what a threshold from elsewhere does, with intervals at the LEVEL at which it is tested.
+
+    All limits of the demand are tested at once, so each has its share of the error. A case that misses
+    one is tested as Holm (1979) does, with all cases: its intervals are those of that test.
+    """
+    goal, error = request.goal, (1 - request.confidence) / len(request.goal.demand)
+    metrics = {TARGET_KINDS[word].metric for word in goal.demand} - {
+        point_formulas.recall,
+        point_formulas.fpr,
+    }
+    names = sorted({metric.name for metric in metrics} | {"precision"})
+
+    def collect(level: float) -> pl.DataFrame:
+        points: pl.DataFrame = request.table.operating_points(
+            request.eta,
+            metrics=names,
+            confidence=level,
+            per=n_events,
+            columns="all",
+            **goal.build_arguments(),
+        )
+        return points.with_columns(pl.lit(level).alias(EvidenceColumn.LEVEL))
+
+    points = collect(1 - error)
+    is_missed = _find_misses(goal, points)
+    n_cases, missed, confirmed = points.height, is_missed.arg_true().to_list(), set[int]()
+    while n_cases > 1 and len(confirmed) < len(missed):
+        tested = collect(1 - error / (n_cases - len(confirmed)))
+        row_numbers = [number for number in missed if number not in confirmed]
+        points = pl.concat([points, tested]).select(
+            pl.all().gather([n_cases + n if n in row_numbers else n for n in range(n_cases)])
+        )
+        newly_missed = set(_find_misses(goal, tested).arg_true()) & set(row_numbers)
+        if not newly_missed:
+            break
+        confirmed |= newly_missed
+    return points
+
+
+def _find_misses(goal: Goal, points: pl.DataFrame) -> pl.Series:
+    """Return which rows surely miss a limit of the demand."""
+    misses = []
+    for word, limit in goal.demand.items():
+        kind = TARGET_KINDS[word]
+        name = "alerts" if word == "alerts" else kind.metric.name
+        is_beyond = pl.col(f"{name}_low") > limit if kind.is_at_most else pl.col(f"{name}_high") < limit
+        misses.append(is_beyond.fill_null(False))
+    return points.select(pl.any_horizontal(misses)).to_series()
+
+
+def _add_open_targets(
+    request: DecisionRequest, case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Add MAY_MEET and BEST where no threshold of a model meets the targets, from its curve."""
+    limits = {word: limit for word, limit in request.goal.targets.items() if word in TARGET_KINDS}
+    if not limits or not case_rows["threshold"].null_count():
+        return case_rows
+    is_allowed = has_alerts = (pl.col("tp") + pl.col("fp")).fill_null(math.inf) >= _LEAST_ALERTS
+    for word, limit in limits.items():
+        kind, share = TARGET_KINDS[word], limit / request.goal.per if word == "alerts" else limit
+        name = kind.metric.name
+        low, high = pl.col(f"{name}_low").fill_null(0.0), pl.col(f"{name}_high").fill_null(math.inf)
+        is_allowed &= low <= share if kind.is_at_most else high >= share
+    case_keys, open_exprs = [*keys, "eta"], [is_allowed.any().alias(EvidenceColumn.MAY_MEET)]
+    if len(limits) == 1:
+        rows = pl.col(f"^{name}(_low|_high)?$").filter(has_alerts)
+        best_rows = rows.sort_by(
+            pl.col(name).filter(has_alerts), descending=not kind.is_at_most, nulls_last=True
+        )
+        best = EvidenceColumn.BEST
+        open_exprs.append(best_rows.first().name.map(lambda column: column.replace(name, best, 1)))
+    open_targets = curve_points.group_by(case_keys).agg(open_exprs)
+    is_open = pl.col("threshold").is_null()
+    added_columns = [
+        pl.when(is_open).then(column) for column in set(open_targets.columns) - {*case_keys}
+    ]
+    return _join(case_rows, open_targets, case_keys).with_columns(added_columns)
 
 
 def _collect_rates(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
 from polars_prcurve.core.curves.targets import direction_sign, read_targets
@@ -26,12 +28,24 @@ _ORDER = list(dict.fromkeys([*FLOORS, *reversed(ALERT_WORDS), *CAPS, "threshold"
 class Goal:
     """What is asked of a model, one number for each target; all of them have to hold together."""
 
-    targets: Mapping[str, Any]  # values by their words, without `per`; empty if whole curves are judged
+    targets: Mapping[str, Any]
+    """What chooses a threshold, by its words without `per`; empty if whole curves are judged."""
     merit_column: str  # the column of values by which models are judged
-    per: float | None  # the number of cases among which alerts are counted; None if it was not said
+    per: float | None  # the number of cases among which alerts are counted; None if it was not passed
     guarantee: float | None
     maximized: PointMetric | None = None  # the metric whose best value is sought
     is_of_point: bool = False  # whether each group is one point, which needs no target
+    demand: Mapping[str, float] = field(default_factory=dict)
+    """The targets that are tested: those beside `threshold=`, or those of a guarantee; may be empty."""
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether a threshold from elsewhere is tested against targets."""
+        return bool(self.demand) and self.guarantee is None
+
+    def test_point(self) -> Goal:
+        """Return the demand on the only point of each group, in place of targets that choose one."""
+        return replace(self, targets={}, demand=self.targets, merit_column="precision", is_of_point=True)
 
     @property
     def is_of_curve(self) -> bool:
@@ -39,8 +53,13 @@ class Goal:
         return not self.targets and not self.is_of_point
 
     @property
+    def is_at_threshold(self) -> bool:
+        """Whether the threshold is passed, and not chosen on the table."""
+        return "threshold" in self.targets
+
+    @property
     def is_joint(self) -> bool:
-        """Whether several targets have to hold together."""
+        """Whether a threshold has to meet several targets together."""
         return len(self.targets) > 1
 
     @property
@@ -72,40 +91,54 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     words = (word for word, value in value_of_target.items() if value is not None and word != "per")
     value_of_word = {word: value_of_target[word] for word in sorted(words, key=_ORDER.index)}
     per = None if value_of_target.get("per") is None else read_events(value_of_target["per"])
-    for word, value in value_of_word.items():
-        if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
-            raise PrcError(
-                f"decide() takes one number for each target, and all have to hold together; got "
-                f"{word}= as {describe_value(value)}; call once for each"
-            )
-    for choosing_word in ("threshold", "maximize"):
-        if choosing_word in value_of_word and len(value_of_word) > 1:
-            word_beside = next(word for word in value_of_word if word != choosing_word)
-            raise PrcError(f"{choosing_word}= chooses a threshold by itself; leave out {word_beside}=")
-    promise_level = None
-    is_of_point = not value_of_word and question.columns.points is not None
-    if not value_of_word and per is not None and not is_of_point:
-        raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
-    if guarantee is not None:
-        if not value_of_word:
-            raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
-        promise_level = read_number(
-            "guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1
-        )
+    is_of_points = question.columns.points is not None
+    if not value_of_word and per is not None and not is_of_points:
+        raise PrcError("pass a target, too, such as recall=0.8: per= counts the alerts at a target")
+    _check_words(value_of_word)
+    promise_level = None if guarantee is None else _read_guarantee(value_of_word, guarantee)
     if "maximize" in value_of_word:
         [metric] = find_metrics(value_of_word["maximize"], PointMetric)
         return Goal(value_of_word, metric.name, per=per, guarantee=promise_level, maximized=metric)
-    if value_of_word and "threshold" not in value_of_word:
-        read_targets(None, **value_of_word, per=per)  # raises for what is no value of a target
-    if len(value_of_word) > 1 and set(value_of_word) <= set(FLOORS):
+    limits = {word: value for word, value in value_of_word.items() if word != "threshold"}
+    if limits:
+        read_targets(None, **limits, per=per)  # raises for what is no value of a target
+    if "threshold" in value_of_word:
+        chosen = {"threshold": value_of_word["threshold"]}
+        return Goal(chosen, "precision", per=per, guarantee=None, demand=limits)
+    if len(limits) > 1 and set(limits) <= set(FLOORS) and not is_of_points:
         raise PrcError(
-            f"{'= and '.join(value_of_word)}= both limit how many positives are missed; pass one of "
-            "them, or add what limits the alerts, such as precision=0.2"
+            f"pass only one of {'= and '.join(limits)}=, or add what limits the alerts, such as "
+            "precision=0.2: they all limit how many positives are missed"
         )
-    merit_column = "recall" if any(word in CAPS for word in value_of_word) else "precision"
-    if not value_of_word and not is_of_point:
+    merit_column = "recall" if any(word in CAPS for word in limits) else "precision"
+    if not limits and not is_of_points:
         merit_column = default_curve_metric()
-    return Goal(value_of_word, merit_column, per=per, guarantee=promise_level, is_of_point=is_of_point)
+    demand = {} if promise_level is None else limits
+    is_of_point = is_of_points and not limits
+    return Goal(
+        limits, merit_column, per=per, guarantee=promise_level, is_of_point=is_of_point, demand=demand
+    )
+
+
+def _check_words(value_of_word: Mapping[str, Any]) -> None:
+    """Raise for several values of a target, and for targets beside the one that chooses by itself."""
+    for word, value in value_of_word.items():
+        is_frame = word == "threshold" and isinstance(value, pl.DataFrame | pl.LazyFrame)
+        if isinstance(value, Iterable) and not isinstance(value, str) and not is_frame:
+            raise PrcError(
+                f"call decide() once for each value of {word}=, got {describe_value(value)}: all "
+                "targets have to hold together"
+            )
+    if "maximize" in value_of_word and len(value_of_word) > 1:
+        word_beside = next(word for word in value_of_word if word != "maximize")
+        raise PrcError(f"leave out {word_beside}=: maximize= chooses a threshold by itself")
+
+
+def _read_guarantee(value_of_word: Mapping[str, Any], guarantee: object) -> float:
+    """Return the level of a guarantee; raise without a target that it could be of."""
+    if not value_of_word:
+        raise PrcError("pass a target, such as recall=0.8: guarantee= is the level at which it is met")
+    return read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
 
 
 def check_groups(table: Any) -> None:
@@ -113,8 +146,8 @@ def check_groups(table: Any) -> None:
     for dtype in table.by.values():
         if dtype.is_nested():
             raise PrcError(
-                "decide() names groups and models, and takes no column of them of dtype "
-                f"{dtype.base_type()}; pass what tells them apart as plain columns"
+                "pass what tells groups and models apart as plain columns: decide() names them, and "
+                f"takes no column of them of dtype {dtype.base_type()}"
             )
 
 
@@ -123,23 +156,22 @@ def check_goal(question: Question, goal: Goal) -> None:
     for eta in question.eta.find_numbers():
         if eta in (0, 1):
             raise PrcError(
-                "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
-                f"eta={eta!r}"
+                f"pass prevalences between 0 and 1, got eta={eta!r}: at 0 and 1 all alerts are alike"
             )
     if question.columns.model is None:
         return
     if "threshold" in goal.targets:
         raise PrcError(
-            "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
-            "another target, at which they are compared"
+            "pass one model, or a target instead of threshold=, such as recall=, alerts= or precision=: "
+            "a threshold is of one model, and models are compared at a target"
         )
     if question.columns.points is not None:
         raise PrcError(
-            "decide() compares models by their examples, and published points have none; decide each "
-            'model alone, or compare(other=prc(points, cells=...), match="recall") one with examples'
+            "decide each model alone, or compare(other=prc(points, cells=...), "
+            'match="recall") one with examples: published points have no examples to compare models by'
         )
     if question.eta.is_estimated:
         raise PrcError(
-            "eta= is estimated with the scores of each model, so each would have a prevalence of its "
-            "own; pass that of one model: month.estimate_prevalence(reference=..., score=...)"
+            "pass the prevalence of one model, month.estimate_prevalence(reference=..., score=...): "
+            "eta= is estimated with the scores of each model, so each would have a prevalence of its own"
         )

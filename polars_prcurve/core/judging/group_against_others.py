@@ -1,4 +1,4 @@
-"""How each group of one model stands beside all others together, all groups tested at once.
+"""How each group of one model compares with all others together, all groups tested at once.
 
 A group and all others have examples of their own, so their errors add up in quadrature (`compare`).
 Groups are tested by Holm's steps (1979), in which the least likely ones go first, and the others then
@@ -74,7 +74,7 @@ def _are_testable(request: DecisionRequest, evidence: Evidence) -> bool:
     is_weighted = request.unweighted_table is not None or request.weighted_field is not None
     if is_weighted or request.compares_intervals or request.is_published:
         return False
-    if goal.is_joint or goal.maximized is not None:
+    if goal.is_joint or goal.maximized is not None or goal.demand:
         return False
     case_rows = evidence.rows.select(*group_columns, "eta")
     has_other_keys = len(evidence.keys) > len(group_columns) + 1

@@ -18,7 +18,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.group_against_others import GroupTests, test_groups
-from polars_prcurve.core.judging.status_names import Status, find_first_status
+from polars_prcurve.core.judging.status_names import Status, combine_met, find_first_status
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,22 @@ class JudgedTable:
     model: str | None  # the column of models in results
     dropped_rows: DroppedRows | None  # the rows that were left out; None if none was
     group_tests: GroupTests | None
-    """How groups of one model stand beside all others, if there are several."""
+    """How groups of one model compare with all others, if there are several."""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether all cases meet the demand; None if that is open, or nothing is demanded."""
+        return combine_met(case.met for case in self.cases)
 
     @property
     def n_groups_apart(self) -> int:
-        """The number of groups that are told apart from all others."""
+        """The number of groups that differ significantly from all others."""
         return sum(case.is_group_apart for case in self.cases)
 
     @property
-    def n_settled(self) -> int:
-        """The number of cases that are settled."""
-        return sum(case.status == "settled" for case in self.cases)
+    def n_won(self) -> int:
+        """The number of cases with a winner."""
+        return sum(case.status == "winner" for case in self.cases)
 
     @property
     def has_one_model(self) -> bool:
@@ -69,9 +74,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
         judged_cases.append(
             JudgedCase(**vars(case), status=status, named_candidates=candidates, standing=standing)
         )
-    status, models = _judge_cases(judged_cases)
-    if tests_of_groups is not None:
-        status = find_first_status(_judge_group(case) for case in judged_cases)
+    status, models = _judge_cases(judged_cases, has_demand=bool(request.goal.demand))
     return JudgedTable(
         status=status,
         models=models,
@@ -85,26 +88,25 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
     )
 
 
-def _judge_cases(cases: Sequence[JudgedCase]) -> tuple[Status, tuple[Any, ...]]:
+def _judge_cases(cases: Sequence[JudgedCase], *, has_demand: bool) -> tuple[Status, tuple[Any, ...]]:
     """Return the status of all cases, or the first one that occurs, and the models that it is about."""
     if not cases:
-        return "too little data", ()
+        return "too_little_data", ()
     if len(cases) == 1:
         return cases[0].status, cases[0].models
-    status = find_first_status(case.status for case in cases)
+    met = combine_met(case.met for case in cases)
+    if has_demand and not met:
+        return "unsure" if met is None else "not_met", ()
+    statuses = {case.status for case in cases}
+    if has_demand:
+        statuses &= {"no_winner", "winner"}
+    status = find_first_status(statuses or {"met"})
     models = tuple(dict.fromkeys(model for case in cases for model in case.models))
-    # A model is settled if it is in every case. That errs as seldom as each case does: if the model is
-    # not the best in all of them, there is one case that must err.
-    if status == "settled" and len(models) > 1:
-        status = "not told apart"
-    return status, models if status in ("settled", "not told apart") else ()
-
-
-def _judge_group(case: JudgedCase) -> Status:
-    """Return the status of a case whose group is tested beside all others."""
-    if case.status == "too little data":
-        return case.status
-    return "settled" if case.is_group_apart else "not told apart"
+    # One model is the winner if it is in every case. That errs as seldom as each case does: if the model
+    # is not the best in all of them, there is one case that must err.
+    if status == "winner" and len(models) > 1:
+        status = "no_winner"
+    return status, () if status in ("too_little_data", "chance", "not_met", "unsure") else models
 
 
 def are_alike(cases: Sequence[JudgedCase]) -> bool:
@@ -116,6 +118,6 @@ CaseT = TypeVar("CaseT", bound=JudgedCase)  # of cases with a verdict in words o
 
 
 def find_least_known(cases: Sequence[CaseT]) -> CaseT:
-    """Return the case of which least is known, of those that are not settled if there are any."""
-    open_cases = [case for case in cases if case.status != "settled"]
+    """Return the case of which least is known, of those that are open if there are any."""
+    open_cases = [case for case in cases if case.status not in ("winner", "met", "measured")]
     return max(open_cases or cases, key=lambda case: case.width)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Literal, NamedTuple, TypeAlias
 
-from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, WIDE, Candidate, Case, JudgedCase
+from polars_prcurve.core.confidence.intervals import Estimate, z_value
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
 
 RELEVANT_GAP = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a value is well known
@@ -41,11 +41,13 @@ def count_examples_needed(case: JudgedCase, test_level: float) -> SampleNeed | N
     """Return how many examples would tell what is still open, or None if more would not tell it."""
     if not case.goal.is_of_rate:
         return None
-    if case.status == "not told apart":
+    if case.status == "no_winner":
         return _count_to_tell_apart(case, test_level)
-    if case.status not in ("settled", "too little data") or rests_on_eta(case):
+    if case.status not in ("winner", "measured", "met", "unsure", "too_little_data") or rests_on_eta(
+        case
+    ):
         return None
-    if case.status == "settled":
+    if case.status != "too_little_data":
         half_width = measure_half_width(case.rivals[:1])
         return None if half_width is None else _scale(case, half_width / WELL_KNOWN)
     spans = [candidate.vaguest.span for candidate in case.qualifiers or case.candidates]
@@ -155,8 +157,8 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 # What too little data leaves open ------------------------------------------------------------------
 
 
-def find_scarce_class(case: Case) -> tuple[float, ClassName]:
-    """Return the number of examples of the class that says least, and its name."""
+def find_short_class(case: Case) -> tuple[float, ClassName]:
+    """Return the number of examples of the class that is short, and its name."""
     n_of_classes: list[tuple[float, ClassName]] = [(case.n_pos, "positives"), (case.n_neg, "negatives")]
     n_of_class, class_name = min(n_of_classes, key=lambda n_and_class: n_and_class[0])
     variances = find_log_variances(case)
@@ -165,27 +167,14 @@ def find_scarce_class(case: Case) -> tuple[float, ClassName]:
     return n_of_class, class_name
 
 
-class OpenRange(NamedTuple):
-    """From which value of a metric to which one it may be, by the intervals of all models."""
-
-    metric: str
-    low: float
-    high: float
-
-
-def find_open_range(case: Case) -> OpenRange | None:
-    """Return what intervals leave open of what models are judged by, or of how many alerts are right."""
-    candidates, metric_name = case.qualifiers or case.candidates, case.goal.merit_column
-    merits = [candidate.merit for candidate in candidates if candidate.merit.span is not None]
-    if not merits:
-        return None
-    lowest_end, highest_end = min(merit.low for merit in merits), max(merit.high for merit in merits)
-    has_narrow_range = highest_end - lowest_end <= WIDE and lowest_end > 0
-    if metric_name == "recall" and has_narrow_range:  # how many alerts are right is not known
-        precisions = [
-            candidate.precision for candidate in candidates if candidate.precision.span is not None
-        ]
-        lowest_end = min(precision.low for precision in precisions)
-        highest_end = max(precision.high for precision in precisions)
-        metric_name = "precision"
-    return OpenRange(metric_name, lowest_end, highest_end)
+def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:
+    """Return a model, and its merit or precision: that of which the interval is the widest."""
+    estimates = [
+        (candidate, name, candidate.precision if name == "precision" else candidate.merit)
+        for candidate in case.qualifiers or case.candidates
+        for name in dict.fromkeys([case.goal.merit_column, "precision"])
+    ]
+    return max(
+        estimates,
+        key=lambda entry: -1.0 if entry[2].span is None else entry[2].high - entry[2].low,
+    )

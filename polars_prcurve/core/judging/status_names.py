@@ -1,4 +1,4 @@
-"""Statuses: all that a verdict may be, and how a group stands beside all others together."""
+"""Statuses: all that a verdict may be, and how a group compares with all others together."""
 
 from __future__ import annotations
 
@@ -6,20 +6,35 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
 Status: TypeAlias = Literal[
-    "too little data", "no better than chance", "not met", "not told apart", "settled"
+    "too_little_data",
+    "chance",
+    "not_met",
+    "unsure",
+    "no_winner",
+    "winner",
+    "met",
+    "measured",
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
-"""All that a verdict may be, in the order in which they are tried."""
+"""All that a verdict may be, in the order in which they are tried: the first that holds counts."""
 
 GroupStanding: TypeAlias = Literal["worse", "open", "better"]
 STANDINGS: tuple[GroupStanding, ...] = get_args(GroupStanding)
-"""All that a test of a group beside all others may show: `open` is not told apart from them."""
+"""All that a test of a group beside all others may show; `open` does not differ significantly."""
 
 Outcome: TypeAlias = Status | GroupStanding
-"""What is known of a case: how its group stands where that is tested, otherwise its status."""
+"""The result of a case: how its group compares where that is tested, otherwise its status."""
 
 
 def find_first_status(statuses: Iterable[Status]) -> Status:
     """Return the first status that occurs, in the order in which they are tried."""
     occurring = set(statuses)
     return next(status for status in STATUSES if status in occurring)
+
+
+def combine_met(parts: Iterable[bool | None]) -> bool | None:
+    """Return whether all parts meet a demand: false if one does not, None if that is open."""
+    values = {*parts}
+    if False in values:
+        return False
+    return True if values == {True} else None

@@ -7,7 +7,7 @@ import inspect
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from shutil import get_terminal_size
@@ -19,12 +19,13 @@ from polars_prcurve import __version__
 from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.atomic_file import resolve_target
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import is_watched, show_seconds
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 from polars_prcurve.core.ground.terminal_text import fill_lines
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.table_reader import gives_squares
+from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, list_factories
 from polars_prcurve.core.metrics.metric_lookup import format_signature
@@ -38,6 +39,7 @@ from polars_prcurve.doors.cli.method_call import FilePrc, MethodCall, check_outp
 from polars_prcurve.doors.cli.options import OPTIONS, Option, add_option, name_flag
 from polars_prcurve.doors.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.doors.namespace import prc
+from polars_prcurve.view.report.decision import Decision
 
 # What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
 _PROGRAM_HELP = """\
@@ -187,8 +189,8 @@ def write_report(args: argparse.Namespace) -> None:
     command_errors.print_progress(f"wrote {path}")
 
 
-def write_decision(args: argparse.Namespace) -> None:
-    """Print a decision, or write its rows, and the documents that are asked for."""
+def write_decision(args: argparse.Namespace) -> int:
+    """Print a decision, or write its rows, and documents; return 1 if it is none of --fail-unless."""
     from polars_prcurve.view.report.html_and_svg import check_page_path
 
     check_output_path(args)
@@ -200,6 +202,7 @@ def write_decision(args: argparse.Namespace) -> None:
     }
     with _show_work(args) as call:
         arguments = call.arguments
+        passing_words = arguments.pop("fail_unless", [])
         text_of_word = {name: arguments.pop(name, None) for name in words_of_document["report"]}
         path_of_kind = {
             document_kind: arguments.pop(document_kind)
@@ -209,6 +212,7 @@ def write_decision(args: argparse.Namespace) -> None:
         for document_kind, path in path_of_kind.items():
             (resolve_target if document_kind == "card" else check_page_path)(path)
         decision = call.table.decide(**arguments)
+        has_passed = not passing_words or _passes(decision, passing_words)
         written_paths = [
             getattr(decision, document_kind)(
                 path, **{name: text_of_word[name] for name in words_of_document[document_kind]}
@@ -222,6 +226,22 @@ def write_decision(args: argparse.Namespace) -> None:
         print_lines(decision.say(hint="; -o FILE has all").split("\n"))
     for path in written_paths:
         command_errors.print_progress(f"wrote {path}")
+    return 0 if has_passed else 1
+
+
+def _passes(decision: Decision, words: str | Sequence[str]) -> bool:
+    """Return whether a verdict has one of these statuses; `met` is that of the demand."""
+    statuses = [words] if isinstance(words, str) else words
+    for status in statuses:
+        if status not in STATUSES:
+            names = suggest_names(status, STATUSES)
+            raise PrcError(f"--fail-unless takes statuses, such as met or winner; {names}")
+    if "met" in statuses and not decision.has_demand:
+        raise PrcError(
+            "name a target beside threshold=, or guarantee=: --fail-unless met needs a demand"
+        )
+    verdict = decision.verdict
+    return verdict.status in {*statuses} - {"met"} or ("met" in statuses and verdict.met is True)
 
 
 # The text at the top of the report of `demo`, since its reader has never seen the data.
@@ -324,7 +344,7 @@ class Command(NamedTuple):
     changes: Mapping[str, str | Option] = {}  # options that differ from those of others, or their help
     extra_options: tuple[str, ...] = ()  # options that are no arguments
     output: str | None = None  # the report that it writes if no other file is named; None for a table
-    run: Callable[[argparse.Namespace], None] = write_table
+    run: Callable[[argparse.Namespace], int | None] = write_table
 
 
 COMMANDS = [  # in the order of help
@@ -333,11 +353,12 @@ COMMANDS = [  # in the order of help
         "which model to use, and from which score: one verdict",
         changes={
             "confidence": _LEVEL_HELP,
-            "guarantee": "a level such as 0.95: thresholds that keep the targets in truth",
-            "threshold": "decide about this threshold",
+            "guarantee": "a level such as 0.95: thresholds that meet the targets with this confidence",
+            "threshold": "test this threshold, which comes from other data, against the targets; or a "
+            "file with one for each group",
             "output": "write the rows of all models to this file; - is CSV to standard output",
         },
-        extra_options=("report", "page", "card", "title", "date", "notes", "table"),
+        extra_options=("fail_unless", "report", "page", "card", "title", "date", "notes", "table"),
         run=write_decision,
     ),
     Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),

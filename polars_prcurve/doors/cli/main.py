@@ -37,7 +37,7 @@ from polars_prcurve.doors.cli.table_files import name_bad_files
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return 0, or 2 after one line about an error, or 128 and the signal's number."""
+    """Run one command; return 0, 1 if --fail-unless fails, 2 after an error, or 128 + a signal."""
     open_closed_streams()
     with catch_stop_signals() as stop_signal:
         try:
@@ -52,12 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run_command(argv: Sequence[str] | None) -> int:
     """Run one command; return its exit status."""
-    args = argparse.Namespace()
+    args, status = argparse.Namespace(), 0
     try:
         build_parser().parse_args(argv, args)
         with name_bad_files(list_inputs(args)), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")
-            args.run(args)
+            status = args.run(args) or 0
         sys.stdout.flush()
     except BrokenPipeError:
         pass  # the reader, such as `head`, has read enough
@@ -71,7 +71,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
         message = translate_message(error_text, name_options(getattr(args, "parser", None)))
         print_sentence(f"{PROGRAM}: error: {PrcError(message)}")  # short and visible
         return 2
-    return 0
+    return status
 
 
 # Standard streams that are closed or full --------------------------------------------------------

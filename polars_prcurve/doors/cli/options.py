@@ -163,6 +163,7 @@ BELOW = Kind(  # --below 12/340
     read_word=read_below,
     number_columns=("n_pos", "n_neg"),
 )
+STATUS_WORDS = Kind("STATUS", split=split_words, takes_several=True)  # --fail-unless met,winner
 TEXT = Kind("TEXT")  # --title "Fraud in May"
 WHOLE = Kind("N", expects="a whole number", read_word=int)  # --budget 500
 NUMBER = Kind("N", expects="a number", read_word=parse_number)  # --per 1000
@@ -486,6 +487,11 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "card": Option(Kind("FILE"), "draw a picture to share, a PNG or an SVG"),
     "title": Option(TEXT, "the title of the report"),
     "date": Option(TEXT, "a date to print, since a report looks at no clock"),
+    "fail_unless": Option(
+        STATUS_WORDS,
+        "exit with 1 unless the verdict is one of these: met, for the demand of a target beside "
+        "--threshold or of --guarantee, or statuses such as winner; errors exit with 2",
+    ),
     "notes": Option(TEXT, "a text of your own"),
     "output": Option(
         Kind("FILE"),

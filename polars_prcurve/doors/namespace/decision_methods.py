@@ -52,29 +52,38 @@ class DecisionMethods(BoundTable[F], path="prc"):
             As in `curve`; with several prevalences there is a verdict for each, and one above them. None
             is the prevalence of the table, which is then a cohort.
         targets
-            What is wanted, all together, one number each, as in `operating_points`. Models are judged by
-            precision at a recall that has to be reached; by recall where alerts, fpr or precision are
-            limited; by the metric that is maximized; and by average precision if nothing is wanted. A
-            group of one point, as in `cells`, needs no target: its precision and recall are reported.
-            Alerts are counted among `per` cases: if left out, a round number with 100 positives or more.
+            What is wanted, all together, one number each, as in `operating_points`. They choose the
+            threshold. Models are judged by precision at a recall that has to be reached; by recall where
+            alerts, fpr or precision are limited; by the metric that is maximized; and by average
+            precision without a target. A group of one point, as in `cells`, needs no target: its
+            precision and recall are reported. Alerts are counted among `per` cases: if left out, a round
+            number with 100 positives or more.
+
+            Beside `threshold=`, or of one point, targets are a demand. Such a threshold comes from other
+            data: a number, or a frame by group as `operating_points` returns it. The interval that is
+            printed decides. Several targets share the error of the tests (Bonferroni), and so do groups
+            and prevalences that miss one (Holm 1979): `level` in `table` has the level of each row.
         guarantee
-            A level, such as 0.95: thresholds keep the targets in truth, as in `operating_points`.
+            A level, such as 0.95: thresholds meet the targets with this confidence, as in
+            `operating_points`. The targets are then a demand.
         confidence
-            The level of all intervals and tests.
+            The level of all intervals and tests. For a one-sided test at 95%, pass 0.9.
 
         Returns
         -------
-        A `Decision`. Its `verdict` has one of five statuses, the first that holds:
+        A `Decision`. Its `verdict` has one of eight statuses, the first that holds:
 
-        - "too little data": a class has fewer than 10 examples, or too few for any interval to tell much
-        - "no better than chance": no model is above chance, nor at the targets, and by the intervals
-          alerts of none are right twice as often as by lot where half of the positives are found
-        - "not met": no threshold of any model keeps all targets, or promises to
-        - "not told apart": several models may be best (`ranking`), also if they miss a target by a hair
-        - "settled": one model is better than all others, or the only one is above chance; above tested
-          groups of one model, if each is told apart from all others together
+        - `too_little_data`: a class has fewer than 10 examples, or no interval is narrow enough
+        - `chance`: no model ranks better than chance, and every interval rules out a use
+        - `not_met`: no threshold meets the targets, or the one passed does not, beyond doubt
+        - `unsure`: the intervals allow both that the targets are met and that they are missed
+        - `no_winner`: several models may be best (`ranking`)
+        - `winner`: one model is better than all others, or all others surely miss the targets
+        - `met`: one model, or only one of several, meets the demand
+        - `measured`: one model without a demand
 
-        It calls a model better that is not in at most `1 - confidence` of all tables, over all groups.
+        `verdict.met` is true, false or None, apart from the comparison. A wrong model is called better
+        in at most `1 - confidence` of test sets, over all groups together.
 
         Examples
         --------
@@ -83,9 +92,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
         >>> df = pl.DataFrame({"label": label, "new": noise[0] + 3 * label, "old": noise[1] + label})
         >>> decision = df.prc(score=["new", "old"]).decide(eta=0.01, recall=0.5)
         >>> decision.verdict.status, decision.verdict.models
-        ('settled', ('new',))
+        ('winner', ('new',))
         >>> print(decision.verdict)
-        new is better: 75 of its 100 alerts are right, 3.5 of old’s
+        new is better: precision 75% (50 to 90), against 3.5% (2.9 to 4.1) for old
+        >>> df.prc(score="new").decide(eta=0.01, threshold=2.5, precision=0.3).verdict.met
+        True
         """
         return self._decide("decide", eta, words, guarantee, confidence)
 
@@ -150,7 +161,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = df.prc.report(f"{folder}/report.html", eta=0.01, recall=0.5)
-        ...     "Too little data" in path.read_text(encoding="utf-8")
+        ...     "too little data" in path.read_text(encoding="utf-8")
         True
         """
         from polars_prcurve.view.report.html_and_svg import check_page_path
@@ -171,6 +182,9 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ranked_table: Any = self(**table_words)
         ranked_table = ranked_table._collect_table()
         columns = question.columns
+        if columns.points is not None and goal.targets and not goal.is_at_threshold:
+            is_gate = goal.guarantee is None and _has_one_point_each(ranked_table)
+            goal = goal.test_point() if is_gate else goal
         if columns.model is not None and not question.is_wide:
             ranked_table = ranked_table(model=columns.model)
         request = DecisionRequest(
@@ -189,3 +203,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
             return request
         eta_table = question.eta.find_etas(question.level)
         return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
+
+
+def _has_one_point_each(table: Any) -> bool:
+    """Return whether each group of a table of points has one, which needs no target to be chosen."""
+    try:
+        table.operating_points(0.5, metrics="precision")
+    except PrcError:
+        return False
+    return True

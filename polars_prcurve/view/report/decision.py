@@ -29,7 +29,7 @@ class Decision:
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> decision = df.prc.decide(eta=0.01, recall=0.5)
     >>> decision.verdict.status, decision.verdicts.height, decision.table.height
-    ('too little data', 1, 1)
+    ('too_little_data', 1, 1)
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -40,12 +40,17 @@ class Decision:
         """The verdict above all: of the only case, or of all groups and prevalences together."""
         return self._findings.verdict
 
+    @property
+    def has_demand(self) -> bool:
+        """Whether targets are a demand, for which `verdict.met` stands: see `decide`."""
+        return bool(self._findings.goal.demand)
+
     @cached_property
     def verdicts(self) -> pl.DataFrame:
         """One row per group and prevalence: its verdict.
 
-        Columns: those of groups, `eta`: Float64, `status`: String, `models`: List of the dtype of
-        models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
+        Columns: those of groups, `eta`: Float64, `status`: String, `met`: Boolean, `models`: List of
+        the dtype of models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
         """
         return build_verdicts(self._findings)
 
@@ -55,8 +60,8 @@ class Decision:
 
         Columns are those of `operating_points` with `confidence`, without `criterion` and `target`, or
         the area without a target; `precision_at_half`, where half of the positives are found; and of
-        several models `behind` and `may_be_best`, as in `ranking`. A model that keeps no target has
-        nulls.
+        several models `behind` and `may_be_best`, as in `ranking`; and of a threshold that is tested
+        `level`, that of its intervals. A model without a threshold that meets the targets has nulls.
         """
         return build_table(self._findings)
 
@@ -146,7 +151,8 @@ class Decision:
         return write_model_card(self._findings, date)
 
     def __repr__(self) -> str:
-        return f"<decision: {say_status(self._findings)}: {self.verdict.sentence}>"
+        text = ": ".join(filter(None, [say_status(self._findings), self.verdict.sentence]))
+        return f"<decision: {text}>"
 
     def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
         """Return the decision as plain text: the verdict, a row per model, and what would settle it.

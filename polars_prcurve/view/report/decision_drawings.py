@@ -23,12 +23,7 @@ from polars_prcurve.view.report.html_and_svg import (
     name_color,
 )
 from polars_prcurve.view.verdicts.decision_in_words import Findings
-from polars_prcurve.view.verdicts.value_phrases import (
-    end_precision,
-    is_rarely_right,
-    join_within,
-    say_precision,
-)
+from polars_prcurve.view.verdicts.value_phrases import describe_icons, is_rarely_right
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
 from polars_prcurve.view.words.value_names import count_letters, name_value, wrap_words
@@ -48,7 +43,7 @@ def draw_alerts(case: Case, precision: Estimate, color_number: int) -> str:
     cell_size = 17.6 * _IN_A_ROW / n_columns
     shapes = place_icons(kinds, color_number, cell_size, n_columns)
     n_rows = -(-len(kinds) // n_columns)
-    description = f"{join_within(*say_precision(case, precision))} {end_precision(case)}"
+    description = describe_icons(precision)
     return draw_document(shapes, cell_size * n_columns, cell_size * n_rows, description)
 
 
@@ -79,7 +74,7 @@ def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
     rare_precisions = [
         precision for case, precision in icon_grids if _is_read_one_by_one(case, precision)
     ]
-    meanings = ["right or not"] if len(rare_precisions) < len(icon_grids) else []
+    meanings = ["true or not"] if len(rare_precisions) < len(icon_grids) else []
     if rare_precisions:
         lowest_share = min(
             precision.low if precision.span else precision.value for precision in rare_precisions
@@ -90,7 +85,7 @@ def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
         elif round(1 / lowest_share) > MOST_ICONS:
             count_text = say_eta(lowest_share).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
             count_note = f", up to {count_text}; {MOST_ICONS} are drawn"
-        meanings.append(f"may have to be read until one is right{count_note}")
+        meanings.append(f"may have to be read until one is true{count_note}")
     return " or ".join(meanings)
 
 
@@ -152,7 +147,7 @@ Place: TypeAlias = Callable[[float, float], Point]
 
 
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
-    """Return the picture of some models, and the level of alerts that are drawn by lot."""
+    """Return the picture of some models, and the level of chance."""
     foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
     plot_left = 84 if foot else 34
 
@@ -173,18 +168,18 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
         x, foot_y = place(percent / 100, 0)
         shapes.append(draw_text((x, foot_y + 18), f"{percent}%", 12, anchor="middle"))
     x, foot_y = place(0, 0)
-    shapes.append(draw_text((x, foot_y + 36), "Positives found", 12))
+    shapes.append(draw_text((x, foot_y + 36), "Recall", 12))
     for curve in sorted(curves, key=lambda curve: curve.color_number is not None):
         shapes += _draw_curve(place, curve)
     chance_start = place(0, eta)
     shapes.append(draw_line(chance_start, place(1, eta)))
     label_offset = -5 if eta < 0.06 or foot else 15
     x, y = chance_start
-    shapes.append(draw_text((x + 4, y + label_offset), "alerts by lot", 11, kind="quiet rim"))
+    shapes.append(draw_text((x + 4, y + label_offset), "by chance", 11, kind="quiet rim"))
     colored_curves = [curve for curve in curves if curve.color_number is not None]
     if have_room(colored_curves, width):
         shapes += _name_curves(place, width, colored_curves)
-    label = "Share of alerts that are right, by share of positives that are found"
+    label = "Precision of each model by its recall"
     return draw_document(shapes, width, height, label, kind)
 
 
@@ -257,16 +252,19 @@ _LETTER = 6.0  # pixels that a letter of a name takes, about
 _MOST_NAME_ROWS = 3  # rows of a name, at most
 _LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer each has a sentence
 _OPEN_COLOR = None  # the colour of what is not decided: grey
-# What is known of the cases of a block, and the number of its colour, in the order of blocks.
+# The title of the cases of each result, and the number of its colour, in the order of blocks.
 _BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
     "worse": ("{} worse than the others", 1),
-    "open": ("{} not told apart from the others", _OPEN_COLOR),
+    "not_met": ("{} where the target is not met", 1),
+    "open": ("{} without a significant difference to the others", _OPEN_COLOR),
+    "unsure": ("{} not sure", _OPEN_COLOR),
     "better": ("{} better than the others", 0),
-    "settled": ("{} better than chance", 0),
-    "not told apart": ("{} not told apart", _OPEN_COLOR),
-    "no better than chance": ("{} no better than chance", 1),
-    "not met": ("{} without a threshold that keeps what is asked for", _OPEN_COLOR),
-    "too little data": ("{} with too little data", _OPEN_COLOR),
+    "winner": ("{} with a clear winner", 0),
+    "met": ("{} where the target is met", 0),
+    "measured": ("{} measured", 0),
+    "no_winner": ("{} without a clear winner", _OPEN_COLOR),
+    "chance": ("{} no better than chance", 1),
+    "too_little_data": ("{} with too little data", _OPEN_COLOR),
 }
 
 
@@ -360,7 +358,7 @@ def _draw_marks(
             color_number_by_model.get(candidate.model, block.color_number),
         )
         color = "var(--quiet)" if color_number is None else name_color(color_number)
-        # Full are values that are settled, and of several models those that may be best.
+        # Full are values that are decided, and of several models those that may be best.
         is_full = candidate in rivals if color_number_by_model else block.color_number is not None
         if estimate.span is not None:
             low, high = estimate.span
@@ -401,14 +399,14 @@ def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
 
 
 def list_blocks(findings: Findings) -> list[GroupBlock]:
-    """Return the blocks; the cases that settle which model is better have one for each model."""
+    """Return the blocks; the cases with a winner have one for each model."""
     color_number_by_model = number_models(*findings.cases)
     blocks = []
     for outcome, cases in place_cases(findings).items():
         title, color_number = _BLOCKS[outcome]
         cases_by_winner: dict[str, list[WordedCase]] = {}
         for case in cases:
-            has_winner = outcome == "settled" and not findings.has_one_model
+            has_winner = outcome == "winner" and not findings.has_one_model
             winner = say_short(case) if has_winner else ""
             cases_by_winner.setdefault(winner, []).append(case)
         for winner, block_cases in sorted(
@@ -423,7 +421,7 @@ def list_blocks(findings: Findings) -> list[GroupBlock]:
                     if winner
                     else color_number,
                     cases=block_cases,
-                    is_in_doubt=outcome == "too little data",
+                    is_in_doubt=outcome == "too_little_data",
                 )
             )
     return blocks

@@ -1,8 +1,8 @@
 """The document of a decision: one HTML file to send, in the order in which people ask.
 
 findings -> verdict   what is decided, in its own sentence
-         -> models    of 100 alerts so many are right, with the doubt hatched
-         -> chart     right alerts by positives found
+         -> models    icons of 100 alerts, the interval hatched, and the numbers
+         -> chart     precision by recall
          -> need      what would settle what is open
          -> more      folded: other prevalences, all numbers, how they are made
 """
@@ -20,10 +20,13 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars import selectors
 
+from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground import safe_text
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.overall_status import find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_drawings as drawings
 from polars_prcurve.view.report.html_and_svg import (
@@ -38,7 +41,7 @@ from polars_prcurve.view.report.html_and_svg import (
     write_document,
 )
 from polars_prcurve.view.verdicts import value_phrases
-from polars_prcurve.view.verdicts.case_places import say_place, say_places
+from polars_prcurve.view.verdicts.case_places import say_place
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
@@ -62,7 +65,7 @@ def _write_body(
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
-    yield f'<p class="place">{escape(describe_question(findings))}</p>'
+    yield f'<p class="place">{escape(findings.verdict.conditions)}</p>'
     yield write_status(findings)
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if findings.cases:
@@ -92,26 +95,10 @@ def _write_body(
             if difference_html := describe_difference(case):
                 yield _fold("The difference, tested", f"<p>{difference_html}</p>")
             if shares_html := write_shares(case):
-                yield _fold("Other shares of positives", shares_html)
+                yield _fold("Other prevalences", shares_html)
         table_html = write_raw(build_table(findings))
         yield _fold("Numbers in full, and how they are made", table_html + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
-
-
-def describe_question(findings: Findings) -> str:
-    """Return where the model runs and what is wanted there, as a line above the verdict."""
-    cases = findings.cases
-    if not cases:
-        return ""
-    place_phrases, etas = {say_place(case) for case in cases}, {case.eta for case in cases}
-    place_phrase = say_place(cases[0])
-    if len(place_phrases) > 1:
-        shared_etas = [eta for eta in etas if len(etas) == 1 and eta is not None]
-        place_phrase = ", ".join([say_places(cases), *map(number_words.say_where, shared_etas)])
-    question = f"{place_phrase}, {value_phrases.describe_goal(findings.goal)}".strip(", ")
-    if findings.goal.guarantee is not None:
-        question += f", promised with {number_words.format_level(findings.goal.guarantee)}"
-    return number_words.glue_numbers(value_phrases.start_sentence(question))
 
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
@@ -151,9 +138,10 @@ def choose_drawable(case: Case) -> list[Candidate]:
 
 
 def write_status(findings: Findings) -> str:
-    """Return the status, filled where all is settled."""
-    css_classes = "status settled" if findings.status == "settled" else "status"
-    return f'<p class="{css_classes}">{escape(say_status(findings))}</p>'
+    """Return the status, filled where it is decided; empty where the numbers stand for themselves."""
+    css_classes = "status settled" if findings.status in ("winner", "met") else "status"
+    label = say_status(findings)
+    return f'<p class="{css_classes}">{escape(label)}</p>' if label else ""
 
 
 def _write_cards(findings: Findings, cards: Sequence[ModelCard]) -> Iterator[str]:
@@ -171,7 +159,7 @@ def _write_cards(findings: Findings, cards: Sequence[ModelCard]) -> Iterator[str
     interval_phrase = escape(
         f"{doubt_phrase}: the {number_words.format_level(findings.confidence)} interval"
     )
-    key_html = f"{draw_dot('right')}right {draw_dot('likely')}{interval_phrase} {draw_dot('false')}false"
+    key_html = f"{draw_dot('right')}true {draw_dot('likely')}{interval_phrase} {draw_dot('false')}false"
     yield f'<p class="key">{key_html}</p><p class="note">{escape(describe_intervals(findings))}</p>'
 
 
@@ -194,26 +182,23 @@ def _write_card(card: ModelCard) -> str:
 
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
-    value_text, span_text = value_phrases.say_precision(case, candidate.precision)
-    precision_name = value_phrases.name_precision(case)
-    yield (
-        precision_name + (", half of the positives found" if case.goal.is_of_curve else ""),
-        value_text,
-        span_text,
-    )
-    if case.goal.is_of_curve:
-        yield name_metric(case.goal.merit_column), *value_phrases.say_merit(candidate)
+    goal = case.goal
+    precision_name = "precision, of alerts that are true"
+    if goal.is_of_curve:
+        precision_name = f"precision at {number_words.say_share(0.5)} recall"
+    yield precision_name, *value_phrases.format_metric(candidate, "precision")
+    if not goal.is_of_rate:
+        yield value_phrases.name_merit(case), *value_phrases.format_merit(candidate)
+    if goal.is_of_curve:
         return
-    yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.say_alerts(candidate)
-    value_text, span_text = value_phrases.say_found(candidate)
-    score_text = say_score(candidate)
-    yield (
-        "positives found",
-        value_text,
-        ", ".join(filter(None, [span_text, f"at score {score_text}" if score_text else ""])),
-    )
-    if case.goal.maximized is not None:
-        yield f"best {name_metric(case.goal.merit_column)}", *value_phrases.say_merit(candidate)
+    yield "recall", *value_phrases.format_metric(candidate, "recall")
+    yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.format_metric(candidate, "alerts")
+    for word in goal.demand if goal.is_gate else ():
+        if word not in ("precision", "recall", "alerts"):
+            name = TARGET_KINDS[word].metric.name
+            yield value_phrases.name_limited(word, case), *value_phrases.format_metric(candidate, name)
+    if threshold_text := say_score(candidate):
+        yield "threshold", threshold_text, ""
 
 
 def say_score(candidate: Candidate) -> str:
@@ -225,40 +210,56 @@ def say_score(candidate: Candidate) -> str:
 
 
 def describe_intervals(findings: Findings) -> str:
-    """Return what the intervals are of."""
-    goal = findings.goal
+    """Return what the intervals are of, and at which level."""
+    goal, level_text = findings.goal, describe_level(findings)
     if goal.is_of_curve:
-        return "Intervals are of the model: another test would choose another score."
+        return f"{level_text} intervals of the model, over all thresholds."
     if goal.is_of_point:
-        return "Intervals are of this point."
-    if "threshold" in goal.targets:
-        return "Intervals are of this score as it stands."
-    return "Intervals count that the score was found on the test."
+        return f"{level_text} intervals of this point."
+    if goal.is_at_threshold:
+        return f"{level_text} intervals of this threshold, which was not chosen on these data."
+    return f"{level_text} intervals of this threshold; they allow for its choice on the test set."
+
+
+def describe_level(findings: Findings) -> str:
+    """Return the level of the intervals; where a demand is tested, the level of the tests."""
+    level_column = EvidenceColumn.LEVEL
+    if level_column not in findings.evidence.rows.columns:
+        return number_words.format_level(findings.confidence)
+    levels = findings.evidence.rows[level_column].unique().sort()
+    texts = [number_words.format_level(float(f"{level:.4g}")) for level in levels]
+    return " to ".join(dict.fromkeys(texts[:: max(len(texts) - 1, 1)]))
 
 
 # Groups -------------------------------------------------------------------------------------------
 
 
 def write_groups(findings: Findings) -> Iterator[str]:
-    """Yield the worst and the best group that are told apart, and the picture of all cases."""
+    """Yield the worst and the best group that differ, and the picture of all cases."""
     cases_by_outcome = drawings.place_cases(findings)
     lowest_cases, highest_cases = cases_by_outcome["worse"][:1], cases_by_outcome["better"][-1:]
     cards = [
-        ModelCard(case, case.candidates[0], color_number, f"{rank} that is told apart: {case.name}")
+        ModelCard(case, case.candidates[0], color_number, f"{rank}: {case.name}")
         for rank, cases, color_number in (("Lowest", lowest_cases, 1), ("Highest", highest_cases, 0))
         for case in cases
     ]
     yield from _write_cards(findings, cards)
     unit_name = "group" if findings.group_columns else "prevalence"
-    yield f'<section class="chart"><h2>Every {unit_name}, by what is known of it</h2>'
+    yield f'<section class="chart"><h2>Every {unit_name}</h2>'
     metric_name, group_tests = findings.goal.merit_column, findings.group_tests
-    axis_title = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
-        metric_name, f"100 times {name_metric(metric_name)}"
+    name = name_metric(metric_name)
+    axis_title = f"{name} in per cent" if findings.goal.is_of_rate else f"100 times {name}"
+    hollow_meaning = (
+        "hollow: too little data" if findings.has_one_model else "hollow: significantly worse"
     )
-    hollow_meaning = "hollow: not known well" if findings.has_one_model else "hollow: shown to be behind"
+    if findings.goal.demand:
+        hollow_meaning = "hollow: not sure"
     if group_tests is not None:
-        hollow_meaning = "upright: all groups together; hollow: not told apart"
-    key_text = f"{axis_title}; line: {number_words.format_level(findings.confidence)}; {hollow_meaning}"
+        hollow_meaning = "upright: all groups together; hollow: no significant difference"
+    level_text = describe_level(findings)
+    key_text = (
+        f"{value_phrases.start_sentence(axis_title)}; line: {level_text} interval; {hollow_meaning}"
+    )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
         color_number_by_model = drawings.number_models(*findings.cases)
@@ -316,12 +317,9 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     if not curves:
         return
     level_text = number_words.format_level(findings.confidence)
-    yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    axis_title = (
-        "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW_ETA else "Share of alerts right"
-    )
-    axis_text = f"{axis_title}, by positives found; band: {level_text} for each score as it stands; "
-    yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false alerts, or 20 positives</p>'
+    yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
+    axis_text = f"Precision in per cent, by recall; band: {level_text} intervals at each threshold; "
+    yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false positives or 20 positives</p>'
     for css_class, width, height in (("wide", 740, 330), ("small", 358, 270)):
         yield drawings.draw_curves(curves, case.eta or 0.0, width, height, css_class)
         if not drawings.have_room(curves, width):
@@ -342,8 +340,8 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
 def _write_need(findings: Findings) -> Iterator[str]:
     would_settle, case = findings.verdict.would_settle, find_least_known(findings.cases)
     if would_settle:
-        is_settled = findings.status == "settled"
-        heading = "What more data would tell" if is_settled else "What would settle it"
+        is_decided = findings.status in ("winner", "met", "measured")
+        heading = "What more data would show" if is_decided else "What would settle it"
         yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
         need = count_examples_needed(case, findings.evidence.test_level)
         if findings.group_tests is None and need is not None and not need.is_met:
@@ -377,13 +375,14 @@ def describe_difference(case: Case) -> str:
         return ""
     names_html = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
     pair_html = " minus ".join(names_html)
-    unit_of_metric = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}
-    unit = unit_of_metric.get(case.goal.merit_column, "")
+    metric_name = value_phrases.name_merit(case)
+    unit = " points" if case.goal.is_of_rate else ""
     scale, number_format = (100, "{:.1f}") if unit else (1, "{:.2g}")
     gap_text, low_text, high_text = (
         number_words.say_signed(scale * value, number_format.format, "+") for value in (gap, low, high)
     )
-    return f"{pair_html}: {gap_text}{unit} ({low_text} to {high_text}), for all models at once."
+    interval_text = f"{gap_text}{unit} ({low_text} to {high_text})"
+    return f"{pair_html}, {escape(metric_name)}: {interval_text}, for all models at once."
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
@@ -443,34 +442,28 @@ def write_value(value_text: str, span_text: str) -> str:
 def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     goal, status = case.goal, case.status
-    heads = [value_phrases.name_precision(case) if goal.is_of_rate else name_metric(goal.merit_column)]
+    names = [goal.merit_column]
     if not goal.is_of_curve:
-        heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
-    if set(goal.targets) == {"recall"}:
-        heads.pop()
+        names = list(dict.fromkeys([*names, "precision", "recall", "alerts"]))
+    heads = [name_metric(name) for name in names]
+    if not goal.is_of_curve:
+        heads[-1] = f"alerts {number_words.say_cases(case.per)}"
+        heads.insert(0, "threshold")
     table_rows = []
     for candidate in case.candidates[:_MOST_ROWS]:
         name_html = isolate(value_phrases.name_model(candidate))
         if not candidate.meets_targets:
-            table_rows.append([name_html, *("–" for _ in heads), value_phrases.NO_THRESHOLD])
+            table_rows.append([name_html, *("–" for _ in heads), "no threshold meets the targets"])
             continue
-        texts_of_values = [value_phrases.say_merit(candidate)]
-        if goal.is_of_rate:
-            texts_of_values = [value_phrases.say_precision(case, candidate.precision)]
+        cells = [write_value(*value_phrases.format_metric(candidate, name)) for name in names]
         if not goal.is_of_curve:
-            texts_of_values += [value_phrases.say_alerts(candidate), value_phrases.say_found(candidate)]
-        standing = "" if candidate.may_be_best else "behind"
+            cells.insert(0, escape(say_score(candidate)))
+        standing = "" if candidate.may_be_best else "significantly worse"
         if candidate.may_be_chance:
-            standing = "may be chance"
-        elif candidate.may_be_best and status in ("settled", "not told apart"):
-            standing = "may be best"
-        table_rows.append(
-            [
-                name_html,
-                *(write_value(*texts_of_value) for texts_of_value in texts_of_values[: len(heads)]),
-                standing,
-            ]
-        )
+            standing = "may be no better than chance"
+        elif candidate.may_be_best and status in ("winner", "no_winner"):
+            standing = "best" if status == "winner" else "may be best"
+        table_rows.append([name_html, *cells, standing])
     n_left = len(case.candidates) - _MOST_ROWS
     note_html = f'<p class="note">{n_left} more models are in the table below.</p>' if n_left > 0 else ""
     return write_table(["model", *heads, ""], table_rows) + note_html
@@ -511,14 +504,19 @@ def write_shares(case: Case) -> str:
                 for share in precision_and_ends
             ]
             value, low, high = shifted_shares
-            cells_html.append(write_value(*number_words.say_estimate(value, low, high)))
+            cells_html.append(
+                write_value(*value_phrases.format_value("precision", Estimate(value, low, high)))
+            )
         table_rows.append([escape(number_words.say_eta(other_eta)), *cells_html])
     model_names = [
         "" if candidate.model is None else value_phrases.name_model(candidate)
         for candidate in candidates
     ]
-    heads = ["positive", *(model_name or "alerts right" for model_name in model_names)]
-    return write_table(heads, table_rows) + '<p class="note">At the scores of this decision.</p>'
+    heads = ["prevalence", *(model_name or "precision" for model_name in model_names)]
+    return (
+        write_table(heads, table_rows)
+        + '<p class="note">Precision at the thresholds of this decision.</p>'
+    )
 
 
 def write_raw(result: pl.DataFrame) -> str:
@@ -537,24 +535,25 @@ def write_raw(result: pl.DataFrame) -> str:
 def write_methods(findings: Findings) -> str:
     """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
     goal, level = findings.goal, number_words.format_level(findings.confidence)
+    error_text = number_words.format_level(1 - findings.confidence)
     comparison_sentence = (
-        "Models are compared in pairs where they scored the same examples. Of several models all "
-        "differences hold at once (Tukey 1953, Kramer 1956): a model that none beats "
-        f"is ruled out in at most {number_words.format_level(1 - findings.confidence)} of tests."
+        "Models are compared in pairs where they scored the same examples. The differences of several "
+        "models hold simultaneously (Tukey 1953, Kramer 1956): a model that none beats is ruled out in "
+        f"at most {error_text} of test sets."
     )
     promise_sentence = (
-        f"Scores are promised: in {number_words.format_level(goal.guarantee or 0)} of tests the targets "
-        "hold in truth at the score that is found."
+        "Thresholds are chosen with a guarantee: over repeated test sets, they miss their targets in at "
+        f"most {number_words.format_level(1 - (goal.guarantee or 0))}."
     )
     sentences = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
-        "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives resemble those "
-        "tested, and negatives those tested. Rows are taken as independent unless clusters were named.",
+        "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
+        "as in the test set. Rows are taken as independent unless clusters were named.",
         f"Intervals have a level of {level}: of rates by Wilson (1927), of precision by the distances "
-        "to their ends, which add up in quadrature (Zou and Donner 2008), and with the choice of the "
-        "score where it was found on the test. Average precision allows for examples that a test lacks.",
+        "to their ends, which add up in quadrature (Zou and Donner 2008). Where the threshold was "
+        "chosen on the test set, they allow for that. Average precision allows for unseen examples.",
         *([] if findings.model is None else [comparison_sentence]),
-        "Whether scores are above chance is tested on ranks and on reciprocal ranks of the positives. "
+        "Better than chance is tested on ranks and on reciprocal ranks of the positives. "
         f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
         *([] if goal.guarantee is None else [promise_sentence]),
         f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "

@@ -104,11 +104,11 @@ function draw() {
   const {color, rows} = here.models[state.model], eta = here.etas[state.eta];
   const points = rows.map((row) => evaluate(row, eta)), point = points[state.row];
   const score = shorten(rows, state.row), known = point.recallLow !== null;
-  const from = data.hasScores ? `From score ${score} up, ` : "", value = point.value ?? 0;
-  find("say").textContent = `${from}${sayRight(point)}, ${here.where}${sayWhere(eta)}`;
+  const from = data.hasScores ? `At threshold ${score}, precision` : "Precision", value = point.value ?? 0;
+  find("say").textContent = `${from}${sayPrecision(point)} ${here.where}${sayWhere(eta)}`;
   const drawn = {...point, value, low: point.low ?? value, high: point.high ?? value};
   drawIcons(find("icons"), drawn, color, find("say").textContent);
-  find("key").textContent = `solid: right · hatched: ${describeDoubt(drawn)} · hollow: false`;
+  find("key").textContent = `solid: true · hatched: ${describeDoubt(drawn)} · hollow: false`;
   const few = rows[state.row][7];
   const words = {"-1": "few false alerts were", 0: "no false alert was", 1: "1 false alert was"};
   find("doubt").textContent = few === undefined ? ""

@@ -69,7 +69,7 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     per_phrase = escape(say_cases(case.per))
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        f'<p class="place">{escape(document.describe_question(findings))}</p>',
+        f'<p class="place">{escape(findings.verdict.conditions)}</p>',
         document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
         *_write_group_list(group_names, len(group_names) + page_data["left"]),

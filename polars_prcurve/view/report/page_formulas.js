@@ -51,19 +51,15 @@ function computePoint(rates, eta, per) {
   };
 }
 
-// Whether one right alert takes so many that people say how many: the rule of the document.
+// Whether one true alert takes so many that people say how many: the rule of the document.
 const isRare = ({value, high}) => value > 0 && value < 0.02 && !(high > 0.5);
 
-// The sentence about a point: how many alerts are right, with the interval.
-function sayRight({value, low, high, recallLow}) {
-  const span = (ends) => recallLow === null ? "" : ` (${ends[0]} to ${ends[1]})`;
-  if (isRare({value, high})) {
-    return `${oneIn(value)} alerts${span([oneIn(low), oneIn(high)])} is right`;
-  }
-  const say = (share) => of100(share ?? 0);
-  return `${say(value)} of 100 alerts are right${span([say(low), say(high)])}`;
+// The sentence about a point: its precision, with the interval.
+function sayPrecision({value, low, high, recallLow}) {
+  const span = recallLow === null ? "" : ` (${of100(low ?? 0)} to ${of100(high ?? 0)})`;
+  return ` is ${percent(value ?? 0)}${span}`;
 }
-const sayWhere = (eta) => `where ${oneIn(eta)} ${eta > 0.5 ? "are" : "is"} positive`;
+const sayWhere = (eta) => `at a prevalence of ${oneIn(eta)}`;
 
 const shape = (name, attributes, text) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -75,10 +71,10 @@ const shape = (name, attributes, text) => {
 // What hatched icons mean, and how many there would be if not all are drawn.
 const mostIcons = 200;
 function describeDoubt({value, low, high}) {
-  if (!isRare({value, high})) return "right or not";
+  if (!isRare({value, high})) return "true or not";
   const most = low > 0 ? Math.round(1 / low) : Infinity;
   const end = low > 0 ? `, up to ${oneIn(low).slice(5)}; ${mostIcons} are drawn` : `, and more than the ${mostIcons} drawn`;
-  return "may have to be read until one is right" + (most > mostIcons ? end : "");
+  return "may have to be read until one is true" + (most > mostIcons ? end : "");
 }
 
 // Icons as in the report: solid is right, hollow is false, and hatched what the interval leaves open.

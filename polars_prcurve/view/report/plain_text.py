@@ -6,10 +6,9 @@ of, and then names are cut. The last line says what was left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.ground.terminal_text import (
     cut_text,
     fill_lines,
@@ -18,21 +17,18 @@ from polars_prcurve.core.ground.terminal_text import (
     pad_text,
 )
 from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.report import decision_html as document
-from polars_prcurve.view.verdicts.case_places import say_place
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
-    join_within,
+    format_metric,
+    join_value,
+    name_column,
+    name_merit,
     name_model,
-    name_precision,
-    say_alerts,
-    say_found,
-    say_merit,
-    say_of_100,
-    say_precision,
     start_sentence,
 )
-from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short, say_status
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
 
@@ -59,9 +55,10 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
     status, sentence = say_status(findings), verdict.sentence
-    if sentence.lower().startswith(f"{status}:"):  # which is not said twice
-        sentence = sentence[len(status) + 2 :]
-    line_blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
+    headline = f"{status.upper()}: {sentence}." if status else f"{sentence}."
+    if status and sentence.lower().startswith(status):  # which is not printed twice
+        headline = f"{status.upper()}{sentence[len(status) :]}."
+    line_blocks = [_wrap(headline, width)]
     hidden_heads: list[str] = []
     if len(findings.cases) == 1:
         [case] = findings.cases
@@ -73,13 +70,11 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
                 text_column.head for text_column in text_columns if text_column.head == head
             ]
             text_columns = [text_column for text_column in text_columns if text_column.head != head]
-        line_blocks.append(list(_lay_out(text_columns, width)))
+        if any(candidate.meets_targets for candidate in case.candidates):
+            line_blocks.append(list(_lay_out(text_columns, width)))
     elif findings.cases:
         line_blocks.append(_write_cases(findings, width))
-    question = document.describe_question(findings)
-    if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
-        question += f"; alerts {say_cases(findings.evidence.per)}"
-    sentences = [question, *verdict.reasons, verdict.would_settle]
+    sentences = [verdict.conditions, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
         foot_lines += _wrap(f"left out: {', '.join(hidden_heads)}{hint}", width)
@@ -100,83 +95,45 @@ def list_columns(
 ) -> tuple[list[Column], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
-    def fill(say: Callable[[Candidate], tuple[str, str]]) -> list[str]:
-        return [_write(say, candidate) for candidate in candidates]
+    def fill(name: str) -> list[str]:
+        return [_write(candidate, name) for candidate in candidates]
 
-    text_columns = []
+    goal, text_columns = case.goal, []
     if any(candidate.model is not None for candidate in candidates):
-        text_columns.append(
-            Column("model", [_clean(name_model(candidate)) for candidate in candidates], is_text=True)
-        )
-    level_text = format_level(findings.confidence).replace(NO_BREAK, " ")
-    head = name_precision(case).replace("100 alerts", "100")
-    precision_column = Column(head, fill(lambda candidate: say_precision(case, candidate.precision)))
-    if not case.goal.is_of_rate:
-        text_columns.append(Column(name_metric(case.goal.merit_column), fill(say_merit)))
-    if case.goal.is_of_curve:
-        return text_columns, []
-    recall_column = Column("found", fill(say_found))
-    alerts_column = Column(f"alerts ({level_text})", fill(say_alerts))
-    first_columns, last_column = [precision_column, alerts_column], recall_column
-    if case.goal.merit_column == "recall":
-        first_columns, last_column = [recall_column, precision_column], alerts_column
-    score_column = Column("score", fill(lambda candidate: (document.say_score(candidate), "")))
-    candidate_rows = [candidate.row if candidate.meets_targets else {} for candidate in candidates]
-    count_columns = [
-        Column(
-            name, ["-" if row.get(name) is None else format_count(row[name]) for row in candidate_rows]
-        )
-        for name in ("tp", "fp")
-    ]
-    has_scores = any(cell not in ("", "-") for cell in score_column.cells)
-    text_columns += [
-        *first_columns,
-        *([score_column] if has_scores else []),
-        last_column,
-        *count_columns,
-    ]
-    spare = ["fp", "tp", last_column.head, "score", alerts_column.head]
-    return text_columns, [
-        *spare,
-        *([] if case.goal.merit_column == "precision" else [precision_column.head]),
-    ]
+        model_names = [_clean(name_model(candidate)) for candidate in candidates]
+        text_columns.append(Column("model", model_names, is_text=True))
+    level_text = _clean(document.describe_level(findings))
+    names = [goal.merit_column]
+    if not goal.is_of_curve:
+        limited = [TARGET_KINDS[word].metric.name for word in goal.demand if word != "alerts"]
+        limited = limited if goal.is_gate else []
+        names = list(dict.fromkeys([*names, *limited, "precision", "recall", "alerts"]))
+    thresholds = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
+    if not goal.is_of_curve and any(cell != "-" for cell in thresholds):
+        text_columns.append(Column("threshold", thresholds))
+    first, *others = names
+    text_columns.append(Column(f"{name_metric(first)} ({level_text} CI)", fill(first)))
+    text_columns += [Column(name_metric(name), fill(name)) for name in others]
+    return text_columns, [name_metric(name) for name in reversed(others)]
 
 
-def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
+def _write(candidate: Candidate | None, name: str) -> str:
     """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
     if candidate is None or not candidate.meets_targets:
         return "-"
-    return _clean(join_within(*say(candidate)))
+    return _clean(join_value(*format_metric(candidate, name)))
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
     """Return a line per case: values of the models and their intervals, or which is better there."""
-    cases = findings.cases[:_MOST_ROWS]
-    case_names = [_clean(case.name) for case in cases]
-    verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
-    metric_name = findings.goal.merit_column
-    is_of_rate = findings.goal.is_of_rate
-    unit_name, say_value = (
-        ("of 100 right", say_of_100) if is_of_rate else (name_metric(metric_name), say_merit)
-    )
-    if findings.has_one_model:
-        value_texts = [_write(say_value, case.candidates[0]) for case in cases]
+    cases = _sort_cases(findings)[:_MOST_ROWS]
+    text_columns = _list_case_columns(findings, cases)
+    if not findings.has_one_model and _measure(text_columns[1:]) > width - len(_GAP):
+        verdicts = [_clean(say_short(case)) for case in cases]
         text_columns = [
-            Column("where", case_names, is_text=True),
-            Column(unit_name, value_texts),
-            verdict_column,
+            text_columns[0]._replace(head="where"),
+            Column("verdict", verdicts, is_text=True),
         ]
-    else:
-        name_of_model = {
-            candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates
-        }
-        text_columns = [Column(unit_name, case_names, is_text=True)]
-        for model in sorted(name_of_model, key=str):
-            cells = [_write(say_value, find_candidate(case, model)) for case in cases]
-            text_columns.append(Column(name_of_model[model], cells))
-        text_columns += [verdict_column] if len(set(verdict_column.cells)) > 1 else []
-        if _measure(text_columns[1:]) > width - len(_GAP):
-            text_columns = [Column("where", case_names, is_text=True), verdict_column]
     if _measure(text_columns) <= width:
         lines = list(_lay_out(text_columns, width))
     else:  # names have lines of their own
@@ -185,6 +142,52 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
         lines = [line for name, row in named_rows for line in (*fill_lines(name, width), _GAP + row)]
     n_left = len(findings.cases) - len(cases)
     return [*lines, f"{n_left} more"] if n_left > 0 else lines
+
+
+def _sort_cases(findings: Findings) -> Sequence[WordedCase]:
+    """Return the cases, those of groups of one model by their values, the highest first."""
+    has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
+    if not has_groups or not findings.has_one_model:
+        return findings.cases
+    name = _choose_column(findings)
+
+    def read_value(case: Case) -> float:
+        return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
+
+    return sorted(findings.cases, key=read_value, reverse=True)
+
+
+def _choose_column(findings: Findings) -> str:
+    """Return the column whose values stand beside cases: what is demanded first, or the merit."""
+    goal = findings.goal
+    return name_column(next(iter(goal.demand))) if goal.is_gate else goal.merit_column
+
+
+def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:
+    """Return the columns of cases: name, threshold and value of one model, or values of each model."""
+    name, level_text = _choose_column(findings), _clean(document.describe_level(findings))
+    value_head = f"{name_metric(name)} ({level_text} CI)"
+    case_names = [_clean(case.name) for case in cases]
+    verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
+    if findings.has_one_model:
+        candidates = [case.candidates[0] for case in cases]
+        thresholds = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
+        has_thresholds = not findings.goal.is_of_curve and any(cell != "-" for cell in thresholds)
+        return [
+            Column("where", case_names, is_text=True),
+            *([Column("threshold", thresholds)] if has_thresholds else []),
+            Column(value_head, [_write(candidate, name) for candidate in candidates]),
+            *([verdict_column] if any(verdict_column.cells) else []),
+        ]
+    name_of_model = {candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates}
+    models = sorted(name_of_model, key=str)
+    value_columns = [
+        Column(name_of_model[model], [_write(find_candidate(case, model), name) for case in cases])
+        for model in models
+    ]
+    is_shown = len(set(verdict_column.cells)) > 1
+    names = Column(value_head, case_names, is_text=True)
+    return [names, *value_columns, *([verdict_column] if is_shown else [])]
 
 
 def find_candidate(case: Case, model: Any) -> Candidate | None:
@@ -220,48 +223,52 @@ _ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[
 def write_model_card(findings: Findings, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
     verdict, level_text = findings.verdict, format_level(findings.confidence)
-    lines = [f"**{_escape(verdict.sentence)}** ({say_status(findings)}, {level_text})", ""]
-    if findings.cases and findings.group_tests is None:
+    status = ", ".join(filter(None, [say_status(findings), level_text]))
+    lines = [f"**{_escape(verdict.sentence)}** ({status})", ""]
+    if findings.cases:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     basis_text = (
         f"{document.describe_test(findings, date)}. {document.describe_intervals(findings)} Rows are "
-        "taken as independent unless clusters were named. It holds where positives and negatives "
-        "resemble those tested."
+        f"taken as independent unless clusters were named. {verdict.conditions}."
     )
     card_text = "\n".join([*lines, _escape(basis_text), ""])
     return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)
 
 
 def _write_markdown_table(findings: Findings) -> list[str]:
+    if len(findings.cases) > 1:
+        columns = _list_case_columns(findings, _sort_cases(findings))
+        rows = zip(*(column.cells for column in columns), strict=True)
+        lines = [[column.head for column in columns], ["---"] * len(columns), *rows]
+        return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
     case = findings.cases[0]
     candidates = document.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
     model_names = ["" if candidate.model is None else name_model(candidate) for candidate in candidates]
 
-    def write(row_title: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
+    def write(row_title: str, name: str) -> str:
         cells = [
-            _escape(join_within(*show(candidate))) if candidate.meets_targets else "–"
+            _escape(join_value(*format_metric(candidate, name))) if candidate.meets_targets else "–"
             for candidate in candidates
         ]
         return f"| {row_title} | {' | '.join(cells)} |"
 
-    has_one_case = len(findings.cases) == 1
-    place_phrase = start_sentence(say_place(case))
-    heading = document.describe_question(findings) if has_one_case else place_phrase
+    precision_title = "precision (PPV)" + (" at 50% recall" if case.goal.is_of_curve else "")
     table_lines = [
-        f"| {_escape(heading)} | {' | '.join(map(_escape, model_names))} |",
+        f"|  | {' | '.join(map(_escape, model_names))} |",
         f"|---|{'---|' * len(candidates)}",
-        write(
-            f"{name_precision(case)} (PPV)", lambda candidate: say_precision(case, candidate.precision)
-        ),
+        write(precision_title, "precision"),
     ]
+    if not case.goal.is_of_rate:
+        table_lines.append(write(name_merit(case), case.goal.merit_column))
     if case.goal.is_of_curve:
-        return [*table_lines, write(name_metric(case.goal.merit_column), say_merit)]
+        return table_lines
+    thresholds = " | ".join(_escape(document.say_score(candidate)) for candidate in candidates)
     return [
         *table_lines,
-        write(f"alerts {say_cases(case.per)}", say_alerts),
-        write("positives found (sensitivity)", say_found),
-        write("score threshold", lambda candidate: (document.say_score(candidate), "")),
+        write("recall (sensitivity)", "recall"),
+        write(f"alerts {say_cases(case.per)}", "alerts"),
+        f"| threshold | {thresholds} |",
     ]
 
 

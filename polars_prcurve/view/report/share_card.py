@@ -15,7 +15,6 @@ from polars_prcurve.view.report.decision_drawings import (
 )
 from polars_prcurve.view.report.decision_html import (
     choose_drawable,
-    describe_question,
     describe_test,
     isolate_names,
 )
@@ -30,9 +29,8 @@ from polars_prcurve.view.report.html_and_svg import (
 from polars_prcurve.view.verdicts.case_places import say_place
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
-    is_rarely_right,
+    format_value,
     name_model,
-    say_precision,
     start_sentence,
 )
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level
@@ -46,6 +44,7 @@ _MOST_NAME_ROWS = 5  # rows of a name, at most
 _SIZES_AND_LINES = ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6))
 """Type sizes of the sentence, the largest first, and in how many lines each has room."""
 _IN_A_ROW = 20  # circles in a row, of which each is a case
+_MOST_LETTERS = 84  # letters of the line above the sentence, at most, in its usual size
 _LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
 
 
@@ -59,7 +58,8 @@ def draw_card(findings: Findings, date: str | None) -> str:
         doubt_phrase = describe_doubt(
             (findings.cases[0], candidate.precision) for candidate in candidates
         )
-        key_text = f"solid right · hatched {doubt_phrase} · hollow false"
+        key_text = f"solid true · hatched {doubt_phrase} · hollow false"
+    conditions = "; ".join(findings.verdict.conditions.split("; ")[:2])  # prevalence and thresholds
     sentence = isolate_names(findings, findings.verdict.sentence)
     # In as large a type as its length allows, in up to six lines.
     for type_size, most_lines in _SIZES_AND_LINES:
@@ -72,9 +72,7 @@ def draw_card(findings: Findings, date: str | None) -> str:
         define_hatches(),
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" style="fill:var(--ground)"/>',
         f'<rect width="{_WIDTH}" height="10" style="fill:var(--text)"/>',
-        draw_text(
-            (_MARGIN, 74), isolate_names(findings, shorten_name(describe_question(findings), 96)), 23
-        ),
+        draw_text((_MARGIN, 74), conditions, 23 if len(conditions) < _MOST_LETTERS else 17),
         *(
             draw_text(
                 (_MARGIN, 84 + type_size * 1.2 * line_number),
@@ -114,10 +112,10 @@ def _draw_models(findings: Findings) -> Iterator[str]:
         for name_row in wrap_words(name, _NAME_LETTERS)[:_MOST_NAME_ROWS]:
             yield draw_text((text_x, y), isolate_name(name_row), 21, kind="strong", color=color)
             y += 24
-        value_text, span_text = say_precision(case, candidate.precision)
-        unit_phrase, y = "alerts is right" if is_rarely_right(case) else "of 100 alerts right", y + 50
-        yield draw_text((text_x, y), value_text, 40 if is_rarely_right(case) else 66, kind="strong")
-        yield draw_text((text_x, y + 32), unit_phrase, 21)
+        value_text, span_text = format_value("precision", candidate.precision)
+        y += 50
+        yield draw_text((text_x, y), value_text, 40 if len(value_text) > 5 else 66, kind="strong")
+        yield draw_text((text_x, y + 32), "of alerts are true (precision)", 21)
         if span_text:
             span_text = f"{span_text} ({level_text})"
             type_size = 21 if len(span_text) <= _NAME_LETTERS + 4 else 17

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from polars_prcurve.core.judging.case_status import Case
-from polars_prcurve.view.words.number_words import say_eta, say_where
-from polars_prcurve.view.words.value_names import name_group
+from polars_prcurve.view.words.number_words import say_eta
+from polars_prcurve.view.words.value_names import join_words, name_group
+
+_SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
+_CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies
+_WORD = re.compile(r"[a-z]{3,}")  # the name of a column that reads as a word in a sentence
+
+
+def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
+    """Return what the cases are: `sites`, `groups`, `prevalences`, `groups and prevalences`."""
+    n_groups = len({tuple(case.groups.values()) for case in cases})
+    columns = list(cases[0].groups) if cases else []
+    if n_groups < 2:
+        return "prevalences" if is_plural else "prevalence"
+    name = columns[0] if len(columns) == 1 and _WORD.fullmatch(columns[0]) else "group"
+    plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", name)
+    if plural == name:
+        plural = f"{name}es" if _SIBILANT.search(name) else f"{name}s"
+    if n_groups < len(cases):
+        return f"{plural} and prevalences"
+    return plural if is_plural else name
 
 
 def say_places(cases: Sequence[Case], quantifier: str = "") -> str:
-    """Return where several cases are: in so many groups, at so many prevalences.
-
-    `quantifier` stands before the number, as in `in all 4 groups` and `in any of 4 groups`.
-    """
-    n_cases, n_groups = len(cases), len({tuple(case.groups.values()) for case in cases})
+    """Return where several cases are: `in all 4 sites`, `at both prevalences`."""
+    n_cases, unit = len(cases), name_unit(cases)
     number = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}".strip()
-    if n_groups == 1:
-        return f"at {number} prevalences"
-    return f"in {number} groups" if n_groups == n_cases else f"in {number} groups and prevalences"
+    return f"{'at' if unit == 'prevalences' else 'in'} {number} {unit}"
 
 
 def say_place(case: Case, *, has_eta: bool = True) -> str:
@@ -26,13 +41,25 @@ def say_place(case: Case, *, has_eta: bool = True) -> str:
     group_names = [name_group(column, value) for column, value in case.groups.items()]
     phrases = [f"in {', '.join(group_names)}"] if group_names else []
     if has_eta and case.eta is not None:
-        phrases.append(say_where(case.eta))
+        phrases.append(f"at a prevalence of {say_eta(case.eta)}")
     return " ".join(phrases)
 
 
-def name_cases(cases: Sequence[Case]) -> list[str]:
-    """Return the names of cases where they stand below each other: `Algeria, 1 in 15`."""
+def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
+    """Return where some of several cases are, by their names: `in Cork and Lund`, `at 1 in 50`."""
+    preposition = "in" if any(case.groups for case in cases) else "at"
+    return f"{preposition} {join_words(names)}"
+
+
+def name_cases(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[str]:
+    """Return the names of cases where they stand below each other: `Algeria, 1 in 15`.
+
+    In a sentence the prevalence that a group alone has is left out.
+    """
+    n_groups = len({tuple(case.groups.values()) for case in cases})
     has_etas = len({case.eta for case in cases}) > 1
+    if is_in_sentence and n_groups == len(cases) > 1:
+        has_etas = False
     case_names = []
     for case in cases:
         name_parts = [name_group(column, value) for column, value in case.groups.items()]

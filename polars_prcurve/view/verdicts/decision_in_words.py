@@ -17,7 +17,7 @@ from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, sum_up
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, describe_conditions, sum_up
 from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
 from polars_prcurve.view.words.value_names import name_group
 
@@ -33,11 +33,20 @@ class Findings(JudgedTable):
 def decide(request: DecisionRequest) -> Findings:
     """Return what is decided of the table that is asked, in words."""
     judged_table = judge_table(request)
+    test_level = judged_table.evidence.test_level
     cases = tuple(
         WordedCase(
-            **vars(case), verdict=write_verdict(case, judged_table.evidence.test_level), name=name
+            **vars(case),
+            verdict=write_verdict(case, test_level, describe_conditions(judged_table, [case])),
+            name=name,
+            short_name=short_name,
         )
-        for case, name in zip(judged_table.cases, name_cases(judged_table.cases), strict=True)
+        for case, name, short_name in zip(
+            judged_table.cases,
+            name_cases(judged_table.cases),
+            name_cases(judged_table.cases, is_in_sentence=True),
+            strict=True,
+        )
     )
     return Findings(**{**vars(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases))
 
@@ -46,7 +55,12 @@ def build_table(findings: Findings) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
     hidden_columns = () if findings.goal.is_of_curve else ("criterion", "target")
     return findings.evidence.rows.drop(
-        *hidden_columns, EvidenceColumn.BINDING, EvidenceColumn.IS_REVERSED, strict=False
+        *hidden_columns,
+        EvidenceColumn.BINDING,
+        EvidenceColumn.IS_REVERSED,
+        EvidenceColumn.MAY_MEET,
+        *(f"{EvidenceColumn.BEST}{end}" for end in ("", "_low", "_high")),
+        strict=False,
     )
 
 
@@ -56,13 +70,22 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
     verdict_schema = {
         **{name: evidence_schema[name] for name in findings.evidence.keys},
         "status": pl.String(),
+        "met": pl.Boolean(),
         "models": pl.List(pl.String() if model_column is None else evidence_schema[model_column]),
         "sentence": pl.String(),
-        "reasons": pl.List(pl.String),
+        "reasons": pl.List(pl.String()),
         "would_settle": pl.String(),
     }
     return pl.DataFrame(
-        [{**case.key_values, **vars(case.verdict)} for case in findings.cases], schema=verdict_schema
+        [
+            {
+                name: value
+                for name, value in {**case.key_values, **vars(case.verdict)}.items()
+                if name in verdict_schema
+            }
+            for case in findings.cases
+        ],
+        schema=verdict_schema,
     )
 
 

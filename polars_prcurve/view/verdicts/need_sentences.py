@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import (
@@ -19,49 +18,50 @@ from polars_prcurve.core.judging.sample_needs import (
 )
 from polars_prcurve.view.verdicts.value_phrases import (
     is_rarely_right,
+    name_merit,
     say_about,
-    say_alerts_right,
     say_points,
+    start_sentence,
 )
+from polars_prcurve.view.words.number_words import say_share
 
-_COUNT_CASES = "Most of that doubt is about the prevalence: count more cases where the model will run"
-"""What to do where a prevalence is an estimate, and examples of the test would tell nothing of it."""
-_GAP_IN_100 = say_points(RELEVANT_GAP)  # the difference that matters, as sentences say it
+_COUNT_CASES = "Most of that uncertainty is of the prevalence: count more cases where the model will run"
+"""What to do where a prevalence is an estimate, and more examples in the test set would not help."""
+_GAP = say_points(RELEVANT_GAP)  # the difference that matters, as sentences say it
 
 
 def say_need(case: JudgedCase, test_level: float) -> str:
-    """Return what more data would tell, and how many positives that takes."""
+    """Return what more data would show, and how many examples that takes."""
     need = count_examples_needed(case, test_level)
-    if case.status == "settled":
+    if case.status in ("winner", "met", "measured"):
         return _say_narrower(case, need)
-    if case.status == "not met":
+    if case.status == "not_met" or (case.status == "unsure" and not case.goal.is_gate):
         return _say_promise(case)
-    if case.status == "no better than chance":
+    if case.status == "chance":
         return _say_hopeless(case)
-    if case.status == "too little data":
+    if case.status in ("too_little_data", "unsure"):
         return _say_larger_test(case, need)
-    if need is None:
+    if need is None or need.is_met:
         return ""
-    unit_name = "alerts" if case.goal.merit_column == "precision" else "positives"
-    condition_phrase = f"is found (4 times in 5) with {say_examples(need)}"
-    if need.is_met:
-        condition_phrase = "would have been found here (4 times in 5): what is left is smaller"
-    return f"A difference of {_GAP_IN_100} in 100 {unit_name} {condition_phrase}"
+    return (
+        f"To detect a difference of {_GAP} points with 80% power you need {say_examples(need)}, and "
+        "negatives in the same ratio"
+    )
 
 
 def say_examples(need: SampleNeed) -> str:
-    """Return how many examples it takes, and how many more that is: `about 400 positives, 80 more`."""
-    return f"about {say_about(need.number)} {need.class_name}, {say_about(need.n_missing)} more"
+    """Return how many examples it takes, and how many more that is: `about 400 positives (80 more)`."""
+    return f"about {say_about(need.number)} {need.class_name} ({say_about(need.n_missing)} more)"
 
 
 def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
     if case.is_reversed:
-        return "It takes the scores with the other sign"
-    useful_alerts_phrase = say_alerts_right(case, Estimate(min(1.0, USEFUL_LIFT * (case.eta or 0.0))))
+        return "Pass the scores with the other sign"
+    useful = say_share(min(1.0, USEFUL_LIFT * (case.eta or 0.0)))
     return (
-        f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
-        f"{useful_alerts_phrase}. Look for other features, or for an error in the labels"
+        f"More data will not help: {format_count(case.n_pos)} positives rule out a precision above "
+        f"{useful}. Check the features and the labels"
     )
 
 
@@ -70,14 +70,12 @@ def _say_larger_test(case: Case, need: SampleNeed | None) -> str:
     if rests_on_eta(case):
         return _COUNT_CASES
     if need is not None:
-        negatives_clause = ", and negatives in proportion" if need.class_name == "positives" else ""
-        return (
-            f"To know it to {_GAP_IN_100} in 100 either way takes {say_examples(need)}{negatives_clause}"
-        )
+        negatives_clause = ", and negatives in the same ratio" if need.class_name == "positives" else ""
+        return f"For ±{_GAP} points you need {say_examples(need)}{negatives_clause}"
     n_pos_found = case.qualifiers[0].row.get("tp") if case.qualifiers else None
     if n_pos_found is not None and min(case.n_pos, case.n_neg) >= LEAST_OF_CLASS:
-        return f"It takes more positives within the targets than the {format_count(n_pos_found)} here"
-    return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
+        return f"The targets need more true positives than the {format_count(n_pos_found)} here"
+    return f"At least {LEAST_OF_CLASS} examples of each class are needed, and usually many more"
 
 
 def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
@@ -86,28 +84,24 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     if need is None:
         return ""
     if need.is_met:
-        return f"A gap of {_GAP_IN_100} in 100 to the others would mostly have been found here"
-    n_pos_text = format_count(need.n_tested)
+        return ""
     return (
-        f"The group in the middle of those that are not told apart has {n_pos_text} positives. "
-        f"A gap of {_GAP_IN_100} in 100 to the others is found (4 times in 5) with about "
-        f"{say_about(need.number)} in a group"
+        f"To detect a difference of {_GAP} points to the others with 80% power, a group needs about "
+        f"{say_about(need.number)} positives; the middle one of those that do not differ has "
+        f"{format_count(need.n_tested)}"
     )
 
 
 def _say_narrower(case: Case, need: SampleNeed | None) -> str:
-    """Return how well the value of a settled model is known, and what it takes to know it better."""
-    order_sentence = "More data will not change the order" if len(case.qualifiers) > 1 else ""
+    """Return how wide the interval of the only or best model is, and what it takes to narrow it."""
+    order_sentence = "More data will not change the winner" if len(case.qualifiers) > 1 else ""
     half_width, is_of_eta = measure_half_width(case.rivals[:1]), rests_on_eta(case)
     if half_width is None or (need is None and not is_of_eta):
         return order_sentence
-    subject_phrase = (
-        "How many alerts are right" if case.goal.merit_column == "precision" else "What is found"
-    )
-    width_sentence = f"{subject_phrase} is known to {say_points(half_width)} in 100 either way"
+    metric_name = start_sentence(name_merit(case))
+    width_sentence = f"{metric_name} is known to ±{say_points(half_width)} points"
     if not is_of_eta and need is not None and not need.is_met:
-        width_sentence += f"; to know it to {say_points(WELL_KNOWN)} takes {say_examples(need)}"
-    # A right alert among hundreds is not counted in 100: its interval says how well it is known.
+        width_sentence += f". For ±{say_points(WELL_KNOWN)} points you need {say_examples(need)}"
     sentences = [
         order_sentence,
         "" if is_rarely_right(case) else width_sentence,
@@ -117,19 +111,18 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
 
 
 def _say_promise(case: Case) -> str:
-    """Return what it takes to keep the targets, or to promise that."""
-    if "threshold" in case.goal.targets:
-        return "It takes a lower threshold"
+    """Return what it takes to meet the targets, or to guarantee that."""
+    if case.goal.is_at_threshold or case.goal.is_of_point:
+        return "" if case.qualifiers else "Pass a lower threshold"
     need = find_promise_need(case)
     if need is None:
-        larger_test_clause = ", a larger test" if case.goal.guarantee is not None else ""
-        return f"It takes better scores{larger_test_clause}, or targets that ask for less"
+        return "Better scores are needed, or targets that ask for less"
     if need.number == float("inf"):
-        return "No test could prove it"
-    examples = f"{say_about(need.number)} {need.class_name}"
+        return "No test set could give this guarantee"
+    examples = f"about {say_about(need.number)} {need.class_name}"
     if need.is_met:
         return (
-            f"Perfect scores would need {examples}, which the test has: it takes better scores, or a "
-            "larger test"
+            f"A perfect classifier needs {examples}, which the test set has: better scores are needed, "
+            "or a larger test set"
         )
-    return f"Even perfect scores would need {examples} in the test"
+    return f"Even a perfect classifier needs {examples} in the test set for this guarantee"

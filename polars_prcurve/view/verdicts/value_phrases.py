@@ -1,40 +1,146 @@
-"""Values of a decision in words: how many of 100 alerts are right, and how many examples it takes."""
+"""Values, targets and names in words: `52% (45 to 58)`, `70% recall`, `a, b and 4 more`."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
+    format_level,
     say_cases,
     say_count,
-    say_estimate,
     say_eta,
-    say_part,
     say_share,
+    say_threshold,
 )
 from polars_prcurve.view.words.value_names import join_words, name_metric, name_value
 
-MOST_NAMES = 4  # names of models, at most, that a sentence lists, and values beside them
-NO_THRESHOLD = "no threshold within the targets"  # what is said of a model that keeps no target
+MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
+_MOST_DIGITS = 6  # significant digits, at most, of a value and the ends of its interval
 _STANDINGS: Mapping[str, str] = {
     "worse": "worse than the others",
-    "open": "not told apart",
+    "open": "no significant difference",
     "better": "better than the others",
 }
-"""How a group stands beside all others, in words; a status is a word itself."""
+"""How a group compares with all others, in words."""
+_SHARES = {kind.metric.name for kind in TARGET_KINDS.values() if kind.values == "share"}
+"""The metrics that are written in per cent; others, such as areas, are plain numbers."""
+
+
+# Values and intervals -----------------------------------------------------------------------------
+
+
+def format_value(metric_name: str, estimate: Estimate, *others: float) -> tuple[str, str]:
+    """Return a value, and its interval as `45 to 58` or empty; a share has its sign at the value.
+
+    All have two digits, and more if two different numbers would read alike. `others` are numbers that
+    stand beside them, such as the limit of a target.
+    """
+    is_share = metric_name in _SHARES
+    write = _write_percent if is_share else _write_count if metric_name == "alerts" else _write_number
+    numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
+    texts = _write_apart(numbers, write)
+    unit = "%" if is_share else ""
+    return texts[0] + unit, f"{texts[1]} to {texts[2]}" if estimate.span else ""
+
+
+def join_value(value_text: str, span_text: str) -> str:
+    """Return a value with its interval in brackets behind it."""
+    return f"{value_text} ({span_text})" if span_text else value_text
+
+
+def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:
+    """Return a value and its interval: `52% (45 to 58)`."""
+    return join_value(*format_value(metric_name, estimate, *others))
+
+
+def write_merit(candidate: Candidate) -> str:
+    """Return the value by which a model is judged, and its interval."""
+    return join_value(*format_merit(candidate))
+
+
+def format_merit(candidate: Candidate) -> tuple[str, str]:
+    """Return the value by which a model is judged, and its interval or an empty text."""
+    return format_value(candidate.goal.merit_column, candidate.merit)
+
+
+def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
+    """Return a value of the row of a model, and its interval or an empty text."""
+    estimate = candidate.precision if name == "precision" else candidate.read(name)
+    demand = candidate.goal.demand if candidate.goal.is_gate else {}
+    limits = [limit for word, limit in demand.items() if name_column(word) == name]
+    return format_value(name, estimate, *limits)
+
+
+def name_column(word: str) -> str:
+    """Return the column of what a target limits."""
+    return "alerts" if word == "alerts" else TARGET_KINDS[word].metric.name
+
+
+def _write_apart(numbers: Sequence[float], write: Callable[[float, int], str]) -> list[str]:
+    """Return the numbers in as few digits, two or more, as tell those apart that differ."""
+    texts: list[str] = []
+    n_different = len({f"{number:.9g}" for number in numbers})
+    for n_digits in range(2, _MOST_DIGITS + 1):
+        texts = [write(number, n_digits) for number in numbers]
+        if len(set(texts)) >= n_different:
+            break
+    return texts
+
+
+def _write_percent(share: float, n_digits: int) -> str:
+    """Return a share in per cent without the sign; one below 1 never reads as 100."""
+    percent = 100 * share
+    if not 0 < percent < 100:
+        return f"{percent:g}"
+    n_decimals = n_digits - 1 - math.floor(math.log10(percent))
+    if percent > 95:  # what counts there is the rest
+        n_decimals = max(n_decimals, n_digits - 2 - math.floor(math.log10(100 - percent)))
+    return _strip_zeros(f"{percent:.{max(n_decimals, 0)}f}")
+
+
+def _write_number(value: float, n_digits: int) -> str:
+    """Return a value of a metric, such as an area."""
+    return f"{value:#.{n_digits}g}".rstrip(".")
+
+
+def _write_count(number: float, n_digits: int) -> str:
+    """Return an expected number: `380`, `13,000`, `0.42`."""
+    return say_count(float(f"{number:.{n_digits}g}"), 6)
+
+
+def _strip_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def say_points(share: float) -> str:
+    """Return a difference of shares in points, in two digits."""
+    return f"{float(f'{100 * share:.2g}'):.10g}"
+
+
+def say_about(number: float) -> str:
+    """Return a number in two digits, rounded up."""
+    rounding_unit = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
+    return say_count(math.ceil(number / rounding_unit - 1e-9) * rounding_unit)
+
+
+# Icons ------------------------------------------------------------------------------------------
 
 
 def is_rarely_right(case: Case) -> bool:
-    """Return whether all values of precision are said as `1 in 83` in a case: all models' are small."""
+    """Return whether icons are the alerts that one true one takes: precision of all models is small."""
     precisions = [candidate.precision for candidate in case.candidates]
     precisions = [precision for precision in precisions if precision.value is not None]
     highest_value = max((float(precision.value) for precision in precisions), default=0.0)
@@ -43,93 +149,13 @@ def is_rarely_right(case: Case) -> bool:
     )
 
 
-def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[str]:
-    """Return how many of 100 alerts are right, or of how many alerts one is, in one unit for all.
-
-    `is_rare` is that of their case: a number has one form wherever it stands.
-    """
-    if max(shares) < RARELY_RIGHT if is_rare is None else is_rare:
-        return [say_eta(share) if share > 0 else "none" for share in shares]
-    return [
-        say_points(share) if share < 0.001 else say_share(share).removesuffix("%") for share in shares
-    ]
+def describe_icons(precision: Estimate) -> str:
+    """Return what icons show: `67% of alerts are true (54 to 78)`."""
+    value_text, span_text = format_value("precision", precision)
+    return join_value(f"{value_text} of alerts are true", span_text)
 
 
-def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
-    """Return how many alerts are right, and the interval or an empty text, in the form of the case."""
-    value_text, *end_texts = say_right(
-        [precision.value, *(precision.span or ())], is_rare=is_rarely_right(case)
-    )
-    return value_text, " to ".join(end_texts)
-
-
-def say_alerts_right(case: Case, precision: Estimate) -> str:
-    """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
-    value_text, span_text = say_precision(case, precision)
-    return join_within(f"{value_text} {end_precision(case)}", span_text)
-
-
-def say_merit(candidate: Candidate) -> tuple[str, str]:
-    """Return the value by which a model is judged, and its interval, in two digits."""
-    estimate = candidate.merit
-    return say_within(Estimate(candidate.value, estimate.low, estimate.high), say_two_digits)
-
-
-def say_of_100(candidate: Candidate) -> tuple[str, str]:
-    """Return how many of 100 alerts of a model are right, and the interval, each in two digits."""
-    return say_within(candidate.precision, lambda share: say_right([share], is_rare=False)[0])
-
-
-def say_alerts(candidate: Candidate) -> tuple[str, str]:
-    """Return how many alerts a model gives, and the interval: `380`, `13,000`, `0.42`."""
-    return say_within(candidate.read("alerts"), lambda number: say_count(float(f"{number:.2g}")))
-
-
-def say_found(candidate: Candidate) -> tuple[str, str]:
-    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
-    recall_estimate = candidate.read("recall")
-    is_recall_target = set(candidate.goal.targets) == {"recall"}
-    return say_estimate(
-        recall_estimate.value,
-        *((None, None) if is_recall_target else (recall_estimate.low, recall_estimate.high)),
-    )
-
-
-def end_precision(case: Case) -> str:
-    """Return how a sentence goes on behind a number of right alerts."""
-    return "alerts is right" if is_rarely_right(case) else "of 100 alerts are right"
-
-
-def name_precision(case: Case) -> str:
-    """Return what stands beside a number of right alerts."""
-    return "alerts right" if is_rarely_right(case) else "of 100 alerts right"
-
-
-def say_points(share: float) -> str:
-    """Return a share as a number in 100, in two digits."""
-    return f"{float(f'{100 * share:.2g}'):.10g}"
-
-
-def say_two_digits(value: float) -> str:
-    """Return a value of a metric in two significant digits."""
-    return f"{value:#.2g}".rstrip(".")
-
-
-def say_within(estimate: Estimate, say: Callable[[Any], str]) -> tuple[str, str]:
-    """Return a value, and its interval as `54 to 78` or empty."""
-    value_text, *end_texts = map(say, [estimate.value, *(estimate.span or ())])
-    return value_text, " to ".join(end_texts)
-
-
-def join_within(value_text: str, span_text: str) -> str:
-    """Return a value with its interval in brackets behind it."""
-    return f"{value_text} ({span_text})" if span_text else value_text
-
-
-def say_about(number: float) -> str:
-    """Return a number in two digits, rounded up."""
-    rounding_unit = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
-    return say_count(math.ceil(number / rounding_unit - 1e-9) * rounding_unit)
+# Names ------------------------------------------------------------------------------------------
 
 
 def start_sentence(text: str) -> str:
@@ -142,62 +168,71 @@ def name_model(candidate: Candidate) -> str:
 
 def list_names(candidates: Sequence[Candidate]) -> str:
     """Return the names of models in a sentence; of many, the first ones and how many more."""
-    model_names = [name_model(candidate) for candidate in candidates]
-    if len(model_names) > MOST_NAMES:
-        model_names = [*model_names[: MOST_NAMES - 1], f"{len(model_names) - MOST_NAMES + 1} others"]
-    return join_words(model_names)
+    return list_texts([name_model(candidate) for candidate in candidates])
+
+
+def list_texts(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence; of many, the first ones and how many more."""
+    if len(names) > MOST_NAMES:
+        names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"]
+    return join_words(names)
 
 
 def name_outcome(outcome: Outcome) -> str:
-    """Return what is known of a case in two or three words."""
-    return _STANDINGS.get(outcome, outcome)
+    """Return the result of a case in two or three words."""
+    return _STANDINGS[outcome] if outcome in _STANDINGS else STATUS_TABLE[outcome].label  # type: ignore[index]
+
+
+def name_merit(case: Case) -> str:
+    """Return the name of the metric by which models are judged."""
+    best_prefix = "best " if case.goal.maximized is not None else ""
+    return f"{best_prefix}{name_metric(case.goal.merit_column)}"
 
 
 # What is wanted ---------------------------------------------------------------------------------
 
 
-def describe_goal(goal: Goal) -> str:
-    """Return what is wanted as the end of a sentence: `to find half of the positives`."""
+def describe_thresholds(goal: Goal) -> str:
+    """Return which thresholds the values are of: `thresholds with 70% recall`; empty if of all."""
     if goal.is_of_curve:
-        return "at any score"
+        return ""
     if goal.is_of_point:
-        return "at the point given"
+        return "the point as published"
     if goal.maximized is not None:
-        return f"at the best {name_metric(goal.maximized.name)}"
-    if "threshold" in goal.targets:
-        return "at the threshold given"
-    value_of_target = dict(goal.targets)
-    recall = value_of_target.pop("recall", None)
-    phrases = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
-    if limit_phrases := [
-        describe_limit(word, value, goal.per) for word, value in value_of_target.items()
-    ]:
-        phrases.append(f"with {join_words(limit_phrases)}")
-    return " ".join(phrases)
+        return f"thresholds with the highest {name_metric(goal.maximized.name)}"
+    if goal.is_at_threshold:
+        threshold = goal.targets["threshold"]
+        is_frame = isinstance(threshold, pl.DataFrame | pl.LazyFrame)
+        text = "thresholds as passed" if is_frame else f"threshold {say_threshold(threshold)}"
+        return f"{text}, chosen on other data" if goal.is_gate else text
+    level = "" if goal.guarantee is None else f", met with {format_level(goal.guarantee)} confidence"
+    return f"thresholds with {describe_targets(goal.targets, goal.per)}{level}"
 
 
-def describe_limit(word: str, value: Any, per: float | None) -> str:
-    """Return a target as what a threshold has to keep: `at most 600 alerts per million cases`."""
+def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
+    """Return targets as what a threshold meets: `50% recall and at most 600 alerts per 1,000 cases`."""
+    return join_words([describe_limit(word, value, per) for word, value in targets.items()])
+
+
+def describe_limit(word: str, value: float, per: float | None) -> str:
+    """Return a target as what a threshold meets."""
     if word == "alerts":
         return f"at most {say_count(value)} alerts {say_cases(per or 1)}"
-    if word == "maximize":
-        return f"the best {name_metric(value)}"
-    if word == "lift":
-        return f"alerts right {format_count(value)} times as often as by lot"
-    share_text = say_share(value)
-    phrase_of_word = {
-        "recall": f"{say_part(value)} of the positives found",
-        "precision": f"at least {share_text} of the alerts right",
-        "fdr": f"at most {share_text} of the alerts false",
-        "fpr": f"at most {share_text} of the negatives flagged",
-        "npv": f"at least {share_text} of the rest negative",
-        "predicted_positive_rate": f"at most {share_text} of all cases flagged",
-    }
-    return phrase_of_word.get(word) or _describe_limit_of_metric(TARGET_KINDS[word], value)
-
-
-def _describe_limit_of_metric(kind: TargetKind, value: float) -> str:
-    """Return a target of which nothing is said but the name of its metric."""
+    kind = TARGET_KINDS[word]
     value_text = say_share(value) if kind.values == "share" else format_count(value)
+    if word in ("recall", "precision"):
+        return f"{value_text} {word}"
     bound_phrase = "at most" if kind.is_at_most else "at least"
-    return f"the {name_metric(kind.metric.name)} {bound_phrase} {value_text}"
+    name = name_metric(kind.metric.name)
+    article = "an" if re.match("[AEIOUFHLMNRSX](?=[A-Z]|$)|[aeiou]", name) else "a"  # as people read it
+    return f"{article} {name} of {bound_phrase} {value_text}"
+
+
+def name_limited(word: str, case: Case) -> str:
+    """Return the name of what a target limits."""
+    return f"alerts {say_cases(case.per)}" if word == "alerts" else name_metric(name_column(word))
+
+
+def write_prevalence(case: Case) -> str:
+    """Return the prevalence of a case, as `1 in 50`; empty if there are no examples to count it from."""
+    return "" if case.eta is None else say_eta(case.eta)

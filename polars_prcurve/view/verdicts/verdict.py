@@ -1,4 +1,4 @@
-"""The verdict as users see it: a status, the models that it is about, and the sentences that say it."""
+"""The verdict as users see it: a status, the models that it names, and the sentences."""
 
 from __future__ import annotations
 
@@ -10,22 +10,28 @@ from polars_prcurve.core.judging.status_names import Status
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is settled: a status, the models that it is about, and the sentence that says it.
+    """What is decided: a status, the models that it names, and the sentence for it.
 
     Every report, page, card and terminal quotes the sentence, and claims no more than it does. So does
     a chart with `points=decision`.
     """
 
     status: Status
-    """`"settled"`, `"not told apart"`, `"no better than chance"`, `"not met"` or `"too little data"`."""
+    """The first that holds of `"too_little_data"`, `"chance"`, `"not_met"`, `"unsure"`, `"no_winner"`,
+    `"winner"`, `"met"` and `"measured"`."""
     models: tuple[Any, ...]
-    """If settled, the one to use; if not told apart, all that may be best; otherwise none. A table
-    without models has none either."""
+    """The models that the status is about: the best one, or all that may be best; without a comparison
+    the only one; otherwise none. A table without models has none either."""
     sentence: str
+    met: bool | None = None
+    """Whether the models that are named meet the demand; None if there is no demand, or if the data
+    cannot tell. A demand is targets beside `threshold=`, or targets with `guarantee=`."""
     reasons: tuple[str, ...] = ()
-    """What else is known: models that are left out, and what an interval or a test lacks."""
+    """What else the data show: models that are left out, and what weakens an interval or a test."""
     would_settle: str = ""
-    """What more data would tell, and how much of it."""
+    """What more data would show, and how much it takes."""
+    conditions: str = ""
+    """What the verdict rests on: the prevalence, the threshold, and what must be as in the test set."""
 
     def __str__(self) -> str:
         return self.sentence

@@ -6,18 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.judging.case_status import Case, JudgedCase
+from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
-from polars_prcurve.core.judging.status_names import GroupStanding
-from polars_prcurve.view.verdicts.case_places import say_place, say_places
+from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_place, say_places
 from polars_prcurve.view.verdicts.need_sentences import say_group_need
-from polars_prcurve.view.verdicts.value_phrases import list_names, name_outcome, start_sentence
+from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
+from polars_prcurve.view.verdicts.value_phrases import (
+    MOST_NAMES,
+    describe_targets,
+    describe_thresholds,
+    list_names,
+    list_texts,
+    name_merit,
+    name_outcome,
+    start_sentence,
+    write_merit,
+)
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.words.number_words import glue_numbers
+from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta
 from polars_prcurve.view.words.value_names import join_words
 
-_MOST_PLACES = 3  # places, at most, that a sentence names; of more it says how many
-_MOST_VERDICTS = 4  # verdicts, at most, that the sentence above many cases tells one by one
+_AS_IN_TEST = "positives and negatives as in the test set"  # what every verdict rests on
 
 
 @dataclass(frozen=True)
@@ -26,72 +35,197 @@ class WordedCase(JudgedCase):
 
     verdict: Verdict
     name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
+    short_name: str  # its name in a sentence
 
 
 def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
     """Return the one verdict of all cases of a table."""
     if not cases:
-        return Verdict(
-            judged_table.status, judged_table.models, "Too little data: the table has no rows"
-        )
+        sentence = STATUS_TABLE["too_little_data"].templates["no rows"]
+        return Verdict(judged_table.status, judged_table.models, sentence)
     if len(cases) == 1:
         return cases[0].verdict
-    reasons = _join_reasons([case.verdict for case in cases])
     if judged_table.group_tests is not None:
-        sentence, need_sentence = (
-            _say_groups(judged_table),
-            say_group_need(cases, judged_table.confidence),
-        )
+        need_sentence = say_group_need(cases, judged_table.confidence)
     else:
-        sentence = _say_everywhere(judged_table, cases[0]) if are_alike(cases) else _say_differing(cases)
-        sentence, need_sentence = glue_numbers(sentence), glue_numbers(_say_need_of_least_known(cases))
+        need_sentence = _say_need_of_least_known(cases)
     return Verdict(
         judged_table.status,
         judged_table.models,
-        sentence=sentence,
-        reasons=reasons,
-        would_settle=need_sentence,
+        sentence=glue_numbers(_write_headline(judged_table, cases)),
+        met=judged_table.met,
+        reasons=_join_reasons([case.verdict for case in cases]),
+        would_settle=glue_numbers(need_sentence),
+        conditions=describe_conditions(judged_table, cases),
     )
+
+
+def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str:
+    """Return what a verdict rests on: the prevalence, the threshold, and the classes of the test."""
+    etas = sorted({case.eta for case in cases if case.eta is not None}, reverse=True)
+    phrases = []
+    if len(etas) == 1:
+        phrases.append(f"prevalence {say_eta(etas[0])}")
+    elif etas:
+        phrases.append(f"prevalences from {say_eta(etas[-1])} to {say_eta(etas[0])}")
+    goal = judged_table.goal
+    phrases += filter(None, [describe_thresholds(goal)])
+    if not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:
+        phrases.append(f"alerts {say_cases(cases[0].per)}")
+    return glue_numbers(start_sentence("; ".join([*phrases, _AS_IN_TEST])))
 
 
 def say_status(judged_table: JudgedTable) -> str:
-    """Return the status as people read it; of several cases, in how many it is settled or told apart."""
-    n_cases = len(judged_table.cases)
+    """Return the status as people read it; of several cases, in how many it holds. May be empty."""
+    cases, n_cases = judged_table.cases, len(judged_table.cases)
     if judged_table.group_tests is not None:
-        return f"{judged_table.n_groups_apart} of {n_cases} told apart"
-    return (
-        f"settled in {judged_table.n_settled} of {n_cases}"
-        if 0 < judged_table.n_settled < n_cases
-        else judged_table.status
+        return f"{judged_table.n_groups_apart} of {n_cases} differ"
+    if 0 < judged_table.n_won < n_cases and not judged_table.goal.demand:
+        return f"clear winner in {judged_table.n_won} of {n_cases}"
+    if judged_table.status == "no_winner" and judged_table.n_won == n_cases:
+        return f"no single winner in {len(cases)} {name_unit(cases)}"
+    return STATUS_TABLE[judged_table.status].label
+
+
+# Headlines ----------------------------------------------------------------------------------------
+
+
+def _write_headline(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str:
+    """Return the sentence above several cases."""
+    if judged_table.goal.demand and judged_table.has_one_model:
+        return _count_demand(judged_table, cases)
+    if judged_table.group_tests is not None:
+        return _write_groups(cases)
+    if are_alike(cases) and cases[0].status != "measured":
+        return _write_everywhere(cases)
+    if judged_table.has_one_model:
+        return _write_range(cases)
+    return _write_differing(cases)
+
+
+def _name(cases: Sequence[WordedCase]) -> str:
+    return list_texts([case.short_name for case in cases])
+
+
+def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str:
+    """Return how many cases meet the demand, and which ones do not."""
+    goal = judged_table.goal
+    little = [case for case in cases if case.met is None and case.status == "too_little_data"]
+    misses = [case for case in cases if case.met is False]
+    open_cases = [case for case in cases if case.met is None and case not in little]
+    n_met, n_cases, target = sum(case.met is True for case in cases), len(cases), ""
+    target = describe_targets(goal.demand, goal.per)
+    if n_met == n_cases:
+        return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} meet {target}"
+    count = f"{n_met or 'None'} of {n_cases}"
+    clauses = [f"{count} {name_unit(cases)} {'meets' if n_met == 1 else 'meet'} {target}"]
+    if misses:
+        clauses.append(f"{_name(misses)} {'misses' if len(misses) == 1 else 'miss'} it")
+    if open_cases:
+        clauses.append(f"not sure for {_name(open_cases)}")
+    if little:
+        clauses.append(f"too little data for {_name(little)}")
+    return "; ".join(clauses)
+
+
+def _write_groups(cases: Sequence[WordedCase]) -> str:
+    """Return which groups differ significantly from all others together."""
+    unit, units = name_unit(cases, is_plural=False), name_unit(cases)
+    better, worse = (
+        sorted((case for case in cases if case.outcome == outcome), key=_read_value, reverse=True)
+        for outcome in ("better", "worse")
     )
+    n_open = sum(case.outcome == "open" for case in cases)
+    little = [case for case in cases if case.outcome == "too_little_data"]
+    metric = name_merit(cases[0])
+    if not better and not worse:
+        judged = sorted((case for case in cases if case not in little), key=_read_value)
+        headline = f"No {unit} differs significantly from the rest"
+        if judged:
+            ends = " to ".join(
+                f"{write_merit(case.candidates[0])} in {case.short_name}"
+                for case in (judged[0], judged[-1])
+            )
+            headline += f": {metric} from {ends}"
+    else:
+        comparisons = [
+            f"{_name(apart)} {'is' if len(apart) == 1 else 'are'} {word}"
+            for word, apart in (("better", better), ("worse", worse))
+            if apart
+        ]
+        comparisons[0] += f" than the other {units}"
+        headline = ", ".join(comparisons)
+        if len(named := [*better, *worse]) <= MOST_NAMES:
+            headline += f": {metric} {join_words([write_merit(case.candidates[0]) for case in named])}"
+        if n_open:
+            verb = "does" if n_open == 1 else "do"
+            headline += f"; {n_open} of {len(cases)} {verb} not differ significantly"
+    return f"{headline}; too little data for {_name(little)}" if little else headline
 
 
-def _say_groups(judged_table: JudgedTable) -> str:
-    """Return how many groups are told apart from all others together."""
-    n_cases_by_outcome = Counter(case.outcome for case in judged_table.cases)
-    n_little_known, n_open = n_cases_by_outcome["too little data"], n_cases_by_outcome["open"]
-    n_judged = len(judged_table.cases) - n_little_known
-    lead_clause = f"No group is told apart from all others together, of {n_judged}"
-    tested_standings: tuple[GroupStanding, ...] = ("worse", "better")
-    if standings := [standing for standing in tested_standings if n_cases_by_outcome[standing]]:
-        count_phrases = [f"{n_cases_by_outcome[standing]} {standing}" for standing in standings]
-        n_first = n_cases_by_outcome[standings[0]]
-        count_phrases[0] = f"{n_first} {'group is' if n_first == 1 else 'groups are'} {standings[0]}"
-        lead_clause = f"{join_words(count_phrases)} than all other groups together"
-    clauses = []
-    if standings and n_open:
-        clauses.append(f"{n_open} {'is' if n_open == 1 else 'are'} not told apart from them")
-    if n_little_known:
-        clauses.append(f"{n_little_known} {'has' if n_little_known == 1 else 'have'} too little data")
-    return "; ".join([lead_clause, ", ".join(clauses)]) if clauses else lead_clause
+def _read_value(case: Case) -> float:
+    """Return the value by which the best model of a case is judged; 0 if it has none."""
+    return float(case.candidates[0].merit.value or 0.0)
 
 
-def _say_everywhere(judged_table: JudgedTable, case: WordedCase) -> str:
+def _write_everywhere(cases: Sequence[WordedCase]) -> str:
     """Return the one verdict that holds in all cases, with the numbers of the first case."""
-    opening, colon, value_clause = case.verdict.sentence.partition(": ")
-    if not colon or (case.status == "settled" and len(case.candidates) == 1):
-        opening, value_clause = "Better than chance", case.verdict.sentence
-    return f"{opening} {say_places(judged_table.cases, 'all')}; {say_place(case)}: {value_clause}"
+    opening, colon, value_clause = cases[0].verdict.sentence.partition(": ")
+    places = say_places(cases, "all")
+    if not colon:
+        return f"{opening} {places}"
+    return f"{opening} {places}; {say_place(cases[0])}: {value_clause}"
+
+
+def _write_range(cases: Sequence[WordedCase]) -> str:
+    """Return the lowest and the highest value of one model, and the cases that have none."""
+    measured = sorted((case for case in cases if case.status == "measured"), key=_read_value)
+    others: dict[str, list[WordedCase]] = {}
+    for case in cases:
+        if case.status != "measured":
+            others.setdefault(name_outcome(case.outcome), []).append(case)
+    clauses = [f"{label} {join_places(cases, [_name(labelled)])}" for label, labelled in others.items()]
+    if len(measured) == 1:
+        clauses.insert(0, f"{name_merit(measured[0])} {_write_end(measured[0])}")
+    elif measured:
+        ends = (_write_end(case) for case in (measured[0], measured[-1]))
+        clauses.insert(0, f"{name_merit(measured[0])} from {' to '.join(ends)}")
+    return start_sentence("; ".join(clauses))
+
+
+def _write_end(case: WordedCase) -> str:
+    return f"{write_merit(case.candidates[0])} {join_places([case], [case.short_name])}"
+
+
+def _write_differing(cases: Sequence[WordedCase]) -> str:
+    """Return which model is better in which cases, and where there is no clear winner."""
+    cases_by_verdict: dict[str, list[WordedCase]] = {}
+    for case in sorted(cases, key=lambda case: case.status != "winner"):
+        cases_by_verdict.setdefault(say_short(case), []).append(case)
+    groups = sorted(
+        cases_by_verdict.items(), key=lambda entry: (entry[1][0].status != "winner", -len(entry[1]))
+    )
+    n_winners = sum(same_cases[0].status == "winner" for _, same_cases in groups)
+    clauses = []
+    for verdict_text, same_cases in groups:
+        places = join_places(same_cases, [_name(same_cases)])
+        if same_cases[0].status == "winner" and len(same_cases) > MOST_NAMES:
+            places = say_places(cases, f"{len(same_cases)} of")
+        clauses.append(f"{verdict_text} {places}")
+    opening = f"Which model is better depends on the {name_unit(cases, is_plural=False)}: "
+    text = f"{opening if n_winners > 1 else ''}{'; '.join(clauses)}"
+    return text if n_winners == 1 else start_sentence(text)  # the name of a model stays as it is
+
+
+def say_short(case: JudgedCase) -> str:
+    """Return a verdict in a few words."""
+    if case.standing is None and case.status == "winner":
+        return f"{list_names(_list_named(case))} is better"
+    return name_outcome(case.outcome)
+
+
+def _list_named(case: JudgedCase) -> list[Candidate]:
+    return [candidate for candidate in case.candidates if candidate.model in case.models]
 
 
 def _say_need_of_least_known(cases: Sequence[WordedCase]) -> str:
@@ -116,71 +250,11 @@ def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
             tails_by_head.setdefault(head, {})[tail] = None
     reasons = []
     for head, tails in tails_by_head.items():
-        # Who is behind in one group may lead in another: a picture or a table tells.
-        if head == "behind" and len(tails) > 1:
+        # Numbers, and models that are behind in one group alone: a picture or a table has them.
+        if len(tails) > 1 and (head.startswith("difference") or head == "significantly worse"):
             continue
         tail = join_words([tail for tail in tails if tail] or [""])
-        share_note = (
-            ""
-            if n_cases_by_head[head] == len(verdicts)
-            else f" ({n_cases_by_head[head]} of {len(verdicts)})"
-        )
+        n_of_head = n_cases_by_head[head]
+        share_note = "" if n_of_head == len(verdicts) else f" ({n_of_head} of {len(verdicts)})"
         reasons.append(f"{head}{': ' if tail else ''}{tail}{share_note}")
     return tuple(reasons)
-
-
-def _say_differing(cases: Sequence[JudgedCase]) -> str:
-    """Return which verdicts there are, and where each of them holds; of many the most frequent ones."""
-    if {case.status for case in cases} == {"not told apart"}:
-        return _say_nowhere_settled(cases)
-    cases_by_verdict: dict[str, list[JudgedCase]] = {}
-    for case in cases:
-        cases_by_verdict.setdefault(say_short(case), []).append(case)
-    n_groups = len({tuple(case.groups.values()) for case in cases})
-    n_etas = len({case.eta for case in cases})
-    unit_name = "prevalence" if n_groups == 1 else "group"
-    cases_of_verdicts = sorted(
-        cases_by_verdict.items(), key=lambda verdict_and_cases: -len(verdict_and_cases[1])
-    )
-    if len(cases_of_verdicts) > _MOST_VERDICTS:
-        rare_verdicts = cases_of_verdicts[_MOST_VERDICTS - 1 :]
-        rare_cases = [case for _, same_cases in rare_verdicts for case in same_cases]
-        cases_of_verdicts[_MOST_VERDICTS - 1 :] = [(f"{len(rare_verdicts)} other verdicts", rare_cases)]
-    clauses = []
-    for verdict_text, same_cases in cases_of_verdicts:
-        places_phrase = join_words([say_place(case, has_eta=n_etas > 1) for case in same_cases])
-        if len(same_cases) > _MOST_PLACES:
-            places_phrase = (
-                f"{'at' if unit_name == 'prevalence' else 'in'} {len(same_cases)} {unit_name}s"
-            )
-        clauses.append(f"{verdict_text} {places_phrase}")
-    return f"It depends on the {unit_name}: {'; '.join(clauses)}"
-
-
-def _say_nowhere_settled(cases: Sequence[Case]) -> str:
-    """Return that models are told apart in none of the cases, where not all have the same rivals."""
-    places_phrase = say_places(cases, "any of")
-    candidate_by_model = {candidate.model: candidate for case in cases for candidate in case.candidates}
-    if len(candidate_by_model) > 2:
-        return f"Which of {len(candidate_by_model)} models is best is not settled {places_phrase}"
-    names_phrase = list_names(
-        sorted(candidate_by_model.values(), key=lambda candidate: str(candidate.model))
-    )
-    return f"{names_phrase} are not told apart {places_phrase}"
-
-
-def say_short(case: JudgedCase) -> str:
-    """Return a verdict in a few words."""
-    if case.standing is not None:
-        return name_outcome(case.outcome)
-    verdict_candidates = [candidate for candidate in case.candidates if candidate.model in case.models]
-    if case.status == "settled":
-        return (
-            f"{list_names(verdict_candidates)} is better"
-            if len(case.candidates) > 1
-            else "better than chance"
-        )
-    if len(verdict_candidates) > 2:
-        return f"{len(verdict_candidates)} models are not told apart"
-    verdict_candidates.sort(key=lambda candidate: str(candidate.model))  # whichever is first by chance
-    return f"{list_names(verdict_candidates)} are not told apart" if verdict_candidates else case.status

@@ -3,223 +3,290 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
-from polars_prcurve.core.judging.sample_needs import find_open_range, find_scarce_class
+from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
 from polars_prcurve.core.judging.status_names import Status
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.need_sentences import say_need
+from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
-    NO_THRESHOLD,
-    describe_limit,
-    end_precision,
-    is_rarely_right,
+    describe_targets,
+    format_metric,
+    format_value,
+    join_value,
     list_names,
+    name_column,
+    name_limited,
+    name_merit,
     name_model,
-    say_alerts_right,
-    say_right,
-    say_two_digits,
+    say_points,
     start_sentence,
+    write_merit,
+    write_prevalence,
+    write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.words.number_words import (
-    RARELY_RIGHT,
+    MINUS,
+    format_level,
     glue_numbers,
-    say_eta,
-    say_part,
     say_share,
+    say_threshold,
 )
 from polars_prcurve.view.words.value_names import join_words, name_metric
 
 
-def write_verdict(case: JudgedCase, test_level: float) -> Verdict:
-    """Return the verdict of a case: its status, its models, and what is said of them."""
+def write_verdict(case: JudgedCase, test_level: float, conditions: str = "") -> Verdict:
+    """Return the verdict of a case: its status, its models, and the sentences on them."""
+    kind, values = _DESCRIPTIONS[case.status](case)
+    sentence = STATUS_TABLE[case.status].templates[kind].format(**values)
     return Verdict(
         case.status,
         case.models,
-        sentence=glue_numbers(_SENTENCES[case.status](case)),
+        sentence=glue_numbers(sentence),
+        met=case.met,
         reasons=tuple(map(glue_numbers, _list_reasons(case))),
         would_settle=glue_numbers(say_need(case, test_level)),
+        conditions=conditions,
     )
 
 
-def _say_settled(case: JudgedCase) -> str:
+_Description = tuple[str, Mapping[str, Any]]
+"""The kind of a sentence in the table of statuses, and the values that it names."""
+
+
+def _describe_winner(case: JudgedCase) -> _Description:
     best_candidate = case.named_candidates[0]
-    other_candidates = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
-    if not other_candidates:
-        return _say_only_model(case, best_candidate)
-    metric_name, runner_up_name = case.goal.merit_column, name_model(other_candidates[0])
-    rivals_phrase = {1: "", 2: " than both others"}.get(
-        len(other_candidates), f" than all {len(other_candidates)} others"
-    )
-    lead_phrase = f"{name_model(best_candidate)} is better{rivals_phrase}"
-    value_text, next_value_text = _say_values(
-        case, metric_name, [best_candidate.value, other_candidates[0].value]
-    )
-    if metric_name == "precision":
-        right_phrase = (
-            "of its alerts is right" if is_rarely_right(case) else "of its 100 alerts are right"
-        )
-        rank_phrase = "" if len(other_candidates) == 1 else ", the next"
-        return (
-            f"{lead_phrase}: {value_text} {right_phrase}, "
-            f"{next_value_text} of {runner_up_name}’s{rank_phrase}"
-        )
-    next_name = runner_up_name if len(other_candidates) == 1 else f"the next, {runner_up_name},"
-    if metric_name == "recall":
-        return f"{lead_phrase}: it finds {value_text} of the positives, {next_name} {next_value_text}"
-    return f"{lead_phrase}: {_name_merit(case)} {value_text}, {next_name} {next_value_text}"
+    others = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
+    if not others:
+        return "alone", {
+            "first": name_model(best_candidate),
+            "values": _write_values(case, best_candidate),
+        }
+    return "two" if len(case.candidates) == 2 else "several", {
+        "first": name_model(best_candidate),
+        "second": name_model(others[0]),
+        "metric": name_merit(case),
+        "value": write_merit(best_candidate),
+        "next_value": write_merit(others[0]),
+        "n_models": len(case.candidates),
+    }
 
 
-def _say_only_model(case: Case, candidate: Candidate) -> str:
-    """Return what the only model does."""
-    opening = "" if candidate.model is None else f"{name_model(candidate)}: "
-    estimate, precision, recall_estimate = candidate.merit, candidate.precision, candidate.read("recall")
-    if not case.goal.is_of_rate:
-        value_text, low_text, high_text = map(
-            say_two_digits, (candidate.value, estimate.low, estimate.high)
-        )
-        if not opening and case.goal.is_of_curve:
-            opening = "The scores are better than chance: "
-        return start_sentence(f"{opening}{_name_merit(case)} {value_text} ({low_text} to {high_text})")
-    found_phrase = f"{say_part(recall_estimate.value)} of the positives are found"
-    if case.goal.merit_column == "precision":
-        return f"{opening}{say_alerts_right(case, precision)}, and {found_phrase}"
-    span_text = (
-        ""
-        if recall_estimate.span is None
-        else f" ({say_share(recall_estimate.low)} to {say_share(recall_estimate.high)})"
-    )
-    return f"{opening}{found_phrase}{span_text}, and {say_alerts_right(case, Estimate(precision.value))}"
+def _describe_no_winner(case: JudgedCase) -> _Description:
+    rivals = case.named_candidates
+    first, values = rivals[0], {"first": name_model(rivals[0]), "metric": name_merit(case)}
+    values["value"] = write_merit(first)
+    if len(rivals) == 1:  # the others are behind it, and it is not significantly above chance
+        return "chance", values
+    if misses := [candidate for candidate in rivals if not candidate.meets_targets]:
+        values |= {"others": list_names(misses), "miss": "misses" if len(misses) == 1 else "miss"}
+        return "one misses", values
+    if len(case.candidates) == 2:
+        values["second"] = name_model(rivals[1])
+        return "two", {**values, "values": join_words([write_merit(rival) for rival in rivals])}
+    last = rivals[-1]
+    numbers = {"n_named": len(rivals), "n_models": len(case.candidates), "names": list_names(rivals)}
+    ends = {
+        end: f"{write_merit(rival)} for {name_model(rival)}"
+        for end, rival in (("lowest", last), ("highest", first))
+    }
+    return "several", {**values, **numbers, **ends}
 
 
-def _say_values(case: Case, metric_name: str, values: Sequence[float]) -> list[str]:
-    """Return values of what models are judged by: of 100 alerts, of the positives, or of a metric."""
-    if metric_name == "precision":
-        return say_right(values, is_rare=is_rarely_right(case))
-    return [say_share(value) if metric_name == "recall" else say_two_digits(value) for value in values]
-
-
-def _name_merit(case: Case) -> str:
-    best_prefix = "best " if case.goal.maximized is not None else ""
-    return f"{best_prefix}{name_metric(case.goal.merit_column)}"
-
-
-def _say_not_told_apart(case: JudgedCase) -> str:
-    rivals, metric_name = case.named_candidates, case.goal.merit_column
-    best_rival, opening = rivals[0], f"{list_names(rivals)} are not told apart"
-    if len(rivals) == 1:  # the others are behind it, and it is not shown to be above chance
-        return f"{list_names(rivals)} leads no model that is shown to be above chance"
-    if rivals_off_target := [candidate for candidate in rivals if not candidate.meets_targets]:
-        lead_clause = (
-            f"with {name_model(best_rival)} {say_alerts_right(case, Estimate(best_rival.value))}"
-        )
-        if metric_name == "recall":
-            lead_clause = (
-                f"{name_model(best_rival)} finds {say_share(best_rival.value)} of the positives"
-            )
-        verb_phrase = "can be promised to keep" if case.goal.guarantee is not None else "keeps"
-        no_threshold_clause = (
-            f"no threshold of {list_names(rivals_off_target)} {verb_phrase} the targets in this test"
-        )
-        return f"{opening}: {lead_clause}, and {no_threshold_clause}"
-    rival_values = [candidate.value for candidate in rivals]
-    values_phrase = join_words(_say_values(case, metric_name, rival_values))
-    if len(rivals) > MOST_NAMES:
-        values_phrase = " to ".join(
-            _say_values(case, metric_name, [min(rival_values), max(rival_values)])
-        )
-    if metric_name == "precision":
-        return (
-            f"{opening}: {values_phrase} alerts is right"
-            if is_rarely_right(case)
-            else f"{opening}: of 100 alerts {values_phrase} are right"
-        )
-    if metric_name == "recall":
-        return f"{opening}: they find {values_phrase} of the positives"
-    return f"{opening}: {_name_merit(case)} {values_phrase}"
-
-
-def _say_chance(case: JudgedCase) -> str:
-    candidates, has_names = case.candidates, case.candidates[0].model is not None
-    subject_phrase, is_singular = (
-        list_names(candidates) if has_names else "The scores",
-        has_names and len(candidates) == 1,
-    )
-    opening = f"{subject_phrase} {'is' if is_singular else 'are'} no better than chance"
+def _describe_chance(case: JudgedCase) -> _Description:
+    candidates = case.candidates
+    has_names = candidates[0].model is not None
+    names = list_names(candidates) if has_names else "The scores"
+    is_one = has_names and len(candidates) == 1
     if case.is_reversed:
-        opening = f"{subject_phrase} rank{'s' if is_singular else ''} negatives above positives"
-    precision_values = [
-        case.eta or 0.0,
-        *(candidate.precision_at_half.value for candidate in candidates),
-    ]
-    chance_text, *precision_texts = say_right(precision_values[: MOST_NAMES + 1])
-    models_phrase = join_words(precision_texts) if len(candidates) <= MOST_NAMES else precision_texts[0]
-    if max(precision_values) < RARELY_RIGHT:
-        return f"{opening}: {chance_text} alerts drawn by lot is right, of theirs {models_phrase}"
-    return f"{opening}: {chance_text} of 100 alerts drawn by lot are right, of theirs {models_phrase}"
+        return "reversed", {
+            "models": names if has_names else "the scores",
+            "rank": "ranks" if is_one else "rank",
+        }
+    estimates = [candidate.precision_at_half for candidate in candidates[:MOST_NAMES]]
+    return "scores", {
+        "models": names,
+        "are": "is" if is_one else "are",
+        "half": say_share(0.5),
+        "values": join_words([write_value("precision", estimate) for estimate in estimates]),
+        "eta": write_prevalence(case),
+    }
 
 
-def _say_too_little(case: JudgedCase) -> str:
-    opening, (n_examples, class_name) = "Too little data:", find_scarce_class(case)
+def _describe_too_little(case: JudgedCase) -> _Description:
+    n_examples, class_name = find_short_class(case)
     if n_examples == 0:
-        return f"{opening} the test has no {class_name}"
-    examples_phrase = (
-        f"{format_count(n_examples)} {class_name.removesuffix('s') if n_examples == 1 else class_name}"
+        return "no class", {"class_name": class_name}
+    singular_name = class_name.removesuffix("s")
+    examples = f"{format_count(n_examples)} {singular_name if n_examples == 1 else class_name}"
+    candidate, metric_name, estimate = find_vaguest(case)
+    place = (
+        f" at {say_share(0.5)} recall" if case.goal.is_of_curve and metric_name == "precision" else ""
     )
-    opening = f"{opening} {examples_phrase} cannot say"
-    open_range = find_open_range(case)
-    if open_range is None:
-        n_models = len(case.qualifiers or case.candidates)
-        return f"{opening} how good {'a model' if n_models > 1 else 'the model'} is"
-    metric_name, low_value, high_value = open_range
-    ends_phrase = " or ".join(_say_values(case, metric_name, [low_value, high_value]))
-    if metric_name == "precision":
-        return f"{opening} if {ends_phrase} {end_precision(case)}"
-    if metric_name == "recall":
-        return f"{opening} if {ends_phrase} of the positives are found"
-    return f"{opening} if {_name_merit(case)} is {ends_phrase}"
+    values = {"examples": examples, "metric": f"{name_metric(metric_name)}{place}"}
+    if estimate.span is None:
+        return "no interval", values
+    low_text, _, high_text = format_value(metric_name, estimate)[1].partition(" to ")
+    unit = format_value(metric_name, estimate)[0].lstrip("0123456789.")
+    has_names = len(case.candidates) > 1
+    values["of_model"] = f" of {name_model(candidate)}" if has_names else ""
+    return "interval", {**values, "low": f"{low_text}{unit}", "high": f"{high_text}{unit}"}
 
 
-def _say_not_met(case: JudgedCase) -> str:
+def _describe_not_met(case: JudgedCase) -> _Description:
     goal = case.goal
-    if "threshold" in goal.targets:
-        return f"No example reaches the threshold {goal.targets['threshold']}"
-    limits_phrase = join_words(
-        [describe_limit(word, value, goal.per) for word, value in goal.targets.items()]
-    )
-    verb_phrase = "keeps" if goal.guarantee is None else "can be promised to keep"
-    return f"No threshold {verb_phrase} what is asked for: {limits_phrase}"
+    if goal.targets and not goal.is_at_threshold:
+        return "no threshold", _describe_targets(case)
+    if not case.qualifiers and goal.is_at_threshold:
+        return "no score", {"threshold": _write_threshold(case.candidates[0])}
+    return _describe_gate(case)
 
 
-_SENTENCES: Mapping[Status, Callable[[JudgedCase], str]] = {
-    "too little data": _say_too_little,
-    "no better than chance": _say_chance,
-    "not met": _say_not_met,
-    "not told apart": _say_not_told_apart,
-    "settled": _say_settled,
+def _describe_unsure(case: JudgedCase) -> _Description:
+    goal = case.goal
+    if goal.is_gate:
+        return _describe_gate(case)
+    values = _describe_targets(case)
+    if goal.guarantee is None:
+        return "no threshold", values
+    return "guarantee", {**values, "level": format_level(goal.guarantee)}
+
+
+def _describe_targets(case: JudgedCase) -> dict[str, str]:
+    """Return the targets that no threshold meets, and the best value of a single one."""
+    goal, best = case.goal, ""
+    estimates = [candidate.read(EvidenceColumn.BEST) for candidate in case.candidates]
+    if not goal.is_joint and len(estimates) == 1 and estimates[0].value is not None:
+        [word] = goal.targets
+        extreme = "lowest" if TARGET_KINDS[word].is_at_most else "highest"
+        name = TARGET_KINDS[word].metric.name
+        best = f"; the {extreme} {name_metric(name)} is {write_value(name, estimates[0])}"
+    return {"target": describe_targets(goal.targets, goal.per), "best": best}
+
+
+def _describe_met(case: JudgedCase) -> _Description:
+    goal, candidate = case.goal, (case.named_candidates or case.candidates)[0]
+    if goal.is_gate:
+        return _describe_gate(case)
+    return "guarantee", {
+        "threshold": _write_threshold(candidate),
+        "of_model": f" of {name_model(candidate)}" if len(case.candidates) > 1 else "",
+        "target": describe_targets(goal.targets, goal.per),
+        "level": format_level(goal.guarantee or 0),
+        "values": _write_values(case, candidate),
+    }
+
+
+def _describe_gate(case: JudgedCase) -> _Description:
+    """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
+    [candidate] = case.candidates
+    limited = [
+        f"{name_limited(word, case)} {join_value(*format_metric(candidate, name_column(word)))}"
+        for word in case.goal.demand
+        if candidate.read_limited(word).value is not None
+    ]
+    return "point" if case.goal.is_of_point else "threshold", {
+        "threshold": _write_threshold(candidate),
+        "target": describe_targets(case.goal.demand, case.goal.per),
+        "values": join_words(limited),
+    }
+
+
+def _write_threshold(candidate: Candidate) -> str:
+    return say_threshold(candidate.row.get("threshold"))
+
+
+def _write_values(case: Case, candidate: Candidate) -> str:
+    """Return what a model does: its merit, and what else counts at its threshold."""
+    names = [case.goal.merit_column]
+    if not case.goal.is_of_curve:
+        names = list(dict.fromkeys([*names, "precision", "recall"]))
+    best_name = name_merit(case)
+    phrases = []
+    for name in names:
+        estimate = candidate.precision if name == "precision" else candidate.read(name)
+        if estimate.value is not None:
+            title = best_name if name == case.goal.merit_column else name_metric(name)
+            phrases.append(f"{title} {write_value(name, estimate)}")
+    return join_words(phrases)
+
+
+def _describe_measured(case: JudgedCase) -> _Description:
+    [candidate] = case.candidates
+    values = _write_values(case, candidate)
+    if candidate.model is None:
+        return "values", {"opening": "", "values": start_sentence(values)}
+    return "values", {"opening": f"{name_model(candidate)}: ", "values": values}
+
+
+_DESCRIPTIONS: Mapping[Status, Callable[[JudgedCase], _Description]] = {
+    "too_little_data": _describe_too_little,
+    "chance": _describe_chance,
+    "not_met": _describe_not_met,
+    "unsure": _describe_unsure,
+    "no_winner": _describe_no_winner,
+    "winner": _describe_winner,
+    "met": _describe_met,
+    "measured": _describe_measured,
 }
-"""What says the sentence of each status."""
+"""What fills in the sentence of each status."""
 
 
 def _list_reasons(case: JudgedCase) -> Iterator[str]:
-    """Yield what else is known of the models, and what the verdict rests on."""
+    """Yield what else the data show of the models, and what weakens an interval or a test."""
     status = case.status
+    if status == "no_winner" and (difference := _describe_difference(case)):
+        yield difference
     if candidates := case.clear_misses:
-        yield f"{NO_THRESHOLD}: {list_names(candidates)}"
-    if status in ("settled", "not told apart") and (candidates := case.chance_suspects):
-        yield f"not shown to be better than chance: {list_names(candidates)}"
+        yield f"no threshold meets the targets: {list_names(candidates)}"
+    if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
+        yield f"not significantly better than chance: {list_names(candidates)}"
     if candidates := case.backward_models:
-        names_phrase = f" of {list_names(candidates)}" if candidates[0].model is not None else ""
-        yield f"the scores{names_phrase} rank the wrong way round: pass -score"
-    if status == "not told apart" and (candidates := case.losers):
-        yield f"behind: {list_names(candidates)}"
-    if status != "no better than chance" and (doubts := case.interval_doubts):
+        names = list_names(candidates) if candidates[0].model is not None else "the scores"
+        verb = "ranks" if candidates[0].model is not None and len(candidates) == 1 else "rank"
+        yield f"low scores are positive: {names} {verb} negatives above positives; pass -score"
+    if status == "no_winner" and (candidates := case.losers):
+        yield f"significantly worse: {list_names(candidates)}"
+    if status != "chance" and (doubts := case.interval_doubts):
         yield f"intervals may be too narrow: {join_words(doubts)}"
     if case.key_values.get("eta_low") is not None:
-        low_text, high_text = say_eta(case.key_values["eta_low"]), say_eta(case.key_values["eta_high"])
-        yield f"the prevalence is an estimate, {low_text} to {high_text}"
+        eta, low, high = (case.key_values[name] for name in ("eta", "eta_low", "eta_high"))
+        yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
     if case.compares_intervals and len(case.qualifiers) > 1:
-        yield "models are compared by their intervals, each of which is of one model"
+        yield "models are compared by the interval of each, without a test of the pair"
+
+
+def _describe_difference(case: JudgedCase) -> str:
+    """Return how far the second model may be behind the first, or ahead of it; empty if not tested."""
+    if len(case.rivals) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
+        return ""
+    first, second = case.rivals[:2]
+    gap, low, high = (second.row.get(f"behind{end}") for end in ("", "_low", "_high"))
+    if gap is None or low is None or high is None:
+        return ""
+    is_rate = case.goal.is_of_rate
+    unit = " points" if is_rate else ""
+    gap_text, low_text, high_text = _write_signed([gap, low, high], is_rate=is_rate)
+    text = f"difference in {name_merit(case)}: {gap_text}{unit} ({low_text} to {high_text})"
+    if low >= 0 or high <= 0:
+        return text
+    behind_text = low_text.removeprefix(MINUS)
+    return (
+        f"{text}, so {name_model(first)} may be up to {high_text}{unit} better, or {behind_text} worse"
+    )
+
+
+def _write_signed(numbers: Sequence[float], *, is_rate: bool) -> list[str]:
+    """Return differences with a minus sign where they are below 0."""
+    texts = [say_points(abs(number)) if is_rate else f"{abs(number):.2g}" for number in numbers]
+    return [
+        f"{MINUS if number < 0 and float(text) else ''}{text}"
+        for number, text in zip(numbers, texts, strict=True)
+    ]

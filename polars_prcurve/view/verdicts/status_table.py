@@ -1,0 +1,115 @@
+"""Statuses as people read them: one table of what is printed, when it holds, and the sentences.
+
+The documentation shows this table, and a test compares both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS
+from polars_prcurve.core.judging.status_names import STATUSES, Status
+
+
+class StatusRow(NamedTuple):
+    """A status: how it is printed, when it holds, and a sentence for each kind of case."""
+
+    label: str  # empty where the numbers stand for themselves
+    rule: str
+    templates: Mapping[str, str]
+    """Sentences by the kind of case, with names of values in braces; the first is the usual one."""
+
+
+STATUS_TABLE: Mapping[Status, StatusRow] = {
+    "too_little_data": StatusRow(
+        "too little data",
+        f"a class has fewer than {LEAST_OF_CLASS} examples, or the intervals are too wide to judge by",
+        {
+            "interval": "With {examples}, {metric}{of_model} could be anything from {low} to {high}",
+            "no interval": "With {examples}, nothing can be said about {metric}",
+            "no class": "The test set has no {class_name}",
+            "no rows": "The table has no rows",
+        },
+    ),
+    "chance": StatusRow(
+        "no better than chance",
+        "no model ranks better than chance, and at 50% recall every interval rules out a precision of "
+        "twice the prevalence",
+        {
+            "scores": "{models} {are} no better than chance: at {half} recall, precision is {values}; "
+            "the prevalence is {eta}",
+            "reversed": "Low scores are positive: {models} {rank} negatives above positives",
+        },
+    ),
+    "not_met": StatusRow(
+        "target not met",
+        "no threshold meets the targets, or the one passed does not, and the intervals rule it out",
+        {
+            "threshold": "Threshold {threshold} misses {target}: {values}",
+            "point": "This point misses {target}: {values}",
+            "no threshold": "No threshold meets {target}{best}",
+            "no score": "No score reaches the threshold {threshold}",
+        },
+    ),
+    "unsure": StatusRow(
+        "not sure",
+        "the intervals allow both that the targets are met and that they are missed",
+        {
+            "threshold": "Threshold {threshold} may or may not meet {target}: {values}",
+            "point": "This point may or may not meet {target}: {values}",
+            "guarantee": "No threshold meets {target} with {level} confidence",
+            "no threshold": "No threshold meets {target} on this test set, but one may in truth{best}",
+        },
+    ),
+    "no_winner": StatusRow(
+        "no clear winner",
+        "several models may be best, among those that meet the demand if there is one",
+        {
+            "two": "No clear winner between {first} and {second}: {metric} {values}",
+            "several": "{n_named} of {n_models} models may be best: {names}; {metric} from {lowest} "
+            "to {highest}",
+            "one misses": "{first} has {metric} {value}; {others} {miss} the targets on this test set, "
+            "but not significantly",
+            "chance": "{first} has the highest {metric}, {value}, but is not significantly better than "
+            "chance",
+        },
+    ),
+    "winner": StatusRow(
+        "clear winner",
+        "one model is significantly better than all others, or all others surely miss the targets",
+        {
+            "two": "{first} is better: {metric} {value}, against {next_value} for {second}",
+            "several": "{first} is the best of {n_models} models: {metric} {value}; the next is "
+            "{second}, {next_value}",
+            "alone": "Only {first} meets the targets: {values}",
+        },
+    ),
+    "met": StatusRow(
+        "target met",
+        "one model, or only one of several, meets the demand: its interval or the guarantee shows it",
+        {
+            "threshold": "Threshold {threshold} meets {target}: {values}",
+            "point": "This point meets {target}: {values}",
+            "guarantee": "Threshold {threshold}{of_model} meets {target} with {level} confidence: "
+            "{values}",
+        },
+    ),
+    "measured": StatusRow(
+        "",
+        "one model and no demand: the numbers stand for themselves",
+        {"values": "{opening}{values}"},
+    ),
+}
+"""All statuses in the order in which they are tried."""
+if tuple(STATUS_TABLE) != STATUSES:
+    raise AssertionError("the table has all statuses in their order")
+
+
+def write_status_table() -> str:
+    """Return the table in Markdown, as the documentation shows it."""
+    rows = [
+        f"| `{status}` | {row.label.upper() or '(nothing)'} | {row.rule} |"
+        for status, row in STATUS_TABLE.items()
+    ]
+    return "\n".join(["| `verdict.status` | printed | when |", "|---|---|---|", *rows])

@@ -1,0 +1,247 @@
+"""Demands: targets that a threshold from elsewhere, one point or a guarantee has to meet."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from polars_prcurve import Decision, PrcError, prc
+from polars_prcurve.core.judging.status_names import STATUSES, combine_met
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.view.verdicts.status_table import STATUS_TABLE, write_status_table
+from tests.support.model_tests import COINS, SETTLED, draw_models
+from tests.support.tiers import slow_unless
+
+DOCS = Path(__file__).parent.parent / "docs"
+TEST = SETTLED.prc(score="new")
+LIMITS: dict[str, list[float]] = {
+    "recall": [0.5, 0.8, 0.85, 0.95],
+    "precision": [0.3, 0.41, 0.5, 0.7],
+    "fpr": [0.001, 0.02, 0.022, 0.1],
+    "npv": [0.9, 0.996, 0.9999],
+    "fdr": [0.4, 0.55, 0.7],
+    "lift": [10, 22, 30],
+    "predicted_positive_rate": [0.01, 0.037, 0.1],
+    "alerts": [100, 370, 1_000],
+}
+"""Limits that threshold 2 meets, misses, and may or may not meet."""
+
+
+def demand(word: str, limit: float) -> dict[str, Any]:
+    return {word: limit, **({"per": 10_000} if word == "alerts" else {})}
+
+
+def read_interval(decision: Decision, word: str) -> tuple[float, float]:
+    name = "alerts" if word == "alerts" else TARGET_KINDS[word].metric.name
+    row = decision.table.row(0, named=True)
+    return row[f"{name}_low"], row[f"{name}_high"]
+
+
+# One threshold --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", slow_unless(lambda word: word in ("recall", "fpr", "alerts"), LIMITS))
+def test_the_status_is_read_off_the_interval_of_the_table(word: str) -> None:
+    statuses = set()
+    for limit in LIMITS[word]:
+        decision = TEST.decide(0.02, threshold=2.0, **demand(word, limit))
+        low, high = read_interval(decision, word)
+        is_at_most = TARGET_KINDS[word].is_at_most
+        is_met, is_missed = (high <= limit, low > limit) if is_at_most else (low >= limit, high < limit)
+        expected = ("met", True) if is_met else ("not_met", False) if is_missed else ("unsure", None)
+        assert (decision.verdict.status, decision.verdict.met) == expected
+        statuses.add(decision.verdict.status)
+    assert statuses == {"met", "not_met", "unsure"}
+
+
+@pytest.mark.parametrize("limit", [0.4, 0.41, 0.412, 0.4125, 0.42, 0.5, 0.502, 0.51])
+def test_no_reader_sees_met_beside_an_interval_that_holds_the_limit(limit: float) -> None:
+    """What is printed has digits enough to tell the ends from the limit."""
+    decision = TEST.decide(0.02, threshold=2.0, precision=limit)
+    found = re.search(r"precision (\S+)% \((\S+) to (\S+)\)$", decision.verdict.sentence)
+    assert found is not None
+    _, low, high = (float(text) / 100 for text in found.groups())
+    met = {True: low >= limit, False: high < limit, None: low < limit <= high}
+    assert met[decision.verdict.met], decision.verdict.sentence
+
+
+def test_several_targets_share_the_error_and_one_miss_decides() -> None:
+    decision = TEST.decide(0.02, threshold=2.0, recall=0.5, precision=0.9, fpr=0.5)
+    assert (decision.verdict.status, decision.verdict.met) == ("not_met", False)
+    assert decision.table["level"].item() == pytest.approx(1 - 0.05 / 3)
+    points = TEST.operating_points(
+        0.02, threshold=2.0, metrics=["precision"], confidence=1 - 0.05 / 3, columns="all"
+    )
+    for name in ("precision_low", "precision_high", "recall_low", "fpr_high"):
+        assert decision.table[name].equals(points[name])
+    assert "98.33% CI" in decision.say(100)
+    assert TEST.decide(0.02, threshold=2.0, recall=0.5, fpr=0.5).verdict.met is True
+    assert TEST.decide(0.02, threshold=2.0, recall=0.5, precision=0.46).verdict.met is None
+
+
+def test_a_threshold_that_no_score_reaches_flags_nothing() -> None:
+    missed = TEST.decide(0.02, threshold=99, precision=0.5)
+    assert (missed.verdict.status, missed.verdict.met) == ("not_met", False)
+    assert missed.verdict.sentence == "No score reaches the threshold 99"
+    assert TEST.decide(0.02, threshold=99, fpr=0.01).verdict.met is True
+
+
+def test_too_little_data_and_chance_leave_met_as_the_demand_gives_it() -> None:
+    few = draw_models({"score": 6.0}, 9, 5_000)
+    verdict = few.prc.decide(0.02, threshold=2.0, fpr=0.5).verdict
+    assert (verdict.status, verdict.met) == ("too_little_data", True)
+    by_chance = COINS.prc(score="heads").decide(0.02, threshold=0.0, precision=0.5).verdict
+    assert (by_chance.status, by_chance.met) == ("chance", False)
+
+
+def test_one_point_with_targets_is_a_demand() -> None:
+    cells = pl.DataFrame({"tp": [202], "fp": [3], "fn": [10], "tn": [354]})
+    point = prc(cells, cells=("tp", "fp", "fn", "tn"))
+    verdicts = [
+        point.decide(0.004, **targets).verdict for targets in ({}, {"recall": 0.9}, {"npv": 0.99})
+    ]
+    assert [(verdict.status, verdict.met) for verdict in verdicts] == [
+        ("measured", None),
+        ("met", True),
+        ("met", True),
+    ]
+    assert verdicts[1].sentence.startswith("This point meets 90% recall: recall 95% (92 to 97)")
+    assert point.decide(0.004, precision=0.2).verdict.status == "unsure"
+
+
+# Several cases --------------------------------------------------------------------------------
+
+SITES = pl.concat(
+    draw_models({"score": distance}, 200, 1_300, seed=number).with_columns(site=pl.lit(f"site {number}"))
+    for number, distance in enumerate([0.8, 2.0, 2.0, 2.2, 2.2, 3.4])
+)
+
+
+def test_groups_that_miss_are_tested_by_the_steps_of_holm() -> None:
+    table = SITES.prc(by="site")
+    decision = table.decide(0.05, threshold=table.operating_points(0.05, recall=0.5), precision=0.55)
+    n_cases, n_missed = 6, 0
+    levels = dict(decision.table.select("site", "level").iter_rows())
+    for met, site in decision.verdicts.sort("met").select("met", "site").iter_rows():
+        if met is not False:
+            continue
+        assert levels[site] >= 1 - 0.05 / (n_cases - n_missed) - 1e-9 or levels[site] == 1 - 0.05 / 6
+        n_missed += 1
+    assert n_missed > 0
+    assert {level for site, level in levels.items() if site == "site 5"} == {0.95}
+    for row in decision.table.join(decision.verdicts.select("site", "met"), on="site").iter_rows(
+        named=True
+    ):
+        met = row["precision_low"] >= 0.55 or (None if row["precision_high"] >= 0.55 else False)
+        assert row["met"] is met
+    assert (decision.verdict.status, decision.verdict.met) == ("not_met", False)
+    assert re.match(r"\d of 6 sites meets? 55% precision; site 0", decision.verdict.sentence)
+
+
+def test_all_groups_have_to_meet_the_demand() -> None:
+    table = SITES.prc(by="site")
+    points = table.operating_points(0.05, recall=0.5)
+    met = table.decide(0.05, threshold=points, precision=0.05)
+    assert (met.verdict.status, met.verdict.met) == ("met", True)
+    assert met.verdict.sentence == "All 6 sites meet 5% precision"
+    others = SITES.filter(pl.col("site") != "site 0").prc(by="site")
+    unsure = others.decide(0.05, threshold=points, precision=0.5)
+    assert (unsure.verdict.status, unsure.verdict.met) == ("unsure", None)
+    assert "not sure for site" in unsure.verdict.sentence
+    assert unsure.verdicts.schema["met"] == pl.Boolean
+    assert "thresholds as passed, chosen on other data" in unsure.verdict.conditions
+
+
+@pytest.mark.parametrize(
+    ("parts", "met"),
+    [
+        ([True, True], True),
+        ([True, None], None),
+        ([None, False], False),
+        ([], None),
+        ([True, False], False),
+    ],
+)
+def test_a_demand_on_all_is_met_if_each_part_is(parts: list[bool | None], met: bool | None) -> None:
+    assert combine_met(parts) is met
+
+
+# Guarantees -----------------------------------------------------------------------------------
+
+
+def test_a_guarantee_is_a_demand() -> None:
+    met = TEST.decide(0.02, precision=0.3, guarantee=0.95)
+    assert (met.verdict.status, met.verdict.met) == ("met", True)
+    assert "with 95% confidence" in met.verdict.sentence
+    assert TEST.decide(0.02, precision=0.3).verdict.met is None
+    both = SETTLED.prc(score=["new", "old"])
+    assert both.decide(0.02, recall=0.5, guarantee=0.95).verdict.met is True
+    one = both.decide(0.02, precision=0.3, guarantee=0.95)
+    assert (one.verdict.status, one.verdict.models, one.verdict.met) == ("met", ("new",), True)
+    assert "no threshold meets the targets: old" in one.verdict.reasons
+
+
+def test_a_target_out_of_reach_is_not_met_and_the_best_value_is_named() -> None:
+    weak = draw_models({"score": 0.8}, 300, 30_000, seed=3)
+    decision = weak.prc.decide(0.001, recall=0.5, precision=0.5)
+    assert decision.verdict.status == "not_met"
+    bounded = weak.with_columns(pl.col("score").clip(upper_bound=1.5)).prc
+    verdict = bounded.decide(0.001, precision=0.5).verdict
+    assert verdict.status == "not_met"
+    found = re.search(r"the highest precision is (\S+)% \((\S+) to (\S+)\)$", verdict.sentence)
+    assert found is not None
+    curve = bounded.curve(0.001, metrics="precision", confidence=0.95)
+    rows = curve.select("precision", "precision_low", "precision_high").rows()
+    assert any(
+        [float(text) / 100 for text in found.groups()] == pytest.approx([*row], rel=0.05) for row in rows
+    )
+
+
+# One table of statuses ------------------------------------------------------------------------
+
+
+def test_the_documentation_shows_the_table_of_statuses() -> None:
+    assert write_status_table() in (DOCS / "decide.md").read_text(encoding="utf-8")
+    assert list(STATUS_TABLE) == list(STATUSES)
+
+
+def test_sentences_fill_in_the_templates_of_their_status() -> None:
+    seen = set()
+    for status, kind in (
+        (status, kind) for status, row in STATUS_TABLE.items() for kind in row.templates
+    ):
+        assert re.findall(r"{(\w*)}", STATUS_TABLE[status].templates[kind]) or "no" in kind
+        seen.add(kind)
+    assert {"threshold", "point", "guarantee", "two", "several"} <= seen
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "several values": ({"threshold": 2.0, "recall": [0.5, 0.8]}, "call decide() once for each value"),
+    "alerts without per": ({"threshold": 2.0, "alerts": 5}, "alerts= needs per="),
+    "a recall of 2": ({"threshold": 2.0, "recall": 2}, "recall= takes numbers in [0, 1]"),
+    "maximize": ({"threshold": 2.0, "maximize": "f1"}, "leave out threshold=: maximize="),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_demands_that_are_refused(case: str) -> None:
+    arguments, message = REFUSED[case]
+    with pytest.raises(PrcError, match=re.escape(message)):
+        TEST.decide(0.02, **arguments)
+
+
+def test_designs_have_gates() -> None:
+    """Weights, clusters and strata widen the interval that decides."""
+    table = SETTLED.with_columns(
+        w=pl.when("label").then(1).otherwise(10), patient=pl.int_range(pl.len()) // 3
+    )
+    designs: list[dict[str, Any]] = [{"weight": "w"}, {"cluster": "patient"}]
+    for design, limit in product(designs, (0.4, 0.46, 0.6)):
+        decision = table.prc(score="new", **design).decide(0.02, threshold=2.0, precision=limit)
+        low, high = read_interval(decision, "precision")
+        assert decision.verdict.met == (True if low >= limit else False if high < limit else None)
