@@ -513,10 +513,9 @@ def write_shares(case: Case) -> str:
         for candidate in candidates
     ]
     heads = ["prevalence", *(model_name or "precision" for model_name in model_names)]
-    return (
-        write_table(heads, table_rows)
-        + '<p class="note">Precision at the thresholds of this decision.</p>'
-    )
+    half_text = f"{number_words.say_share(0.5)} recall"
+    place = half_text if case.goal.is_of_curve else "the thresholds of this decision"
+    return write_table(heads, table_rows) + f'<p class="note">Precision at {place}.</p>'
 
 
 def write_raw(result: pl.DataFrame) -> str:
