@@ -65,6 +65,7 @@ SAID: dict[str, dict[str, Any]] = {
     "id=": {"id": "row"},
     "smooth=": {"smooth": "binormal"},
     "coarse=": {"coarse": True},
+    "mean_over=": {"mean_over": "part"},
     "adjust=": {"adjust": "holm"},
     "worst=": {"worst": True},
     "other=": {"other": OTHER},

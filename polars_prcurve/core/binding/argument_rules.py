@@ -207,6 +207,13 @@ RULES = (
     Rule(("match=", 'method="bootstrap"'), "match= has an interval of its own; leave out {fact}"),
     *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "
            "leave out {fact}"),
+    # Means over groups.
+    *_pair("mean_over=", ("weights", "cluster=", "stratum=", 'method="bootstrap"', "field()",
+                          "class_mix()", "eta= of scores", "coarse=", "worst=", "other=",
+                          "paired=False"),
+           "mean_over= takes the groups as the sample, and has an error of its own; leave out {fact}"),
+    *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "mean_over= is of whole "
+           "curves; name a metric at a target, such as precision_at_recall(0.8), and leave out {fact}"),
     # How sure.
     Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),

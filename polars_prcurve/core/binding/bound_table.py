@@ -55,6 +55,7 @@ from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.uncertainty.means_over_groups import MeanOver
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Question:
     """Tables that were read before; None of a table that keeps none."""
     wide_scores: Any = None
     """The word score= of a wide table, which `frame` was made from."""
+    means: MeanOver | None = None
+    """The groups that means are over; they are the last ones of `by`. None without means."""
 
     @property
     def is_wide(self) -> bool:
@@ -205,6 +208,31 @@ def _set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[
     ):
         columns = replace(columns, model=None)
     return replace(question, columns=columns)
+
+
+def _set_means(
+    question: Question, mean_columns: Sequence[Column], call_words: Mapping[str, Any], *, shared: bool
+) -> Question:
+    """Return the question of means over groups, which come last; bound ones leave `by`.
+
+    With `shared` the groups are classes that share examples.
+    """
+    names = [name_column(column) for column in mean_columns]
+    call_groups: list[Column] = list_columns("by=", call_words.get("by"))
+    doubled_names = [name for name in map(name_column, call_groups) if name in names]
+    if doubled_names:
+        raise PrcError(f"by= and mean_over= both hold the column {doubled_names[0]!r}; pass it once")
+    groups: list[Column] = list_columns("by=", question.columns.by)
+    column_of_name = {name_column(group): group for group in groups}
+    other_groups = [group for name, group in column_of_name.items() if name not in names]
+    # Classes of a wide table are a group that no column of the user's holds.
+    last_groups = [
+        column_of_name.get(name, column) for name, column in zip(names, mean_columns, strict=True)
+    ]
+    ColumnReader(question.frame, "raise", may_collect=False).read_by(last_groups, "mean_over")
+    columns = replace(question.columns, by=[*other_groups, *last_groups])
+    means = MeanOver(tuple(names), share_examples=shared and "class" in names)
+    return replace(question, columns=columns, means=means)
 
 
 def _leave_parts_out(
@@ -514,9 +542,16 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         )
         if eta_reading.parts:
             question = _set_parts(question, eta_reading.parts, table_words)
-        if isinstance(question.columns.score, list | tuple | Mapping):
-            return _make_long(question, paired=options.get("paired", False))
-        return _set_groups(question)
+        mean_over: list[Column] = list_columns("mean_over=", options.get("mean_over"))
+        has_classes = isinstance(question.columns.score, Mapping)
+        if has_classes or isinstance(question.columns.score, list | tuple):
+            is_paired = method == "compare" if mean_over else options.get("paired", False)
+            question = _make_long(question, paired=is_paired)
+        else:
+            question = _set_groups(question)
+        if not mean_over:
+            return question
+        return _set_means(question, mean_over, table_words, shared=has_classes)
 
     def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""

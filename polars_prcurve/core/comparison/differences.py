@@ -98,13 +98,7 @@ def build_compare_table(
     if target is not None:
         compared_metrics: Any = find_metrics("precision" if metrics is None else metrics, PointMetric)
     else:
-        default_metrics = (
-            "average_precision",
-            *(["roc_auc"] if comparison.table.counts_negatives else []),
-        )
-        compared_metrics = find_metrics(
-            default_metrics if metrics is None else metrics, CurveMetric, takes_target=True
-        )
+        compared_metrics = find_compared_metrics(comparison.table, metrics)
     if not comparison.table.counts_negatives:
         check_negatives(compared_metrics)
     depends_on_eta = any(
@@ -119,6 +113,12 @@ def build_compare_table(
     # Metrics without a direction have no best model, which is an error here.
     sign_of_metric = {metric.name: direction_sign(metric) for metric in compared_metrics}
     return _choose_farthest(differences, comparison.table, sign_of_metric)
+
+
+def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetric]:
+    """Return the curve metrics that `metrics=` names, or by which models are compared without it."""
+    default_metrics = ("average_precision", *(["roc_auc"] if table.counts_negatives else []))
+    return find_metrics(default_metrics if metrics is None else metrics, CurveMetric, takes_target=True)
 
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:

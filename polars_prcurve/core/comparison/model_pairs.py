@@ -34,6 +34,7 @@ COMPARE_COLUMNS = (
     "p_value",
     "p_adjusted",
     "significant",
+    "n_groups",
     DOUBT,
 )
 """The columns of `compare`, after `by`."""
@@ -46,9 +47,10 @@ Examples: TypeAlias = Literal["wide", "by id", "apart"]
 `id`; or none, because each model has a sample of its own."""
 
 
-def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
+def list_compare_columns(adjust: Adjust, *, is_mean: bool = False) -> tuple[str, ...]:
     """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
-    return tuple(name for name in COMPARE_COLUMNS if adjust or name != "p_adjusted")
+    absent_names = ([] if adjust else ["p_adjusted"]) + ([] if is_mean else ["n_groups"])
+    return tuple(name for name in COMPARE_COLUMNS if name not in absent_names)
 
 
 class Comparison(NamedTuple):

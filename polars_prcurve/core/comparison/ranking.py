@@ -8,9 +8,14 @@ however many models there are. Hsu 1996 calls these multiple comparisons with th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import cast
+
 import polars as pl
 
 from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
+from polars_prcurve.core.comparison.mean_differences import build_mean_differences, build_model_values
 from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.intervals import Intervals
@@ -23,6 +28,12 @@ from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns, find_shared_eta
+from polars_prcurve.core.uncertainty.means_over_groups import (
+    N_GROUPS,
+    MeanOver,
+    average_values,
+    list_row_keys,
+)
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{RESERVED}step"
@@ -36,10 +47,13 @@ _LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best", DOUBT)
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")  # what coarse=True adds
 
 
-def _list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]:
+def _list_ranking_columns(*, lead: bool, coarse: bool = False, is_mean: bool = False) -> tuple[str, ...]:
     """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
     extra_columns = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
-    return ("eta", "model", "value", "rank", *extra_columns)
+    columns = ["eta", "model", "value", "rank", *extra_columns]
+    if is_mean:
+        columns.insert(-1 if lead else len(columns), N_GROUPS)
+    return tuple(columns)
 
 
 def build_ranking_table(
@@ -49,10 +63,15 @@ def build_ranking_table(
     certainty: Intervals | None,
     *,
     coarse: bool = False,
+    means: MeanOver | None = None,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
-    eta_column, *other_columns = _list_ranking_columns(lead=certainty is not None, coarse=coarse)
+    eta_column, *other_columns = _list_ranking_columns(
+        lead=certainty is not None, coarse=coarse, is_mean=means is not None
+    )
     check_result_columns(table, grid, [eta_column, *other_columns])
+    if means is not None:
+        return _rank_means(table, grid, ranking_metric, certainty, means)
     metric, targets = ranking_metric
     table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
     depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
@@ -64,17 +83,12 @@ def build_ranking_table(
         model_values = build_points_table(table, grid, targets, [metric.alias("value")])
     if grid.sharing_groups is None:  # models of different prevalences are ranked, too
         model_values = model_values.with_columns(find_shared_eta(table.group_columns))
-    key_columns = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
-    eta_number = number_within([*table.group_columns, Row.MODEL, "eta"])
-    model_values = model_values.with_columns(eta_number.alias(_ETA_NUMBER), model=pl.col(Row.MODEL))
-    rank = pl.col("value").rank("min", descending=sign > 0).over(key_columns).cast(pl.Int64)
-    is_null_last = [*[False] * len(table.group_columns), True, False, True, False]
-    rank_rows = model_values.with_columns(rank=rank)
-    rank_rows = rank_rows.sort(*key_columns, "rank", Row.MODEL, nulls_last=is_null_last)
+    rank_rows = _add_ranks(model_values, table.group_columns, sign)
     if coarse:
         rank_rows = rank_rows.rename({"low": "value_low", "high": "value_high"})
         # Of values that are better when lower, both ends change their sign and their places.
         low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
+        key_columns = [*table.group_columns, "eta", _ETA_NUMBER]
         surely_reached = low.max().over(key_columns)
         rank_rows = rank_rows.with_columns((high >= surely_reached).alias("may_be_best"))
     if certainty is not None:
@@ -91,6 +105,45 @@ def build_ranking_table(
         )
         rank_rows = _add_lead(table, rank_rows, build_differences(comparison), sign)
     return rank_rows.select(*table.group_columns, eta_column, *grid.carried_columns, *other_columns)
+
+
+def _add_ranks(model_values: pl.LazyFrame, by: Iterable[str], sign: float) -> pl.LazyFrame:
+    """Return the rows with _ETA_NUMBER, `model` and `rank`, in the order of the result."""
+    eta_number = number_within([*by, Row.MODEL, "eta"])
+    model_values = model_values.with_columns(eta_number.alias(_ETA_NUMBER), model=pl.col(Row.MODEL))
+    key_columns = [*by, "eta", _ETA_NUMBER]  # what models are ranked within
+    rank = pl.col("value").rank("min", descending=sign > 0).over(key_columns).cast(pl.Int64)
+    is_null_last = [*[False] * len([*by]), True, False, True, False]
+    rank_rows = model_values.with_columns(rank=rank)
+    return rank_rows.sort(*key_columns, "rank", Row.MODEL, nulls_last=is_null_last)
+
+
+def _rank_means(
+    table: ScoreTable | RateTable,
+    grid: EtaTable,
+    ranking_metric: RankingMetric,
+    certainty: Intervals | None,
+    means: MeanOver,
+) -> pl.LazyFrame:
+    """Return the ranking of models by their means, over the groups in which all have a value."""
+    metric = ranking_metric.metric
+    sign, has_leads = direction_sign(metric), certainty is not None
+    values = build_model_values(
+        table, grid, [cast("CurveMetric", metric)], means, needs_pairs=False, in_all=True
+    )
+    outer_table = replace(table, by=means.list_keys(table))
+    mean_rows = average_values(values, list_row_keys(outer_table.by, grid), "value")
+    rank_rows = _add_ranks(mean_rows, outer_table.group_columns, sign)
+    if certainty is not None:
+        level = certainty.level
+        differences = build_mean_differences(
+            table, grid, values, means, confidence=level, adjust="models"
+        )
+        rank_rows = _add_lead(outer_table, rank_rows, differences, sign)
+    eta_column, *other_columns = _list_ranking_columns(lead=has_leads, is_mean=True)
+    return rank_rows.select(
+        *outer_table.group_columns, eta_column, *grid.carried_columns, *other_columns
+    )
 
 
 def _check_ranking(

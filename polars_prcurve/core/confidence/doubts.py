@@ -23,6 +23,8 @@ MEANING_OF_DOUBT = {
     "few labels": "on one side of the threshold, with `stratum`",
     "stratum of one row": "its variance is unknown",
     "few clusters": "enough examples, but in few clusters",
+    "groups share examples": "their values are not independent, as of classes",
+    "few groups": "fewer than 10, of a mean over groups",
     "few discordant examples": "that one model flags alone",
     "tail not seen": "what the sample lacks may matter more than chance",
     "heavy weights": "a few heavy rows decide, or may be missing",

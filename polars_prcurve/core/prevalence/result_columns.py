@@ -20,13 +20,13 @@ ALERT_NAMES = ("alerts", "true_alerts", "missed")
 COUNT_NAMES = (*CELLS, *ALERT_NAMES)
 """What `metrics=` of operating points takes beside metrics: the counts of a row."""
 SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
-    "summary": ("eta", "n_pos", "n_neg", "metric", "value", "low", "high", DOUBT),
+    "summary": ("eta", "n_pos", "n_neg", "n_groups", "metric", "value", "low", "high", DOUBT),
     "operating_points": ("eta", "criterion", "target", "threshold", "guarantee", "n_pos_needed",
                          "n_neg_needed", "metric", "value", "corrected", "low", "high", DOUBT),
     "compare": ("eta", "metric", "model_a", "model_b", "difference", "low", "high", "p_value",
-                "p_adjusted", "significant", DOUBT),
+                "p_adjusted", "significant", "n_groups", DOUBT),
     "ranking": ("eta", "model", "value", "rank", "behind", "behind_low", "behind_high", "value_low",
-                "value_high", "may_be_best", DOUBT),
+                "value_high", "may_be_best", "n_groups", DOUBT),
     "decision_curve": ("eta", "threshold_probability", "threshold", "net_benefit", "treat_all",
                        "net_benefit_low", "net_benefit_high", DOUBT),
     "monitor": ("metric", "value", "overall", "overall_low", "overall_high", "reference", "alarm",

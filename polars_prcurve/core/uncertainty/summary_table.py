@@ -82,14 +82,18 @@ def build_summary_table(
     certainty: Intervals | None = None,
     smooth: bool = False,
     coarse: bool = False,
+    row_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of `_list_summary_columns`."""
+    """Return `by`, eta, what the eta frame carries, and the rest of `_list_summary_columns`.
+
+    `row_columns` are further ones of pairs, which the result has, too.
+    """
     is_analytic = certainty is not None and certainty.method == "analytic"
     column_names = _list_summary_columns(errors=certainty is not None, coarse=coarse)
     check_result_columns(table, grid, column_names)
     for option, is_given in (("smooth=", smooth), ('method="bootstrap"', certainty and not is_analytic)):
         grid = grid.require_exact(option) if is_given else grid
-    is_plain = certainty is None and not (smooth or coarse)
+    is_plain = certainty is None and not (smooth or coarse or row_columns)
     array_summary = build_array_summary(table, grid, metrics) if is_plain else None
     if array_summary is not None:
         return array_summary.lazy()
@@ -97,7 +101,7 @@ def build_summary_table(
         table, grid, metrics, certainty=certainty, smooth=smooth, coarse=coarse
     )
     metric_rows = _list_metric_rows(pair_values, number_metrics(metrics), column_names[5:])
-    return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:])
+    return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:], *row_columns)
 
 
 def _build_pair_values(

@@ -433,6 +433,9 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "coarse": Option(
         SWITCH, "limits of each metric: over all orders of equal scores, or of what lies between --rates"
     ),
+    "mean_over": Option(
+        COLUMNS, "columns of groups, such as topics, over which a mean and its error are taken"
+    ),
     "long": Option(SWITCH, "a row per metric, in place of a column per metric"),
     "columns": Option(
         Kind("KIND", choices=get_args(ResultColumns)),

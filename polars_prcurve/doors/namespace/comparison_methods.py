@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
-from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words, name_column
+from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, merge_words, name_column
 from polars_prcurve.core.binding.word_groups import (
     TABLE_WORDS,
     AlertWords,
@@ -15,6 +15,7 @@ from polars_prcurve.core.binding.word_groups import (
     RateTargetsOfCurve,
 )
 from polars_prcurve.core.comparison.differences import build_compare_table
+from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
 from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
 from polars_prcurve.core.comparison.model_pairs import COMPARE_COLUMNS, Adjust, Comparison
 from polars_prcurve.core.comparison.ranking import build_ranking_table
@@ -25,6 +26,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
+    Columns,
     check_group_names,
     list_columns,
     list_known_columns,
@@ -61,6 +63,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         other: BoundTable[Any] | None = None,
         match: Matched | None = None,
         worst: bool = False,
+        mean_over: Columns = None,
         confidence: Confidence = 0.95,
         adjust: Adjust = None,
         columns: ResultColumns = "short",
@@ -103,6 +106,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         worst
             Whether to return only the best and the worst model, with `paired=False`. They were picked
             for their distance, so their interval holds for all pairs of models at once.
+        mean_over
+            As in `summary`: the difference of means over groups, which is the mean of the differences in
+            the groups in which both models have a value, as in a paired t-test (Student 1908). It needs
+            no `id`, and takes curve metrics.
         adjust
             `"holm"` adjusts for all pairs of a group, prevalence and metric: any difference of models
             that do not differ is reported in at most `1 - confidence` of all tables (Holm 1979).
@@ -134,6 +141,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           examples, and the interval leaves out 0. Except for `average_precision`, it must be without
           doubt, or the difference twice as many errors from 0 as that takes. Null without an interval.
           With `match` it is that of the rate that differs, which orders both as other metrics do
+        - with `mean_over`, `n_groups`: Int64, the groups in which both models have a value
         - `doubt`: String, null where the interval can be trusted, else the first reason why not, as in
           `summary` or `operating_points` of either model, or "equal scores" (many near the threshold of
           a target); of point metrics with a standard error "few discordant examples", where in some
@@ -160,33 +168,54 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             paired=read_flag("paired=", paired),
             adjust=None if adjust is None else read_choice("adjust=", adjust, ["holm"]),
             worst=read_flag("worst=", worst),
+            mean_over=mean_over,
             other=other,
             match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
         )
         if other is not None:
-            table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
-            differences = compare_at_point(
-                self,
-                table_words,
-                other,
-                match=cast("Matched", match),  # rules refuse other= without it
-                metrics=metrics,
-                etas=question.eta.list_numbers("match="),
-                confidence=question.require_certainty().level,
+            return self._compare_at_point(
+                question, words, other, match=match, metrics=metrics, columns=columns
             )
-            keys = [name for name in differences.collect_schema().names() if name not in COMPARE_COLUMNS]
-            return self._finish(choose_columns(differences, columns, "compare", keys))
-        # The best and the worst of several were picked for their distance, so theirs is adjusted.
-        adjust = "models" if worst else adjust
-        shared_examples = question.find_shared_examples(paired=paired)
+        means, certainty = question.means, question.require_certainty()
+        shared_examples = question.find_shared_examples(paired=paired and means is None)
         table = question.read()
         grid = question.build_model_grid(table)
-        targets, certainty = read_one_target(table, **question.targets), question.require_certainty()
-        comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
-        query = build_compare_table(comparison, metrics, targets, worst=worst)
-        keys = list(table.group_columns)
+        if means is not None:
+            comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
+            query = build_mean_compare_table(comparison, metrics, means, is_wide=question.is_wide)
+        else:
+            # The best and the worst of several were picked for their distance: theirs is adjusted.
+            adjust = "models" if worst else adjust
+            targets = read_one_target(table, **question.targets)
+            comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
+            query = build_compare_table(comparison, metrics, targets, worst=worst)
+        keys = [name for name in table.group_columns if means is None or name not in means.names]
         query = choose_columns(query, columns, "compare", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
+
+    def _compare_at_point(
+        self,
+        question: Question,
+        words: Any,
+        other: BoundTable[Any],
+        *,
+        match: Matched | None,
+        metrics: Any,
+        columns: ResultColumns,
+    ) -> F:
+        """Return the differences of models from a point of other examples."""
+        table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
+        differences = compare_at_point(
+            self,
+            table_words,
+            other,
+            match=cast("Matched", match),  # rules refuse other= without it
+            metrics=metrics,
+            etas=question.eta.list_numbers("match="),
+            confidence=question.require_certainty().level,
+        )
+        keys = [name for name in differences.collect_schema().names() if name not in COMPARE_COLUMNS]
+        return self._finish(choose_columns(differences, columns, "compare", keys))
 
     def _refuse_models(self, eta: Eta) -> None:
         """Raise if eta= names columns of the table, as scores of models."""
@@ -204,6 +233,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metric: str | CurveMetric | PointMetric | None = None,
         confidence: Confidence = None,
         coarse: bool = False,
+        mean_over: Columns = None,
         columns: ResultColumns = "short",
         **words: Unpack[OneTargetOfTable],
     ) -> F:
@@ -227,6 +257,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             examples of its own: intervals of models of one test set are then mostly too wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
+        mean_over
+            As in `compare`, over the groups in which all models have a value.
         columns
             As in `summary`; here both are the same.
 
@@ -245,6 +277,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           group hold at once (Tukey 1953). If `behind_high` of the first row is below 0, it is the best
         - with `confidence`, `may_be_best`: Boolean, whether no model is surely better: `behind_low` is
           not above 0. A model that is best is ruled out in at most `1 - confidence` of all tables
+        - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
         - with `confidence`, `doubt`: String, as in `compare`, of the model and the best other one
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this knows
@@ -258,15 +291,18 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         [(0.01, 'a', 0.67, 1), (0.01, 'b', 0.35, 2), (0.9, 'b', 0.971, 1), (0.9, 'a', 0.967, 2)]
         """
         columns, coarse = read_columns(columns), read_flag("coarse=", coarse)
-        question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
+        question = self._ask(
+            "ranking", words, eta=eta, confidence=confidence, coarse=coarse, mean_over=mean_over
+        )
         table = question.read()
         grid = question.build_model_grid(table)
         chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
         ranking_metric = read_ranking_metric(chosen_metric, table, **question.targets)
         if not table.counts_negatives:
             check_negatives([ranking_metric.metric])
-        query = build_ranking_table(table, grid, ranking_metric, question.certainty, coarse=coarse)
-        keys = list(table.group_columns)
+        certainty, means = question.certainty, question.means
+        query = build_ranking_table(table, grid, ranking_metric, certainty, coarse=coarse, means=means)
+        keys = [name for name in table.group_columns if means is None or name not in means.names]
         query = choose_columns(query, columns, "ranking", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
 

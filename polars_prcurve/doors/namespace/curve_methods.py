@@ -35,6 +35,7 @@ from polars_prcurve.core.curves.operating_points import (
 )
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
+from polars_prcurve.core.inputs.column_reader import Columns
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
@@ -50,6 +51,7 @@ from polars_prcurve.core.sweep.sweep_column_names import (
     UNLABELLED_COLUMNS,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
+from polars_prcurve.core.uncertainty.means_over_groups import build_mean_summary
 from polars_prcurve.core.uncertainty.summary_table import (
     build_summary_table,
     needs_negatives,
@@ -454,6 +456,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         confidence: Confidence = None,
         smooth: Smooth = None,
         coarse: bool = False,
+        mean_over: Columns = None,
         columns: ResultColumns = "short",
         **words: Unpack[DesignWords],
     ) -> F:
@@ -493,13 +496,20 @@ class CurveMethods(BoundTable[F], path="prc"):
             two points: of `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`, `roc_auc`,
             `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
             `recall_at_fpr(...)`. Not with `confidence`, which has another `low` and `high`.
+        mean_over
+            Columns that tell groups apart, such as topics, folds or sites: the plain mean over those in
+            which a metric has a value. They are the sample, so that `confidence` has an interval of
+            every metric, by Student's distribution; the classes of a mapping in `score` share examples,
+            and have none. A bound `by` leaves out what is named here. Not with `weight`, `cluster`,
+            `stratum`, an estimated `eta` or a bootstrap.
 
         Returns
         -------
         One row per `by` group, prevalence and metric as asked, in that order:
 
-        - `eta`: Float64, a group's own prevalence filled in
+        - `eta`: Float64, a group's own prevalence filled in; null if `mean_over` is at own ones
         - `n_pos`, `n_neg`: Int64, or Float64 with weights and in a field; the totals of the group
+        - with `mean_over`, `n_groups`: Int64, the groups that have a value
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. The order of the rows does not change a bit of it
@@ -520,7 +530,8 @@ class CurveMethods(BoundTable[F], path="prc"):
           or 100 clusters), "few false alerts", "few negatives", "few clusters", "tail not seen" (of the
           bootstrap: what the sample lacks may matter more than chance), "heavy weights", or, with
           `rates` and `cells`, "no sizes" or "few points" (what lies between two points matters more
-          than half of the interval). There is one wherever the interval is null
+          than half of the interval). There is one wherever the interval is null. With `mean_over`,
+          "groups share examples" or "few groups" (fewer than 10)
         - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score is outside of
           them, but for the last digits, and one order of the examples reaches each, except `low` of
           `average_precision`: without weights it is up to 0.022 / n_pos below the worst order
@@ -540,10 +551,16 @@ class CurveMethods(BoundTable[F], path="prc"):
             read_choice("smooth=", smooth, ["binormal"])
         coarse = read_flag("coarse=", coarse)
         question = self._ask(
-            "summary", words, eta=eta, confidence=confidence, smooth=smooth, coarse=coarse
+            "summary",
+            words,
+            eta=eta,
+            confidence=confidence,
+            smooth=smooth,
+            coarse=coarse,
+            mean_over=mean_over,
         )
-        certainty = question.certainty
-        is_analytic = certainty is not None and certainty.method == "analytic"
+        certainty, means = question.certainty, question.means
+        is_analytic = certainty is not None and certainty.method == "analytic" and means is None
         default_names = default_curve_metrics(question.columns.points, analytic=is_analytic)
         chosen_metrics = find_metrics(default_names if metrics is None else metrics, CurveMetric)
         chosen_metrics = (
@@ -555,14 +572,16 @@ class CurveMethods(BoundTable[F], path="prc"):
         if metrics is None and not table.counts_negatives:
             chosen_metrics = [metric for metric in chosen_metrics if not needs_negatives(metric)]
         table, grid = question.place_at_etas(table, chosen_metrics)
-        if certainty is not None:
-            table.require_example_counts()
-        query = build_summary_table(
-            table, grid, chosen_metrics, certainty=certainty, smooth=smooth is not None, coarse=coarse
-        )
-        query = choose_columns(
-            query, columns, "summary", list(table.by), carried_columns=grid.carried_columns
-        )
+        is_smooth = smooth is not None
+        if means is not None:
+            query = build_mean_summary(table, grid, chosen_metrics, means, certainty, smooth=is_smooth)
+        else:
+            table = table if certainty is None else table.require_example_counts()
+            query = build_summary_table(
+                table, grid, chosen_metrics, certainty=certainty, smooth=is_smooth, coarse=coarse
+            )
+        keys = list(table.by) if means is None else list(means.list_keys(table))
+        query = choose_columns(query, columns, "summary", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid)
 
     def binormal(self, ddof: int = 0, **words: Unpack[ExampleWords]) -> F:

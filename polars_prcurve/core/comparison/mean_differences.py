@@ -1,0 +1,146 @@
+"""Differences of means over groups: paired by group, as of topics that all models have answered.
+
+values of groups -> differences  of both models in each group
+                 -> means        with Student's distribution, one row per pair of models
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, is_significant
+from polars_prcurve.core.comparison.differences import find_compared_metrics
+from polars_prcurve.core.comparison.model_pairs import (
+    A,
+    Adjust,
+    B,
+    Comparison,
+    join_sides,
+    list_compare_columns,
+    number_pairs,
+    two_models_check,
+)
+from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.ground.student_distribution import add_student_share
+from polars_prcurve.core.ground.value_checks import stop_if_broken
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.uncertainty.means_over_groups import (
+    N_GROUPS,
+    STANDARD_ERROR,
+    MeanOver,
+    add_intervals,
+    average_values,
+    build_group_values,
+    list_row_keys,
+)
+from polars_prcurve.core.uncertainty.summary_table import check_negatives
+
+
+def build_mean_compare_table(
+    comparison: Comparison, metrics: Any, means: MeanOver, *, is_wide: bool
+) -> pl.LazyFrame:
+    """Return the result of `compare(mean_over=)`."""
+    table, grid, adjust = comparison.table, comparison.grid, comparison.adjust
+    check_result_columns(table, grid, list_compare_columns(adjust, is_mean=True))
+    compared_metrics = find_compared_metrics(table, metrics)
+    if not table.counts_negatives:
+        check_negatives(compared_metrics)
+    depends_on_eta = any(metric.depends_on_eta for metric in compared_metrics)
+    grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
+    values = build_model_values(table, grid, compared_metrics, means, needs_pairs=True)
+    differences = build_mean_differences(
+        table, grid, values, means, confidence=comparison.certainty.level, adjust=adjust
+    )
+    if not is_wide:
+        return differences
+    return differences.with_columns(pl.col("model_a", "model_b").cast(pl.String))
+
+
+def build_model_values(
+    table: ResolvedTable,
+    grid: EtaTable,
+    metrics: Sequence[CurveMetric],
+    means: MeanOver,
+    *,
+    needs_pairs: bool,
+    in_all: bool = False,
+) -> pl.LazyFrame:
+    """Return the values of all models in each group; null, with `in_all`, where some model lacks one."""
+    values = build_group_values(table, grid, metrics, means)
+    if needs_pairs:
+        values = stop_if_broken(number_pairs(values, table.group_columns), [two_models_check()])
+    if not in_all:
+        return values
+    outer_keys = [name for name in means.list_keys(table) if name != Row.MODEL]
+    row_keys = [*outer_keys, *means.names, *list_row_keys({}, grid)]
+    n_models = pl.col(Row.MODEL).n_unique()
+    n_models = n_models.over(outer_keys) if outer_keys else n_models
+    has_all = pl.col("value").count().over(row_keys) == n_models
+    return values.with_columns(pl.when(has_all).then("value").alias("value"))
+
+
+def build_mean_differences(
+    table: ResolvedTable,
+    grid: EtaTable,
+    model_values: pl.LazyFrame,
+    means: MeanOver,
+    *,
+    confidence: float,
+    adjust: Adjust,
+) -> pl.LazyFrame:
+    """Return the differences of means of model pairs, from the values of `build_model_values`."""
+    outer_dtypes = {name: dtype for name, dtype in means.list_keys(table).items() if name != Row.MODEL}
+    differences = _subtract_values(table, grid, model_values, means, outer_dtypes)
+    step_columns = list_row_keys({}, grid)
+    level = Level(confidence, adjust, [*outer_dtypes, *step_columns])
+    differences = level.add_quantile(differences, ["difference"])
+    differences = add_intervals(differences, "difference", level.deviations, means)
+    difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
+    freedom = (pl.col(N_GROUPS) - 1).clip(lower_bound=1)
+    differences = add_student_share(differences, difference / error, freedom, "p_value")
+    half_width = (pl.col("high") - pl.col("low")) / 2
+    is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)
+    is_certain = is_significant(pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null(), is_decisive)
+    differences = differences.with_columns(
+        pl.when(error > 0).then("p_value").alias("p_value"),
+        pl.when(error.is_not_null()).then(is_certain).alias("significant"),
+    )
+    if adjust is not None:
+        p_adjusted = adjust_p_values(pl.col("p_value"), level.family_columns)
+        differences = differences.with_columns(p_adjusted.alias("p_adjusted"))
+    sort_names = [*outer_dtypes, "eta", Pair.ETA_ROW, Pair.COPY, "model_a", "model_b"]
+    differences = differences.sort(sort_names)
+    eta_column, *other_columns = list_compare_columns(adjust, is_mean=True)
+    return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns)
+
+
+def _subtract_values(
+    table: ResolvedTable,
+    grid: EtaTable,
+    model_values: pl.LazyFrame,
+    means: MeanOver,
+    outer_dtypes: Mapping[str, pl.DataType],
+) -> pl.LazyFrame:
+    """Return the mean difference of each pair of models, its error, and the number of groups."""
+    mean_dtypes = {name: table.by[name] for name in means.names}
+    step_dtypes = {Pair.ETA_ROW: pl.UInt32(), Pair.COPY: pl.Int64()}
+    value_pairs = join_sides(
+        model_values,
+        {**outer_dtypes, **mean_dtypes, **step_dtypes},
+        [Row.MODEL, Group.NUMBER, "value"],
+        ["eta", *grid.carried_columns, "metric"],
+    )
+    value_pairs = value_pairs.with_columns(
+        pl.col(A + Row.MODEL).alias("model_a"),
+        pl.col(B + Row.MODEL).alias("model_b"),
+        difference=pl.col(A + "value") - pl.col(B + "value"),
+    )
+    row_keys = [*list_row_keys(outer_dtypes, grid), "model_a", "model_b"]
+    return average_values(value_pairs, row_keys, "difference")

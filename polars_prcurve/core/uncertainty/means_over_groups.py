@@ -1,0 +1,139 @@
+"""Means over groups, such as topics, classes, folds or sites: the groups are the sample.
+
+values of groups -> means      one row per `by` group without these, prevalence and metric
+                 -> intervals  by the deviation of the values, and Student's distribution
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
+from polars_prcurve.core.confidence.interval_column_names import EtaError
+from polars_prcurve.core.confidence.intervals import Intervals, z_value
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.group_joins import aggregate_by
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.student_distribution import add_student_quantile
+from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.uncertainty.summary_table import build_summary_table
+
+N_GROUPS = "n_groups"  # how many groups a mean is over
+STANDARD_ERROR = "standard_error"
+_FEW_GROUPS = 10
+"""Fewer groups are too few to show whether their values are near a normal distribution."""
+
+
+class MeanOver(NamedTuple):
+    """The groups that a mean is over."""
+
+    names: tuple[str, ...]  # the group columns that tell them apart
+    share_examples: bool  # whether a row counts in several, as the classes of a wide table do
+
+    def list_keys(self, table: ResolvedTable) -> dict[str, pl.DataType]:
+        """Return the other group columns, within which means are taken."""
+        return {name: dtype for name, dtype in table.by.items() if name not in self.names}
+
+
+def build_group_values(
+    table: ResolvedTable,
+    grid: EtaTable,
+    metrics: Sequence[CurveMetric],
+    means: MeanOver,
+    *,
+    smooth: bool = False,
+) -> pl.LazyFrame:
+    """Return the summary of each group, with numbers of rows; eta is null where it is a group's own."""
+    grid = grid.require_exact("mean_over=")
+    check_group_names(means.names, [N_GROUPS])
+    if key_names := [name for name in means.names if name in grid.keys]:
+        raise PrcError(
+            f"the eta= frame has a column {key_names[0]!r}, and mean_over= is over it; a mean is at one "
+            "prevalence, or with eta=None at the own one of each group: leave the column out"
+        )
+    row_columns = [Pair.NUMBER, Pair.ETA_ROW, Pair.COPY, Group.NUMBER, EtaError.IS_OWN]
+    values = build_summary_table(table, grid, metrics, smooth=smooth, row_columns=row_columns)
+    return values.with_columns(pl.when(~pl.col(EtaError.IS_OWN)).then("eta").alias("eta"))
+
+
+def list_row_keys(key_dtypes: Mapping[str, pl.DataType], grid: EtaTable) -> list[str]:
+    """Return the columns within which a mean is taken: of groups, prevalences and metrics."""
+    return [*key_dtypes, "eta", Pair.ETA_ROW, *grid.carried_columns, Pair.COPY, "metric"]
+
+
+def build_mean_summary(
+    table: ResolvedTable,
+    grid: EtaTable,
+    metrics: Sequence[CurveMetric],
+    means: MeanOver,
+    certainty: Intervals | None,
+    *,
+    smooth: bool = False,
+) -> pl.LazyFrame:
+    """Return the result of `summary(mean_over=)`, one row per group, prevalence and metric."""
+    key_dtypes = means.list_keys(table)
+    row_keys = list_row_keys(key_dtypes, grid)
+    values = build_group_values(table, grid, metrics, means, smooth=smooth)
+    sizes = [
+        pl.when(pl.col(name).is_null().any()).then(None).otherwise(pl.col(name).sum()).alias(name)
+        for name in ("n_pos", "n_neg")
+    ]
+    mean_rows = average_values(values, row_keys, "value", sizes)
+    mean_rows = mean_rows.sort(*key_dtypes, "eta", Pair.ETA_ROW, Pair.COPY)
+    error_columns: list[str] = []
+    if certainty is not None:
+        mean_rows = add_intervals(mean_rows, "value", pl.lit(z_value(certainty.level)), means)
+        error_columns = [STANDARD_ERROR, "low", "high", DOUBT]
+    columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value", *error_columns]
+    return mean_rows.select(*key_dtypes, "eta", *grid.carried_columns, *columns)
+
+
+def average_values(
+    rows: pl.LazyFrame, keys: Sequence[str], name: str, aggregate_exprs: Sequence[pl.Expr] = ()
+) -> pl.LazyFrame:
+    """Return the mean of a column over rows of equal keys that have a value, its error, and N_GROUPS.
+
+    The result has what `aggregate_exprs` say, too.
+    """
+    mean_rows = aggregate_by(rows, keys, [*aggregate_exprs, pl.col(name).drop_nulls()])
+    # A sorted list, because the order in which groups come must not change a bit of a sum.
+    mean_rows = mean_rows.with_columns(pl.col(name).list.sort())
+    values, n_groups = pl.col(name).list, pl.col(name).list.len().cast(pl.Int64)
+    return mean_rows.with_columns(
+        values.mean().alias(name),
+        (values.std() / n_groups.cast(pl.Float64).sqrt()).alias(STANDARD_ERROR),
+        n_groups.alias(N_GROUPS),
+    )
+
+
+def add_intervals(
+    mean_rows: pl.LazyFrame, name: str, deviations: pl.Expr, means: MeanOver
+) -> pl.LazyFrame:
+    """Add `low`, `high` and DOUBT to means: as many errors to either side as of a normal mean.
+
+    Where groups share examples their values say nothing of the error, which is null.
+    """
+    freedom = (pl.col(N_GROUPS) - 1).clip(lower_bound=1)
+    if means.share_examples:
+        mean_rows = mean_rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(STANDARD_ERROR))
+    mean_rows = add_student_quantile(mean_rows, deviations, freedom, _QUANTILE)
+    half_width, error = pl.col(_QUANTILE) * pl.col(STANDARD_ERROR), pl.col(STANDARD_ERROR)
+    condition_of_reason = {"few groups": pl.col(N_GROUPS) < _FEW_GROUPS}
+    if means.share_examples:
+        condition_of_reason = {"groups share examples": pl.lit(True)}
+    return mean_rows.with_columns(
+        low=pl.col(name) - half_width,
+        high=pl.col(name) + half_width,
+        doubt=find_first_doubt(condition_of_reason, error.is_not_null()),
+    )
+
+
+_QUANTILE = f"{RESERVED}student_quantile"  # of Student's distribution, at which an interval ends

@@ -1,0 +1,274 @@
+"""Means over groups, such as topics: of each group its value, and over them SciPy's paired t-test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve.core.ground.student_distribution import add_student_quantile, add_student_share
+
+NAMES = ["average_precision", "pr_auc", "roc_auc", "precision_at_recall(0.5)", "best(f1)"]
+ETAS = [None, 0.01, 0.3]
+ALL: dict[str, Any] = {"mean_over": "topic", "columns": "all"}
+
+
+def make_topics(n_topics: int, seed: int, *, n_models: int = 2) -> pl.DataFrame:
+    """Return topics of unlike sizes, one without positives, with a column of scores per model."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for number in range(n_topics):
+        n_rows = int(rng.integers(15, 60))
+        label = rng.random(n_rows) < 0.2
+        label[:2] = number > 0, False
+        label &= number > 0
+        base = rng.normal(size=n_rows) + rng.normal(1.2, 0.4) * label
+        scores = {
+            f"m{k}": (base + rng.normal(size=n_rows) * (0.4 + k)).round(2) for k in range(n_models)
+        }
+        parts.append(pl.DataFrame({"topic": f"t{number}", "site": number % 2, "label": label, **scores}))
+    return pl.concat(parts)
+
+
+TOPICS = make_topics(24, seed=3, n_models=3)
+MODELS = ["m0", "m1", "m2"]
+LONG = TOPICS.unpivot(
+    MODELS, index=["topic", "site", "label"], variable_name="model", value_name="score"
+)
+
+
+def list_values(test: Any, name: str, eta: float | None = None, **words: Any) -> pl.DataFrame:
+    """Return the value of each topic, by the summary of each."""
+    by = [*words.pop("by", []), "topic"]
+    return test.summary(eta, metrics=name, by=by, **words)
+
+
+def get_row(frame: pl.DataFrame, **values: Any) -> dict[str, Any]:
+    [row] = frame.filter(*(pl.col(name).eq_missing(value) for name, value in values.items())).to_dicts()
+    return row
+
+
+@pytest.mark.parametrize("eta", ETAS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_mean_has_the_interval_of_scipy(name: str, eta: float | None) -> None:
+    test = prc(TOPICS, score="m0")
+    values = list_values(test, name, eta)["value"].drop_nulls().to_numpy()
+    row = get_row(test.summary(ETAS, metrics=NAMES, confidence=0.9, **ALL), metric=name, eta=eta)
+    span = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert row["n_groups"] == len(values) == 23
+    assert (row["n_pos"], row["n_neg"]) == (TOPICS["label"].sum(), (~TOPICS["label"]).sum())
+    expected = (values.mean(), stats.sem(values), span.low, span.high)
+    found = (row["value"], row["standard_error"], row["low"], row["high"])
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert row["doubt"] is None
+
+
+@pytest.mark.parametrize("door", ["wide", "long"])
+@pytest.mark.parametrize("eta", ETAS)
+def test_a_difference_is_the_paired_test_of_scipy(door: str, eta: float | None) -> None:
+    test = prc(TOPICS, score=MODELS) if door == "wide" else prc(LONG, model="model")
+    found = test.compare(ETAS, metrics=NAMES[:3], confidence=0.95, **ALL)
+    for a, b in (("m0", "m1"), ("m0", "m2"), ("m1", "m2")):
+        for name in NAMES[:3]:
+            pairs = [list_values(prc(TOPICS, score=model), name, eta)["value"] for model in (a, b)]
+            both = pl.DataFrame({"a": pairs[0], "b": pairs[1]}).drop_nulls()
+            expected = stats.ttest_rel(both["a"], both["b"])
+            row = get_row(found, metric=name, eta=eta, model_a=a, model_b=b)
+            span = expected.confidence_interval(0.95)
+            assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=1e-12)
+            assert row["p_value"] == pytest.approx(expected.pvalue, rel=1e-11)
+            assert row["significant"] == (expected.pvalue < 0.05)
+            assert row["n_groups"] == both.height
+
+
+def test_fifty_topics_of_which_a_paired_test_is_sure() -> None:
+    """A run that is better in nearly all topics, of which each topic by itself can say nothing."""
+    topics = make_topics(51, seed=2)
+    test = prc(topics, score=["m0", "m1"])
+    alone = test.compare(metrics="average_precision", by="topic")
+    assert alone["significant"].sum() <= 2
+    row = test.compare(metrics="average_precision", mean_over="topic").row(0, named=True)
+    assert (row["n_groups"], row["significant"], row["doubt"]) == (50, True, None)
+    assert row["p_value"] < 1e-4
+
+
+def test_more_models_are_adjusted_as_elsewhere() -> None:
+    test = prc(TOPICS, score=MODELS)
+    plain = test.compare(0.1, metrics="roc_auc", **ALL)
+    holm = test.compare(0.1, metrics="roc_auc", adjust="holm", **ALL)
+    third = test.compare(0.1, metrics="roc_auc", confidence=1 - 0.05 / 3, **ALL)
+    assert holm["low"].to_list() == pytest.approx(third["low"].to_list(), rel=1e-12)
+    p_values = sorted(plain["p_value"].to_list())
+    steps = np.maximum.accumulate([p * (3 - rank) for rank, p in enumerate(p_values)])
+    assert sorted(holm["p_adjusted"].to_list()) == pytest.approx(list(np.minimum(steps, 1)), rel=1e-12)
+
+
+@pytest.mark.parametrize("eta", [None, 0.05])
+def test_a_ranking_is_of_the_groups_that_all_models_have(eta: float | None) -> None:
+    partial = LONG.filter(~((pl.col("model") == "m1") & (pl.col("topic") == "t5")))
+    found = prc(partial, model="model").ranking(eta, confidence=0.95, mean_over="topic")
+    without = TOPICS.filter(pl.col("topic") != "t5")
+    means = {m: list_values(prc(without, score=m), NAMES[0], eta)["value"].mean() for m in MODELS}
+    assert found["model"].to_list() == sorted(MODELS, key=lambda m: -means[m])
+    assert found["value"].to_list() == pytest.approx(sorted(means.values(), reverse=True), rel=1e-12)
+    assert found["n_groups"].to_list() == [22] * 3
+    assert found["eta"].to_list() == [eta] * 3
+    plain = prc(partial, model="model").ranking(eta, mean_over="topic")
+    assert_frame_equal(plain, found.select(plain.columns))
+    # Of two models there is one difference, and its interval is that of `compare`.
+    two = prc(without, score=MODELS[:2])
+    lead = two.ranking(eta, confidence=0.9, mean_over="topic").row(0, named=True)
+    gap = two.compare(eta, metrics=NAMES[0], confidence=0.9, mean_over="topic").row(0, named=True)
+    ends = (gap["low"], gap["high"]) if gap["difference"] < 0 else (-gap["high"], -gap["low"])
+    assert (lead["behind_low"], lead["behind_high"]) == pytest.approx(ends, rel=1e-9)
+
+
+QUERIES: dict[str, Any] = {
+    "summary": lambda p: p.summary(ETAS, metrics=NAMES, confidence=0.95, **ALL),
+    "compare": lambda p: p.compare(ETAS, adjust="holm", **ALL),
+    "ranking": lambda p: p.ranking(ETAS, confidence=0.95, **ALL),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_eager_lazy_and_streaming_are_one_table(name: str) -> None:
+    words: dict[str, Any] = {"score": "m0"} if name == "summary" else {"score": MODELS}
+    words["by"] = ["site", "topic"]
+    expected = QUERIES[name](prc(TOPICS, **words))
+    assert "topic" not in expected.columns
+    assert expected["site"].is_sorted()
+    for frame in (TOPICS, TOPICS.sample(fraction=1, shuffle=True, seed=1)):
+        query = QUERIES[name](prc(frame.lazy(), **words))
+        for engine in ("in-memory", "streaming"):
+            assert_frame_equal(query.collect(engine=engine), expected, check_exact=True)
+    one_site = QUERIES[name](prc(TOPICS.filter(site=1), **{**words, "by": None}))
+    assert_frame_equal(one_site, expected.filter(site=1).drop("site"), check_exact=True)
+
+
+def test_examples_that_no_run_returned() -> None:
+    """Mean average precision of a search, whose negatives are not counted, as trec_eval has it."""
+    ranks = {"q1": [1, 0, 1, 0, 0], "q2": [0, 1, 0, 0], "q3": [1, 1]}
+    found = {topic: 4 - sum(labels) for topic, labels in ranks.items()}  # of 4 relevant documents each
+    rows = [(t, -k, bool(x)) for t, labels in ranks.items() for k, x in enumerate(labels)]
+    df = pl.DataFrame(rows, schema=["topic", "score", "label"], orient="row")
+    below = pl.DataFrame({"topic": list(found), "n_pos": list(found.values()), "n_neg": [None] * 3})
+    below = below.cast({"n_neg": pl.Int64})
+    [row] = (
+        prc(df, below=below)
+        .summary(metrics="average_precision", confidence=0.95, mean_over="topic", columns="all")
+        .to_dicts()
+    )
+    values = [(1 + 2 / 3) / 4, (1 / 2) / 4, (1 + 1) / 4]
+    assert row["value"] == pytest.approx(np.mean(values), rel=1e-12)
+    assert (row["n_pos"], row["n_neg"], row["n_groups"]) == (12, None, 3)
+    assert (row["eta"], row["doubt"]) == (None, "few groups")
+    span = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=1e-12)
+    both = pl.concat([df.with_columns(model=pl.lit("a")), df.with_columns(model=pl.lit("b"))])
+    both = both.with_columns(pl.when(model="b", topic="q1").then(-pl.col("score")).otherwise("score"))
+    below_runs = below.join(pl.DataFrame({"model": ["a", "b"]}), how="cross")
+    runs = prc(both, below=below_runs, model="model")
+    assert runs.compare(mean_over="topic")["metric"].to_list() == ["average_precision"]
+    assert runs.ranking(mean_over="topic")["model"].to_list() == ["a", "b"]
+
+
+def test_classes_of_a_mapping_share_examples() -> None:
+    rng = np.random.default_rng(1)
+    species = rng.choice(["cat", "dog", "fox"], 300)
+    scores = {f"p_{name}": rng.random(300) + (species == name) for name in ("cat", "dog", "fox")}
+    test = prc(
+        pl.DataFrame({"label": species, **scores}), score={n: f"p_{n}" for n in ("cat", "dog", "fox")}
+    )
+    values = test.summary(0.1, metrics="average_precision")["value"]
+    [row] = test.summary(0.1, metrics="average_precision", confidence=0.95, mean_over="class").to_dicts()
+    assert row["value"] == pytest.approx(values.mean(), rel=1e-12)
+    assert (row["low"], row["high"], row["n_groups"]) == (None, None, 3)
+    assert row["doubt"] == "groups share examples"
+
+
+@pytest.mark.parametrize(("n_topics", "n_groups"), [(1, 0), (2, 1), (3, 2), (10, 9), (11, 10)])
+def test_few_groups_are_in_doubt(n_topics: int, n_groups: int) -> None:
+    test = prc(make_topics(n_topics, seed=1), score=["m0", "m1"])
+    summary = test.summary(metrics="roc_auc", confidence=0.95, mean_over="topic")
+    assert summary["n_groups"].to_list() == [n_groups] * 2
+    assert summary["doubt"].to_list() == [None if n_groups >= 10 else "few groups"] * 2
+    assert summary["low"].is_null().to_list() == [n_groups < 2] * 2
+    gap = test.compare(metrics="roc_auc", mean_over="topic").row(0, named=True)
+    assert gap["doubt"] == (None if n_groups >= 10 else "few groups")
+    assert (gap["significant"] is None) == (n_groups < 2)
+
+
+def test_equal_models_do_not_differ() -> None:
+    same = prc(TOPICS.with_columns(m1="m0"), score=["m0", "m1"])
+    gap = same.compare(metrics="roc_auc", columns="all", mean_over="topic").row(0, named=True)
+    assert (gap["difference"], gap["low"], gap["high"], gap["p_value"]) == (0, 0, 0, None)
+    assert gap["significant"] is False
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda p: p.summary(by="topic", mean_over="topic"),
+            "by= and mean_over= both hold the column 't",
+        ),
+        (lambda p: p.summary(mean_over="query"), "mean_over= names the column 'query', which is not"),
+        (lambda p: p.summary(mean_over=3), "mean_over= takes a column name"),
+        (
+            lambda p: p.summary(pl.DataFrame({"topic": ["t1"], "eta": [0.1]}), mean_over="topic"),
+            "the eta= frame has a column 'topic', and mean_over= is over it",
+        ),
+        (
+            lambda p: p.summary(
+                pl.DataFrame({"eta": [0.1], "eta_low": [0.05], "eta_high": [0.2]}), mean_over="topic"
+            ),
+            "mean_over= works at an eta",
+        ),
+        (
+            lambda p: p.compare(score=MODELS, mean_over="topic", metrics="precision"),
+            "a value at each thr",
+        ),
+        (lambda p: p.ranking(score=MODELS, mean_over="topic", recall=0.5), "leave out recall="),
+        (lambda p: p(by=pl.col("topic").alias("n_groups")).summary(mean_over="n_groups"), "n_groups"),
+    ],
+)
+def test_what_means_over_groups_refuse(call: Any, words: str) -> None:
+    for frame in (TOPICS, TOPICS.lazy()):
+        with pytest.raises(PrcError, match=words):
+            call(prc(frame, score="m0"))
+
+
+def test_no_group_with_two_models() -> None:
+    apart = LONG.filter(pl.col("model") == "m0")
+    with pytest.raises(PrcError, match="no group has two"):
+        prc(apart, model="model").compare(mean_over="topic")
+
+
+def test_an_eta_frame_of_other_groups() -> None:
+    etas = pl.DataFrame({"site": [0, 1], "eta": [0.1, 0.2], "where": ["north", "south"]})
+    etas = etas.cast({"site": TOPICS.schema["site"]})
+    found = prc(TOPICS, score="m0", by="site").summary(etas, metrics=metrics.pr_auc, mean_over="topic")
+    assert found.columns[:3] == ["site", "eta", "where"]
+    for site, eta in ((0, 0.1), (1, 0.2)):
+        values = list_values(prc(TOPICS.filter(site=site), score="m0"), "pr_auc", eta)["value"]
+        assert get_row(found, site=site)["value"] == pytest.approx(values.mean(), rel=1e-12)
+
+
+# Student's distribution ---------------------------------------------------------------------------
+
+
+def test_students_distribution_is_scipys() -> None:
+    freedoms, deviates = [1, 2, 3, 5, 9, 49, 500, 20_000], [0.01, 0.5, 1.7, -3.0, 12.0, 40.0]
+    grid = pl.LazyFrame({"f": freedoms}).join(pl.LazyFrame({"t": deviates}), how="cross")
+    found = add_student_share(grid, pl.col("t"), pl.col("f"), "p").collect()
+    expected = 2 * stats.t.sf(found["t"].abs().to_numpy(), found["f"].to_numpy())
+    assert found["p"].to_list() == pytest.approx(list(expected), rel=1e-11, abs=1e-300)
+    for z in (0.3, 1.0, 1.96, 2.6, 4.0):
+        quantiles = add_student_quantile(pl.LazyFrame({"f": freedoms}), pl.lit(z), pl.col("f"), "q")
+        expected = stats.t.isf(stats.norm.sf(z), freedoms)
+        assert quantiles.collect()["q"].to_list() == pytest.approx(list(expected), rel=1e-11)
