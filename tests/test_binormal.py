@@ -72,7 +72,8 @@ def assert_fits(found: dict[str, Any], group: oracle.Group, ddof: int) -> None:
 def test_fit(table: Table, ddof: int) -> None:
     found = prc(table.frame).binormal(ddof, **table.package)
     groups = oracle.groups(table.rows, **table.oracle)
-    assert found.columns == [*table.by, *FIT, "alpha", "n_pos", "n_neg", "roc_auc"]
+    columns = [*FIT, "alpha", "n_pos", "n_neg", "roc_auc", "p_value_pos", "p_value_neg"]
+    assert found.columns == [*table.by, *columns]
     assert found.height == len(groups)
     count = pl.Int64 if table.weight is None else pl.Float64
     assert found.schema["n_pos"] == found.schema["n_neg"] == count
@@ -129,6 +130,71 @@ def test_weights_may_be_of_any_unit() -> None:
     scaled = df.with_columns(pl.col("w") * 2.0**40)
     of_both = [frame.prc.binormal(1, weight="w").drop("n_pos", "n_neg") for frame in (df, scaled)]
     assert_same(*of_both)
+
+
+# The test of normality ------------------------------------------------------------------------
+
+
+def measure_distance(sample: np.ndarray) -> float:
+    """The statistic of Anderson and Darling by its sum over ranks, corrected for n."""
+    y, n = np.sort(sample), len(sample)
+    z = ndtr((y - y.mean()) / y.std(ddof=1))
+    odd = 2 * np.arange(1, n + 1) - 1
+    statistic = -n - np.mean(odd * (np.log(z) + np.log1p(-z[::-1])))
+    return float(statistic * (1 + 0.75 / n + 2.25 / n**2))
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("n", [8, 40, 700])
+def test_p_values_are_those_of_anderson_and_darling(n: int, ddof: int) -> None:
+    random = np.random.default_rng(4)
+    samples = [random.normal(size=n), random.exponential(size=n), random.normal(size=n).round(1)]
+    samples += [ndtri((np.arange(n) + 0.5) / n), random.uniform(size=n)]
+    frames = [
+        pl.DataFrame({"score": np.r_[y, -y], "label": np.arange(2 * n) < n, "g": [number] * 2 * n})
+        for number, y in enumerate(samples)
+    ]
+    df = pl.concat(frames)
+    found = df.prc.binormal(ddof, by="g")
+    for y, of_class in zip(samples, found["p_value_pos"], strict=True):
+        a = min(measure_distance(y), 10)
+        if a >= 0.6:
+            expected = math.exp(1.2937 - 5.709 * a + 0.0186 * a**2)
+        elif a >= 0.34:
+            expected = math.exp(0.9177 - 4.279 * a - 1.38 * a**2)
+        elif a >= 0.2:
+            expected = 1 - math.exp(-8.318 + 42.796 * a - 59.938 * a**2)
+        else:
+            expected = 1 - math.exp(-13.436 + 101.14 * a - 223.73 * a**2)
+        assert of_class == pytest.approx(expected, rel=1e-9)
+    assert found["p_value_neg"].to_list() == pytest.approx(found["p_value_pos"].to_list(), rel=1e-9)
+    assert_same(found, df.lazy().prc.binormal(ddof, by="g").collect(engine="streaming"))
+    assert_same(found, df.sample(fraction=1, shuffle=True, seed=1).prc.binormal(ddof, by="g"))
+
+
+def test_p_values_reject_as_often_as_they_say() -> None:
+    random = np.random.default_rng(4)
+    score, group = random.normal(size=60_000), np.arange(60_000) // 60
+    df = pl.DataFrame({"score": score, "label": True, "g": group})
+    rejected = (df.prc.binormal(by="g")["p_value_pos"] < 0.05).sum()
+    assert 25 <= rejected <= 80, "of 1,000 normal samples"
+    ties = pl.DataFrame({"score": [1, 2, 3], "n_pos": [100, 200, 100], "n_neg": [0, 0, 0]})
+    p_values = ties.prc.binormal(counts=("n_pos", "n_neg"))["p_value_pos"]
+    assert p_values.item() < 1e-20, "three values are no normal distribution"
+
+
+def test_p_values_are_null_where_the_test_is_none() -> None:
+    df = pl.DataFrame({"score": [*range(8), *range(7)], "label": [1] * 8 + [0] * 7})
+    [row] = df.prc.binormal().rows(named=True)
+    assert row["p_value_pos"] > 0.5
+    assert row["p_value_neg"] is None, "seven scores"
+    for other in (
+        df.prc.binormal(weight=pl.lit(2.0)),
+        df.with_columns(score=pl.lit(0.5)).prc.binormal(),
+        df.with_columns(score=pl.lit(math.inf)).prc.binormal(),
+    ):
+        assert other["p_value_pos"].dtype == pl.Float64
+        assert other["p_value_pos"].item() is None
 
 
 # Areas ----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
 from polars_prcurve.core.curves.binormal_column_names import NormalFit
+from polars_prcurve.core.curves.normality import add_p_values
 from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
@@ -41,12 +42,16 @@ BINORMAL_COLUMNS = (
     "n_pos",
     "n_neg",
     "roc_auc",
+    "p_value_pos",
+    "p_value_neg",
 )
 """The columns that `binormal` returns beside those of `by`."""
 Smooth: TypeAlias = Literal["binormal"] | None  # what `smooth=` takes
 
 # The columns of a fit that BINORMAL_COLUMNS begin with, in their order.
 _MOMENT_COLUMNS = (NormalFit.MU_POS, NormalFit.SIGMA_POS, NormalFit.MU_NEG, NormalFit.SIGMA_NEG)
+# Those that they end with, by their names there.
+_P_VALUE_COLUMNS = {"p_value_pos": NormalFit.P_VALUE_POS, "p_value_neg": NormalFit.P_VALUE_NEG}
 
 
 def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame:
@@ -57,10 +62,17 @@ def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
-    result = groups.join(fit_binormal(table, sweep, ddof=ddof), on=Group.NUMBER, how="left")
+    fits_per_group = fit_binormal(table, sweep, ddof=ddof)
+    p_value_exprs = {name: pl.lit(None, dtype=pl.Float64) for name in _P_VALUE_COLUMNS}
+    if table.count_dtype.is_integer():  # the test is one of examples that are not weighted
+        fits_per_group = add_p_values(fits_per_group.pipe(share_result), sweep, ddof)
+        p_value_exprs = {name: pl.col(column) for name, column in _P_VALUE_COLUMNS.items()}
+    result = groups.join(fits_per_group, on=Group.NUMBER, how="left")
     result = check_at_end(table, result.sort(Group.NUMBER))
     moment_exprs = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
-    result = result.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **moment_exprs)
+    result = result.with_columns(
+        *class_counts(table), roc_auc=_binormal_auc(), **moment_exprs, **p_value_exprs
+    )
     return result.select(*table.by, *BINORMAL_COLUMNS)
 
 

@@ -607,12 +607,16 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
         - `roc_auc` = Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)): Float64, null where a
           mean is. The order of the rows does not change a bit of it
+        - `p_value_pos`, `p_value_neg`: Float64, that the scores of a class are normal, by the test of
+          Anderson and Darling with mean and variance estimated (Stephens 1974; D'Agostino and Stephens
+          1986, table 4.9), whatever `ddof` is; 4e-24 at the least. Null with weights, for a class of
+          fewer than 8 examples, and without a fit
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.binormal().select(pl.all().round(3)).rows()
-        [(0.55, 0.35, 0.45, 0.35, 0.5, 2, 2, 0.58)]
+        [(0.55, 0.35, 0.45, 0.35, 0.5, 2, 2, 0.58, None, None)]
         """
         table = self._ask("binormal", words).read()
         return self._finish(build_binormal_table(table, ddof=ddof))
