@@ -9,16 +9,14 @@ from polars_prcurve.view.charts.alert_icons import alerts
 from polars_prcurve.view.charts.by_prevalence import metric_by_eta, p3_curve
 from polars_prcurve.view.charts.by_threshold import threshold_curve
 from polars_prcurve.view.charts.gain_and_prg import gain_curve, prg_curve
-from polars_prcurve.view.charts.live_slider import live
 from polars_prcurve.view.charts.model_difference import difference
 from polars_prcurve.view.charts.net_benefit import decision_curve
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.period_series import monitor
-from polars_prcurve.view.charts.pr import pr_curve, ribbon
+from polars_prcurve.view.charts.pr import pr_curve
 from polars_prcurve.view.charts.rank_lines import ranking
 from polars_prcurve.view.charts.reliability_diagram import reliability
 from polars_prcurve.view.charts.roc import roc_curve
-from polars_prcurve.view.charts.scores_by_normal_quantile import normal_quantiles
 
 __all__ = [
     "Chart",
@@ -26,16 +24,13 @@ __all__ = [
     "decision_curve",
     "difference",
     "gain_curve",
-    "live",
     "metric_by_eta",
     "monitor",
-    "normal_quantiles",
     "p3_curve",
     "pr_curve",
     "prg_curve",
     "ranking",
     "reliability",
-    "ribbon",
     "roc_curve",
     "threshold_curve",
 ]

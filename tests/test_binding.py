@@ -45,7 +45,7 @@ def split_words(plain: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def ask(door: Any, name: str, /, **plain: Any) -> Any:
     """Return what a method answers, as a frame; of a chart the specification."""
-    seed = {"seed": 1} if name in ("subsample_negatives", "plot.ribbon") else {}
+    seed = {"seed": 1} if name == "subsample_negatives" else {}
     answer = attrgetter(name)(door)(**plain, **seed)
     if name.startswith("plot."):
         return answer.to_dict()

@@ -359,24 +359,6 @@ def open_chart(browser: Any, path: Path, chart: Any, width: int = 900) -> Any:
     return page
 
 
-@pytest.mark.parametrize("width", [900, 390])
-def test_the_slider_of_a_live_chart(browser: Any, tmp_path: Path, width: int) -> None:
-    chart = charts.live(DF.prc.sweep(by="model"), eta=0.0437, width="container")
-    page = open_chart(browser, tmp_path / "live.html", chart, width)
-    choice = "document.querySelector('select').selectedOptions[0].text"
-    assert page.evaluate(choice) == "1\u00a0in\u00a023"
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert "Where 1\u00a0in\u00a023 is positive" in page.evaluate(TEXTS)
-    ticks = page.locator("svg text", has_text=re.compile("^1\u00a0in\u00a0100$")).first.bounding_box()
-    page.mouse.move(ticks["x"] + ticks["width"] / 2, ticks["y"] - 12)
-    page.mouse.down()
-    page.mouse.up()
-    page.wait_for_timeout(300)
-    assert page.evaluate(choice) == "1\u00a0in\u00a0100"
-    assert "Where 1\u00a0in\u00a0100 is positive" in page.evaluate(TEXTS)
-    page.close()
-
-
 @pytest.mark.parametrize("renderer", ["svg", "canvas"])
 def test_a_click_on_a_name_brings_out_its_line(browser: Any, tmp_path: Path, renderer: str) -> None:
     chart = chart_of_two()

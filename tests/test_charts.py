@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 import pytest
 from altair.utils import schemapi
-from scipy.special import ndtri
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, charts, eta_grid, prc
@@ -208,47 +207,6 @@ def test_icons_of_groups_come_from_the_greatest_value_down():
     assert re.findall(r"\b(\w): \d", charts.alerts(points).to_dict()["description"]) == best
 
 
-def test_quantiles_have_the_shares_and_the_lines_the_fit():
-    frame = draw_scores(pos=41, neg=150, digits=8)
-    chart = charts.normal_quantiles(frame.prc.sweep())
-    fit = frame.prc.binormal()
-    assert labels(chart, "color") == ["positives", "negatives"]
-    assert "41 positives, 150 negatives" in subtitle(chart)
-    for curve, (label, kind) in enumerate([(1, "pos"), (0, "neg")]):
-        sample = [row for row in records(chart, "dot") if row["curve"] == curve]
-        of_class = frame.filter(label=label)["score"].sort(descending=True)
-        share = (np.arange(len(of_class)) + 0.5) / len(of_class)
-        assert [row["y"] for row in sample] == pytest.approx(of_class.to_list(), rel=1e-5)
-        assert [row["x"] for row in sample] == pytest.approx((-ndtri(share)).tolist(), abs=1e-5)
-        mu, sigma = fit[f"mu_{kind}"].item(), fit[f"sigma_{kind}"].item()
-        line = points(chart, "x", "y", curve)
-        ends = [(sample[n]["x"], (sample[n]["y"] - mu) / sigma) for n in (-1, 0)]
-        assert [x for x, _ in line] == pytest.approx([max(ends[0]), min(ends[1])], rel=1e-4)
-        assert [y for _, y in line] == pytest.approx([mu + sigma * x for x, _ in line], rel=1e-4)
-
-
-def test_lines_of_quantiles_end_at_the_scores():
-    frame = draw_scores(pos=300, neg=900)
-    frame = frame.with_columns(score=1 / (1 + (-4 * pl.col("score")).exp()))
-    chart = charts.normal_quantiles(frame.prc.sweep())
-    for curve in (0, 1):
-        scores = [row["y"] for row in records(chart, "dot") if row["curve"] == curve]
-        ends = points(chart, "x", "y", curve)
-        assert min(scores) <= ends[0][1] < ends[1][1] <= max(scores)
-
-
-def test_quantiles_of_many_scores_are_thinned():
-    frame = draw_scores(pos=3_000, neg=40_000, digits=9)
-    chart = charts.normal_quantiles(frame.prc.sweep())
-    sample = records(chart, "dot")
-    for curve in (0, 1):
-        assert 60 < sum(row["curve"] == curve for row in sample) <= 220
-    assert max(row["y"] for row in sample) == pytest.approx(frame["score"].max(), rel=1e-5)
-    assert "Drawn from" in chart.to_dict()["description"]
-    assert points(chart, "x", "y", 1)[0][1] == pytest.approx(points(chart, "x", "y", 1)[0][0], abs=0.1)
-
-
-@pytest.mark.parametrize("chart", ["normal_quantiles", "threshold_curve"])
 @pytest.mark.parametrize(
     ("slope", "shift", "said"),
     [
@@ -259,11 +217,11 @@ def test_quantiles_of_many_scores_are_thinned():
         (2, -30, "1 in 1,000,000,000"),
     ],
 )
-def test_axes_of_log_odds_have_few_numbers_that_people_say(chart, slope, shift, said):
+def test_axes_of_log_odds_have_few_numbers_that_people_say(slope, shift, said):
     frame = draw_scores(pos=300, neg=2_700, digits=9)
     odds = (slope * pl.col("score") + shift).exp()
     frame = frame.with_columns(score=odds / (1 + odds))
-    drawn = getattr(frame.prc.plot, chart)(title=False).to_dict()
+    drawn = frame.prc.plot.threshold_curve(title=False).to_dict()
     svg = vl_convert.vegalite_to_svg(drawn).replace("\u00a0", " ")
     ticks = re.findall(r'<text[^>]*opacity="0.8"[^>]*>(.*?)</text>', svg)  # and titles of axes
     words = [re.sub("<[^>]*>", " ", tick).strip() for tick in ticks]
@@ -271,26 +229,6 @@ def test_axes_of_log_odds_have_few_numbers_that_people_say(chart, slope, shift, 
     assert any(said in word for word in known)
     assert 2 <= len(set(known)) <= 12
     assert [word for word in words if re.search(r"\de[-+]?\d|0\.\d{4}", word)] == []
-
-
-@pytest.mark.parametrize("score", [[], [0.5] * 6, [math.inf, 1.0, 2.0, 3.0, -math.inf, 2.0]])
-def test_quantiles_of_odd_tables_draw(score):
-    n = len(score)
-    frame = pl.DataFrame(
-        {"score": score, "label": [True, False] * (n // 2), "g": ["a"] * n},
-        schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String},
-    )
-    one_class = frame.with_columns(g=pl.lit("b"), label=True)
-    chart = charts.normal_quantiles(pl.concat([frame, one_class]).prc.sweep(by="g"))
-    json.loads(chart.to_json(), parse_constant=pytest.fail)
-    assert png(chart).startswith(PNG)
-    if n:
-        assert "Not drawn, one class only: b" in subtitle(chart)
-
-
-def test_quantiles_of_published_rates_are_refused():
-    with pytest.raises(PrcError, match=r"rates= holds no scores; use plot\.roc_curve"):
-        charts.normal_quantiles(draw_scores().prc.sweep().prc.sweep(rates=("recall", "fpr")))
 
 
 @pytest.mark.parametrize("digits", [0, 1, 8])
@@ -529,23 +467,6 @@ def test_hostile_names_are_only_text(draw):
         assert png(chart).startswith(PNG)
 
 
-@pytest.mark.slow
-def test_hostile_names_of_quantiles_are_only_text():
-    few, many = (
-        draw_groups(values).prc.sweep(by="model", thresholds=4) for values in (HOSTILE[:2], HOSTILE)
-    )
-    tables = [few.rename({"model": column}) for column in (*COLUMNS, *PATTERNS)]
-    for table in (*tables, many):
-        chart = charts.normal_quantiles(table)
-        used = {key for row in (*records(chart), *records(chart, "dot")) for key in row}
-        assert used <= {
-            *("part", "curve", "order", "facet", "color", "x", "y"),
-        }
-        assert len(labels(chart, "facet")) == table.to_series().n_unique()
-        assert "<script>alert" not in chart.to_html()
-    assert png(chart).startswith(PNG)
-
-
 def test_a_hostile_title_is_only_text():
     chart = charts.pr_curve(draw_scores().prc.curve(), title="</script><script>alert(1)</script>")
     assert "<script>alert" not in chart.to_html()
@@ -743,7 +664,7 @@ def test_the_description_is_text_for_those_who_cannot_see():
 # A good citizen -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("draw", [charts.pr_curve, charts.roc_curve, charts.normal_quantiles])
+@pytest.mark.parametrize("draw", [charts.pr_curve, charts.roc_curve])
 def test_row_order_does_not_matter(draw):
     table = crossed("ab", "xy").prc.curve(eta=[None, 0.01], by=["model", "site"])
     expected = draw(table).to_json()
@@ -1170,31 +1091,6 @@ def test_prg_curve_counts_what_is_worse_than_chance():
         check_data(charts.prg_curve(frame.prc.curve(eta)))
 
 
-# Ribbons --------------------------------------------------------------------------------------
-
-
-def test_ribbon_draws_the_samples_around_the_line():
-    table = draw_scores(pos=60, neg=600).prc.subsample_negatives(0.5, n_repeats=9, seed=1)
-    chart = charts.ribbon(table)
-    areas = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "area"]
-    assert [(one["encoding"]["y"]["field"], one["encoding"]["y2"]["field"]) for one in areas] == [
-        ("low", "high"),
-        ("low", "high"),
-        ("q1", "q3"),
-        ("q1", "q3"),
-    ]
-    assert {one["mark"]["interpolate"] for one in areas} == {"step-before"}
-    known = {round(row["recall"], 5): row for row in table.rows(named=True)}
-    for row in records(chart)[1:]:
-        exact = known[round(row["recall"], 5)]
-        for name in ("precision", "low", "q1", "q3", "high"):
-            assert row[name] == pytest.approx(exact[name], rel=1e-5)
-    assert records(chart)[0]["recall"] == 0
-    assert "in samples of 60 negatives. Line: all negatives. Pale: all samples" in subtitle(chart)
-    again = plot(draw_scores(pos=60, neg=600)).ribbon(0.5, n_repeats=9, seed=1)
-    assert again.to_dict() == chart.to_dict()
-
-
 # Lines of equal precision ---------------------------------------------------------------------
 
 
@@ -1256,7 +1152,7 @@ def test_charts_of_a_few_groups(draw, monkeypatch):
     text = chart.to_json()
     assert alt.Chart.from_json(text).to_dict() == spec
     assert draw(frame.sample(fraction=1, shuffle=True, seed=1), "model").to_json() == text
-    assert png(chart | charts.normal_quantiles(frame.prc.sweep(by="model"))).startswith(PNG)
+    assert png(chart | charts.roc_curve(frame.prc.sweep(by="model"))).startswith(PNG)
 
 
 @pytest.mark.slow
@@ -1278,13 +1174,11 @@ def test_charts_of_hostile_names(draw):
 CONTROLS = {"a\x01b": "a␁b", "\x1b[1m": "␛[1m", "\0": "␀", "\ufffe\x9b": "��", r"c\x01": "c\\\u2060x01"}
 
 
-@pytest.mark.parametrize("name", [*DRAW, "live", "normal_quantiles", "ranking"])
+@pytest.mark.parametrize("name", [*DRAW, "ranking"])
 @pytest.mark.usefixtures("with_schema")
 def test_control_characters_are_shown_as_symbols(name):
     """XML has none of them, and vl-convert ends the process that draws one."""
     draws = {
-        "live": lambda frame, by: charts.live(frame.prc.sweep(by=by)),
-        "normal_quantiles": lambda frame, by: charts.normal_quantiles(frame.prc.sweep(by=by)),
         "ranking": lambda frame, by: charts.ranking(frame.prc.ranking(GRID, model=by, columns="all")),
         **DRAW,
     }
@@ -1300,10 +1194,10 @@ def test_control_characters_are_shown_as_symbols(name):
 
 def test_a_title_of_control_characters():
     table, title = draw_scores().prc.curve(), "a\x01b \ud800 \udce9"
-    for chart in (charts.pr_curve(table, title=title), charts.live(table, title=title)):
-        assert not any(UNSEEN.search(text) for text in walk_texts(chart.to_dict()))
-        assert "a␁b � �" in walk_texts(chart.to_dict())
-        assert png(chart).startswith(PNG)
+    chart = charts.pr_curve(table, title=title)
+    assert not any(UNSEEN.search(text) for text in walk_texts(chart.to_dict()))
+    assert "a␁b � �" in walk_texts(chart.to_dict())
+    assert png(chart).startswith(PNG)
 
 
 @every_chart
@@ -1386,10 +1280,6 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
             "precisions= takes numbers between 0 and 1",
         ),
         (lambda: charts.prg_curve(TABLE.drop("eta")), "lacks eta"),
-        (
-            lambda: charts.ribbon(TABLE),
-            "that subsample_negatives returns.* lacks low, q1, q3, high",
-        ),
         (lambda: charts.ranking(TABLE), "lacks value, rank"),
         (lambda: charts.threshold_curve(RATES), "needs thresholds, and some are null"),
         (lambda: charts.p3_curve(SUMMARY), r'pass metrics=\("precision",\)'),
@@ -1452,9 +1342,6 @@ def test_plot_draws_what_the_tables_draw():
     assert chart.to_dict() == charts.pr_curve(table).to_dict()
     chart = plot(frame.lazy()).pr_curve([0.1, 0.01], by="model", y="fdr", color="eta", title="Mine")
     assert chart.to_dict() == charts.pr_curve(table, y="fdr", color="eta", title="Mine").to_dict()
-    chart = plot(frame).normal_quantiles(by="model", title="Mine")
-    swept = frame.prc.sweep(by="model")
-    assert chart.to_dict() == charts.normal_quantiles(swept, title="Mine").to_dict()
     chart = plot(frame).roc_curve(by="model", log_x=True, facet="model")
     assert chart.to_dict() == charts.roc_curve(table, log_x=True, facet="model").to_dict()
 
@@ -1490,7 +1377,7 @@ def test_plot_says_what_it_draws():
     assert methods == set(charts.__all__) - {"Chart"}
 
 
-# With a slider --------------------------------------------------------------------------------
+# Bands ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("y", ["precision", "fdr"])
@@ -1518,129 +1405,6 @@ def test_bands_of_a_pr_curve(y):
     assert png(chart).startswith(PNG)
     plain = charts.pr_curve(table.drop(f"{y}_low"), y=y)
     assert "Shaded" not in subtitle(plain)
-
-
-def find_slider(chart) -> dict:
-    [slider] = [param for param in chart.to_dict()["params"] if "bind" in param]
-    return slider
-
-
-def test_live_holds_rates_and_no_prevalence():
-    frame = trading()
-    swept = frame.prc.sweep(by="model", thresholds="corners")
-    chart = charts.live(swept, eta=0.0437)
-    slider = find_slider(chart)
-    assert slider["value"] == [{"eta": 0.0437}], "it starts exactly where asked"
-    options, said = slider["bind"]["options"], slider["bind"]["labels"]
-    assert 0.0437 in options
-    assert (max(options), min(options)) == (1, 1e-6)
-    assert plain(said[options.index(0.001)]) == "1 in 1,000", "what a screen reader says"
-    assert not any({"eta", "precision"} & set(row) for row in records(chart))
-    known = {(row["recall"], row["fpr"]) for row in swept.iter_rows(named=True)}
-    at = [(row["recall"], row["recall"] * row["odds"]) for row in records(chart, "exact")]
-    assert len(at) == 200
-    assert all(any(abs(t - x) + abs(f - y) < 1e-5 for x, y in known) for t, f in at)
-    starts = [row for row in records(chart) if row["recall"] == 0]
-    assert len(starts) == 2
-    assert layer(chart, "line")["mark"]["interpolate"] == "step-before"
-    assert png(chart).startswith(PNG)
-
-
-def test_live_computes_the_precision_of_the_curve():
-    """What Vega works out from the data is the operating point that a recall asks for."""
-    frame, eta = draw_scores(digits=1), 0.003
-    rows = records(charts.live(frame.prc.sweep()), "exact")
-    found = [(row["recall"], eta / (eta + row["odds"] * (1 - eta))) for row in rows]
-    points_ = frame.prc.operating_points(eta, recall=[row["at"] for row in rows], columns="all")
-    assert found == [
-        (pytest.approx(recall, rel=1e-5), pytest.approx(precision, rel=1e-5))
-        for recall, precision in points_.select("recall", "precision").rows()
-    ]
-
-
-@pytest.mark.parametrize(("eta", "floor"), [(2e-5, 1e-5), (0.002, 1e-3), (0.009, 1e-3), (0.2, 0)])
-def test_the_axis_of_live_follows_its_slider(eta, floor):
-    table = draw_scores(neg=2_000).prc.sweep()
-    chart = charts.live(table, eta=eta)
-    scales = [one["encoding"]["y"]["scale"] for one in chart.to_dict()["layer"]
-              if "scale" in one["encoding"].get("y", {})]  # fmt: skip
-    assert all(scale["domain"] == [0, 1] and "type" not in scale for scale in scales)
-    texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_dict()))
-    least = {1e-5: "1\xa0in\xa0100\xa0000", 1e-3: "0.1\xa0%", 0: "0\xa0%"}[floor]
-    assert least in texts, "the lowest label is the power of ten below the prevalence, or 0"
-    heights = [float(y) for y in re.findall(r"[ML ][\d.]+,([\d.]+)", line_of(chart))]
-    assert max(heights) - min(heights) > 60, "the line is no flat floor"
-    other = charts.live(table, eta=0.5).to_dict()
-    moved = [layer for layer in other["layer"] if "decades" in json.dumps(layer)]
-    assert len(moved) > 4, "grid, labels, chance, lines and dots move together"
-
-
-def line_of(chart) -> str:
-    """The path of the line that is known well."""
-    svg = vl_convert.vegalite_to_svg(chart.to_dict())
-    [path] = re.findall(r'd="([^"]*)"[^>]*stroke-width="2.2"', svg) or re.findall(
-        r'stroke-width="2.2"[^>]* d="([^"]*)"', svg
-    )
-    return path
-
-
-def test_live_stays_small():
-    """However long its curves are: ten of them stay below a megabyte."""
-    long = pl.concat(draw_scores(seed=k, pos=20_000, neg=20_000, digits=9, model=k) for k in range(2))
-    chart = charts.live(long.prc.sweep(by="model"))
-    assert len(json.dumps(chart.to_dict(), separators=(",", ":"))) < 200_000
-    assert "Drawn from" in chart.to_dict()["description"]
-
-
-def test_live_of_many_groups_picks_some_out():
-    chart = charts.live(draw_groups(range(24)).prc.sweep(by="model"))
-    colors = layer(chart, "line")["encoding"]["color"]["scale"]["range"]
-    assert len(colors) - colors.count(OTHERS) == 3
-    lines = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "line"]
-    widths = {"grey === 1" in json.dumps(one): one["mark"]["strokeWidth"] for one in lines}
-    assert widths[True] < widths[False] / 1.5, "grey lines stay behind"
-    assert len({row["color"] for row in records(chart) if not row.get("grey")}) == 3
-    assert png(chart).startswith(PNG)
-
-
-def test_words_of_live_are_in_letters_that_all_typefaces_have():
-    spec = json.dumps(charts.live(draw_scores().prc.sweep()).to_dict(), ensure_ascii=False)
-    assert "test set" in spec
-    assert "▾" not in spec
-    assert '"triangle-down"' in spec
-
-
-def test_live_starts_where_the_test_set_is():
-    own = draw_scores()["label"].mean()
-    assert find_slider(charts.live(draw_scores().prc.sweep()))["value"] == [{"eta": own}]
-    rates = pl.DataFrame({"tpr": [0.5, 1], "fpr": [0.1, 1]}).prc.sweep(rates=("tpr", "fpr"))
-    assert find_slider(charts.live(rates))["value"] == [{"eta": 0.01}]
-    for width in (100, "wide", True):
-        with pytest.raises(PrcError, match='width= takes a number of pixels from 240, or "container"'):
-            charts.live(rates, width=width)
-    with pytest.raises(PrcError, match="where the slider starts, from 1e-6 to 1; got 2"):
-        charts.live(draw_scores().prc.sweep(), eta=2)
-    many = draw_groups(range(25)).prc.sweep(by="model")
-    with pytest.raises(PrcError, match=r"up to 24 groups of one column, .* table has 25"):
-        charts.live(many)
-
-
-def test_live_of_odd_tables_draws():
-    one_class = draw_scores().with_columns(label=pl.lit(1))
-    for frame in (
-        one_class,
-        draw_scores().with_columns(score=0.5),
-        draw_scores().head(1),
-        draw_scores().clear(),
-    ):
-        assert png(charts.live(frame.prc.sweep())).startswith(PNG)
-    named = draw_scores().with_columns(pl.lit("</script><script>alert(1)</script>").alias("a:b"))
-    text = json.dumps(charts.live(named.prc.sweep(by="a:b")).to_dict())
-    assert "<script" not in text
-    assert (
-        plot(draw_scores()).live(eta=0.1).to_dict()
-        == charts.live(draw_scores().prc.sweep(), eta=0.1).to_dict()
-    )
 
 
 # Points that are marked -----------------------------------------------------------------------
@@ -1725,7 +1489,6 @@ def test_charts_take_tables_that_others_have_counted():
         "prg_curve": {"eta": 0.1},
         "gain_curve": {"eta": 0.1},
         "threshold_curve": {"eta": 0.1},
-        "live": {"eta": 0.1},
         "p3_curve": {"recall": 0.5, "eta": [0.1, 0.5]},
     }.items():
         drawn = getattr(plot(cells), name)(by="model", cells=names, **options).to_dict()
@@ -1849,7 +1612,7 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     assert png(chart).startswith(PNG)
 
 
-@pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "prg_curve", "gain_curve", "live"])
+@pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "prg_curve", "gain_curve"])
 def test_published_points_are_dots_and_scored_examples_are_lines_alone(chart):
     paper = pl.DataFrame(
         {"model": ["a", "b"], "tp": [60, 80], "fn": [40, 20], "fp": [2, 4], "tn": [198, 96]}
@@ -2251,22 +2014,6 @@ def test_alerts_at_random_are_named_where_no_line_runs():
     assert word["recall"] > 0, "the coin runs through the left end"
 
 
-def test_live_says_shares_without_exponents():
-    chart = charts.live(make_extremes().prc.sweep(by="model"), eta=0.08)
-    svg = vl_convert.vegalite_to_svg(chart.to_dict())
-    said = {plain(text) for text in re.findall(r">([^<>]+)</text>", svg)}
-    assert "100%" in said
-    assert not [text for text in said if re.search(r"\de[+-]?\d", text)]
-    assert "Where 1 in 13 is positive" in said
-    assert plain(say_eta(0.08)) == "1 in 13", "one prevalence has one spelling"
-    few = charts.live(draw_scores(pos=30, neg=900).prc.sweep(), eta=2e-5)
-    svg = vl_convert.vegalite_to_svg(few.to_dict())
-    precision = draw_scores(pos=30, neg=900).prc.operating_points(2e-5, recall=0.5, columns="all")[
-        "precision"
-    ][0]
-    assert say_share(precision) in re.findall(r">([^<>]+)</text>", svg)
-
-
 def test_groups_at_their_own_shares_are_one_phrase():
     chart = charts.gain_curve(draw_groups("ab", neg=150).prc.curve(by="model"))
     assert ", each group at its own share of positives, from 1 in " in subtitle(chart)
@@ -2404,21 +2151,6 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
     alone = charts.p3_curve(points_at.drop("doubt"))
     assert {row["color"] for row in records(alone) if row.get("doubt")} == {"few"}
     assert "Dotted: fewer than 5 false alerts" in subtitle(alone)
-    samples = counts.prc.subsample_negatives(0.5, seed=1, by="model", counts=("n_pos", "n_neg"))
-    drawn = records(charts.ribbon(samples))
-    assert {row["color"] for row in drawn if row.get("doubt") and row["recall"] == 0.6} == {"few"}
-
-
-def test_a_ribbon_says_what_samples_make_of_half_recall():
-    frame = draw_scores(pos=400, neg=4_000, digits=3)
-    table = frame.prc.subsample_negatives(0.5, seed=1)
-    found = table.filter(pl.col("recall") >= 0.5).row(0, named=True)
-    said = [f"{float(f'{100 * found[name]:.2g}'):g}%" for name in ("precision", "low", "high")]
-    title = heading(charts.ribbon(table))
-    assert (
-        title
-        == f"{said[0]} precision at half recall reads as {said[1]} to {said[2]} with fewer negatives"
-    )
 
 
 def test_titles_of_several_lines_tell_what_each_has():
@@ -2618,20 +2350,6 @@ def test_narrow_panels_have_long_names_in_rows_and_no_legend():
     assert pixels >= 14.5 * sum(rows.values()) / 2, "rows of two names stay apart"
 
 
-def test_quantiles_on_scales_of_their_own_have_names_and_no_legend():
-    frame = draw_scores(model="a")
-    shares = draw_scores(seed=1, model="b").with_columns(score=1 / (1 + (-pl.col("score")).exp()))
-    both = pl.concat([frame, shares, draw_scores(model="c").with_columns(pl.col("score") * 10)])
-    chart = charts.normal_quantiles(both.prc.sweep(by="model"))
-    assert set(names(chart)) == {"positives", "negatives"}
-    assert '"legend": {' not in json.dumps(chart.to_dict())
-    for panel in "abc":
-        rows = [row for row in all_records(chart) if row.get("facet") == panel and "y" in row]
-        ends = [row["y"] for row in rows if row["part"] == "base"]
-        assert len(ends) == 2
-        assert all(min(ends) <= row["y"] <= max(ends) for row in rows)
-
-
 def test_thresholds_in_panels_have_names_in_one_and_no_legend():
     frame = draw_groups(["first", "second"], neg=400)
     spec = charts.threshold_curve(frame.prc.curve([0.5, 0.1, 0.001], by="model")).to_dict()
@@ -2705,16 +2423,6 @@ def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
         assert ("Dotted: the test does not settle which is better, even where" in said) is not resolved
 
 
-def test_panels_of_ribbons_come_by_their_value():
-    frame = draw_groups("abcdefghij", neg=300)
-    chart = charts.ribbon(frame.prc.subsample_negatives(0.5, n_repeats=3, seed=1, by="model"))
-    order = chart.to_dict()["vconcat"][0]["facet"]["sort"]
-    areas = frame.prc.summary(0.5, by="model", metrics="average_precision", columns="all").sort(
-        "value", descending=True
-    )
-    assert order == areas["model"].to_list()
-
-
 def test_grey_points_have_no_numbers():
     frame = draw_groups("abcdefghijkl", neg=300)
     points_ = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")
@@ -2773,27 +2481,6 @@ def test_words_in_narrow_panels_of_gains_stay_off_the_lines():
             for one in records(chart):
                 if one["facet"] == row["facet"] and abs(one["alerted"] * width - middle) < half:
                     assert abs(one["recall"] * height - up) > size / 2 - 1
-
-
-def test_panels_of_quantiles_share_a_scale_and_names_if_they_can():
-    frame = draw_groups("abc", neg=300)
-    chart = charts.normal_quantiles(frame.prc.sweep(by="model"))
-    assert "resolve" not in chart.to_dict()["vconcat"][0], "one scale"
-    assert sorted(names(chart)) == ["negatives", "positives"]
-    assert '"legend": {' not in json.dumps(chart.to_dict())
-    height = inner(chart)["height"]
-    low, high = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
-    for name in records(chart, "name"):
-        near = [
-            r
-            for r in records(chart, "dot")
-            if (r["facet"], r["color"]) == (name["facet"], name["color"])
-        ]
-        beside = [abs(r["y"] - name["y"]) for r in near if 0 <= r["x"] - name["x"] <= 1]
-        assert all(gap / (high - low) * height > 8 for gap in beside)
-    wide = frame.with_columns(pl.col("score") * pl.when(model="a").then(20.0).otherwise(1.0))
-    chart = charts.normal_quantiles(wide.prc.sweep(by="model"))
-    assert chart.to_dict()["vconcat"][0]["resolve"] == {"scale": {"y": "independent"}}
 
 
 def test_notes_of_panels_begin_where_their_title_does():

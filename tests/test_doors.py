@@ -224,10 +224,8 @@ def test_eta_is_positional_and_comes_first(name: str, function: Callable[..., An
 def test_charts_take_eta_by_position() -> None:
     df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     plot = df.prc.plot
-    assert plot.live(0.1).to_dict() == plot.live(eta=0.1).to_dict()
     assert plot.roc_curve(0.1).to_dict() == plot.roc_curve(eta=0.1).to_dict()
     sweep = df.prc.sweep()
-    assert charts.live(sweep, 0.1).to_dict() == charts.live(sweep, eta=0.1).to_dict()
     assert charts.roc_curve(sweep, 0.1).to_dict() == charts.roc_curve(sweep, eta=0.1).to_dict()
     wide = df.with_columns(other=pl.col("score") * 2)
     models = {"score": ["score", "other"]}

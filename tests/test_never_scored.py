@@ -498,9 +498,8 @@ def test_a_chart_says_among_what_it_is() -> None:
     for chart in (table.plot.pr_curve(), table.plot.alerts(recall=0.2)):
         assert "among what was returned" in str(chart.to_dict())
         assert "fewer than" in str(chart.to_dict()) or "right" in str(chart.to_dict())
-    for name in ("reliability", "normal_quantiles"):
-        with pytest.raises(PrcError, match="draws scores"):
-            getattr(prc(SCORED, below=(1, 1)).plot, name)()
+    with pytest.raises(PrcError, match="draws scores"):
+        prc(SCORED, below=(1, 1)).plot.reliability()
 
 
 def test_a_roc_chart_says_the_area_with_those_below() -> None:

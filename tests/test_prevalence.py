@@ -192,8 +192,8 @@ def test_every_method_takes_a_prevalence_as_text(text: str) -> None:
     df = pl.DataFrame(
         {"model": ["a", "b"] * 4, "score": [9, 8, 7, 6, 5, 3, 4, 1], "label": [1, 1, 0, 1, 1, 0, 0, 0]}
     )
-    for draw in (df.prc.plot.live, df.prc.plot.roc_curve):
-        assert draw(text).to_dict() == draw(0.01).to_dict()
+    draw = df.prc.plot.roc_curve
+    assert draw(text).to_dict() == draw(0.01).to_dict()
     for leaders in (False, True):
         found, expected = (
             df.prc.crossings(leaders=leaders, eta_range=ends) for ends in ((text, "1 in 2"), (0.01, 0.5))
@@ -204,9 +204,8 @@ def test_every_method_takes_a_prevalence_as_text(text: str) -> None:
 @pytest.mark.parametrize("wrong", ["1 in", "x", 2, True, [0.1]])
 def test_what_is_no_prevalence_is_refused_by_every_method(wrong: Any) -> None:
     df = pl.DataFrame({"model": ["a", "b"], "score": [0.9, 0.1], "label": [1, 0]})
-    for call in (df.prc.plot.live, df.prc.plot.roc_curve):
-        with pytest.raises(PrcError, match="eta= takes"):
-            call(wrong)
+    with pytest.raises(PrcError, match="eta= takes"):
+        df.prc.plot.roc_curve(wrong)
     with pytest.raises(PrcError, match=r"eta_range= (takes|is) two prevalences"):
         df.prc.crossings(eta_range=(wrong, 0.5))
 

@@ -11,7 +11,6 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from polars_prcurve import eta_grid, prc
 from polars_prcurve.core.ground.safe_text import make_visible
@@ -22,10 +21,6 @@ from polars_prcurve.view.charts.net_benefit import _say_value as say_value
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, measure_text
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace
-from polars_prcurve.view.charts.scores_by_normal_quantile import (
-    compute_normal_p_value,
-    find_bent_classes,
-)
 from polars_prcurve.view.words.number_words import (
     count_of_100,
     say_count,
@@ -89,10 +84,9 @@ WORDS = {
     "decision_curve": {"eta": 0.1, "eta_train": 0.2},
     "reliability": {"confidence": None},
     "monitor": {"time": pl.col("row") % 5, "reference": 0.5, "threshold": 0.5},
-    "ribbon": {"eta": 0.5, "n_repeats": 3, "seed": 1},
     "p3_curve": {"eta": ETAS, "recall": 0.5},
     **{name: {"eta": eta_grid(0.001, 0.5, 5)} for name in ("ranking", "metric_by_eta")},
-    **{name: {} for name in ("roc_curve", "normal_quantiles")},
+    "roc_curve": {},
 }
 
 
@@ -101,7 +95,7 @@ def draw(chart: str, table: pl.DataFrame, **more):
 
 
 def test_the_walk_knows_every_chart():
-    assert set(WORDS) | {"difference", "live"} == set(PLOTS), "add the new chart to WORDS"
+    assert set(WORDS) | {"difference"} == set(PLOTS), "add the new chart to WORDS"
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -277,10 +271,10 @@ def test_nothing_that_reads_as_0_has_a_sign(size):
 # Names -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chart", [*WORDS, "live"])
+@pytest.mark.parametrize("chart", WORDS)
 def test_names_from_right_to_left_are_isolated(chart):
     table = TABLES["scripts"]
-    drawn = prc(table, **MODELS).plot.live(0.1) if chart == "live" else draw(chart, table)
+    drawn = draw(chart, table)
     texts = [text for text in walk_texts(drawn.to_dict()) if "مصنف" in text]
     assert texts
     for text in texts:
@@ -299,19 +293,6 @@ def test_characters_that_turn_a_text_are_never_raw(chart):
     for text in walk_texts(spec):
         assert not UNSEEN.search(text)
         assert not re.search("[\u202a-\u202e\u2066\u2067]", text)
-
-
-def test_a_live_chart_writes_names_whole():
-    name = "a model whose name is as long as a sentence of several words, version 1"
-    frame = TABLES["clear"].with_columns(pl.col("model").replace("dull", name))
-    spec = prc(frame, **MODELS).plot.live(0.1, width="container").to_dict()
-    rows = [text for text in walk_texts(spec) if text and text in name and len(text) > 8]
-    assert name in " ".join(dict.fromkeys(rows))
-    assert not any(
-        "limit" in layer.get("mark", {})
-        for layer in spec["layer"]
-        if isinstance(layer.get("mark"), dict)
-    )
 
 
 def test_isolates_and_widths():
@@ -366,56 +347,6 @@ def test_six_colours_differ_in_grey_print():
 
     light = sorted(map(find_lightness, COLORS[:6]))
     assert min(b - a for a, b in pairwise(light)) > 7
-
-
-# Normal scores ---------------------------------------------------------------------------------
-
-
-def test_the_test_of_normal_scores_is_that_of_anderson_and_darling():
-    random = np.random.default_rng(4)
-    for n in (8, 40, 700):
-        for sample in (random.normal(size=n), random.exponential(size=n), random.uniform(size=n)):
-            y = np.sort(sample)
-            z = stats.norm.cdf((y - y.mean()) / y.std(ddof=1))
-            odd = 2 * np.arange(1, n + 1) - 1
-            found = -n - np.mean(odd * (np.log(z) + np.log1p(-z[::-1])))
-            found *= 1 + 0.75 / n + 2.25 / n**2
-            p = compute_normal_p_value(y, np.full(n, 1 / n), n)
-            if 0.6 <= found <= 10:
-                assert p == pytest.approx(math.exp(1.2937 - 5.709 * found + 0.0186 * found**2), rel=1e-6)
-    rejected = [
-        compute_normal_p_value(np.sort(random.normal(size=60)), np.full(60, 1 / 60), 60) < 0.05
-        for _ in range(1_000)
-    ]
-    assert 25 <= sum(rejected) <= 80
-    ties = compute_normal_p_value(np.array([1.0, 2.0, 3.0]), np.array([0.25, 0.5, 0.25]), 400)
-    assert ties < 1e-6, "three values are no normal distribution"
-
-
-def test_titles_of_normal_scores_name_the_classes_that_are_not():
-    random = np.random.default_rng(6)
-    bent = np.r_[random.exponential(size=300), random.normal(size=900)]
-    straight = np.r_[random.normal(2, 1, 300), random.normal(size=900)]
-    label = np.arange(1_200) < 300
-    frames = [
-        pl.DataFrame({"score": score, "label": label, "g": [name] * 1_200})
-        for name, score in (("bent", bent), ("straight", straight))
-    ]
-    chart = pl.concat(frames).prc.plot.normal_quantiles(by="g")
-    assert heading(chart) == "Scores are not normal: positives of bent"
-    assert heading(frames[1].prc.plot.normal_quantiles()) == "Scores may be normal in every class"
-    odds = frames[1].with_columns(score=1 / (1 + (-pl.col("score")).exp()))
-    logistic = odds.prc.plot.normal_quantiles()
-    assert heading(logistic) == "Scores may be normal in every class", "straight on log odds"
-    assert "axis of log odds" in subtitle(logistic)
-    words = [plain(str(row.get("text"))) for row in all_records(chart)]
-    areas = pl.concat(frames).prc.summary(metrics="roc_auc", by="g", columns="all")
-    fits = pl.concat(frames).prc.binormal(by="g")
-    for name, area in areas.select("g", "value").rows():
-        fit = fits.filter(pl.col("g") == name).row(0, named=True)
-        far = (fit["mu_pos"] - fit["mu_neg"]) / math.hypot(fit["sigma_pos"], fit["sigma_neg"])
-        assert f"area {area:.2f}, of the fit {stats.norm.cdf(far):.2f}" in words
-    assert find_bent_classes(pl.DataFrame(schema={"curve": pl.Int64})) == {}
 
 
 # Faults that were seen on tables of other kinds ---------------------------------------------------

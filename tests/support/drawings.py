@@ -45,9 +45,6 @@ DRAW: dict[str, Draw] = {
     ),
     "threshold_curve": lambda frame, by: charts.threshold_curve(frame.prc.curve(0.1, by=by)),
     "prg_curve": lambda frame, by: charts.prg_curve(frame.prc.curve(0.1, by=by)),
-    "ribbon": lambda frame, by: charts.ribbon(
-        frame.prc.subsample_negatives(0.75, n_repeats=5, seed=1, by=by)
-    ),
     "decision_curve": lambda frame, by: charts.decision_curve(
         make_posteriors(frame).prc.decision_curve(confidence=0.95, by=by, columns="all")
     ),
@@ -55,7 +52,7 @@ DRAW: dict[str, Draw] = {
     "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),
 }
 """Charts that have colours and panels. Tests draw them with hostile names, 200 groups and no rows."""
-DRAWN_APART = {"alerts", "difference", "live", "monitor", "normal_quantiles", "ranking", "reliability"}
+DRAWN_APART = {"alerts", "difference", "monitor", "ranking", "reliability"}
 """Charts of another shape, which have their own tests of hostile names, many groups and no rows."""
 
 __all__ = ["DRAW", "DRAWN_APART", "GRID", "draw_groups", "draw_scores", "make_posteriors"]

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from polars_prcurve.core.confidence.intervals import Confidence
     from polars_prcurve.core.inputs.column_reader import Column
     from polars_prcurve.core.prevalence.eta_grid import Eta
-    from polars_prcurve.core.sweep.sweep_table import Thresholds
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
 
 
@@ -63,8 +62,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     chart of it, drawn by the function of its own name in `charts`. Words are as in that method, such as
     `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
 
-    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
-    every score. Charts share `color` and `facet`, the group columns that tell curves and panels apart,
+    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` draws every score.
+    Charts share `color` and `facet`, the group columns that tell curves and panels apart,
     and `title`, a text, or False for a chart without words around it. `points` may also be a `Decision`:
     its points are marked, at its prevalences without `eta`, and its sentence is the title.
 
@@ -296,20 +295,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("threshold_curve", words, points, ["recall", "precision"])
         return draw(self._methods.curve(eta, **table_words), points=points)
 
-    def ribbon(
-        self,
-        eta: Eta = None,
-        *,
-        n_repeats: int = 30,
-        seed: int | None = None,
-        thresholds: Thresholds = None,
-        **words: Unpack[ChartOfExamples],
-    ) -> Chart:
-        """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
-        draw, table_words = self._prepare("ribbon", words)
-        sample_options = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
-        return draw(self._methods.subsample_negatives(eta, **sample_options, **table_words))
-
     def ranking(
         self,
         eta: Eta = None,
@@ -351,26 +336,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return _collect(
             self._methods.compare(etas, metrics=curve_metric, columns="all", **options, **table_words)
         )
-
-    def live(
-        self,
-        eta: float | str | None = None,
-        *,
-        width: int | Literal["container"] = 620,
-        **words: Unpack[ChartOfCurve],
-    ) -> Chart:
-        """Collect `sweep`, and draw PR curves under a slider for prevalence."""
-        draw, table_words = self._prepare("live", words)
-        from polars_prcurve.view.charts.live_slider import check_width, read_start
-
-        read_start(eta)
-        check_width(width)
-        return draw(self._methods.sweep(thresholds="corners", **table_words), eta, width=width)
-
-    def normal_quantiles(self, **words: Unpack[ChartOfCurve]) -> Chart:
-        """Collect `sweep`, and draw the scores of each class by normal quantile."""
-        draw, table_words = self._prepare("normal_quantiles", words)
-        return draw(self._methods.sweep(**table_words))
 
     def metric_by_eta(
         self,

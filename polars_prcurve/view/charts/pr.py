@@ -1,4 +1,4 @@
-"""PR curves: precision by recall, or its mirror, the false discovery rate, and ribbons of samples."""
+"""PR curves: precision by recall, or its mirror, the false discovery rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_po
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
-from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level, format_range
+from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
@@ -31,7 +31,6 @@ _SUBTITLE_OF_Y = {  # what is drawn, by `y`
 _ADJECTIVE_OF_Y = {"precision": "right", "fdr": "wrong"}  # what these shares of the alerts are, by `y`
 # Titles that tell no number, by `y`.
 _TITLE_OF_Y = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
-_RIBBON_COLUMNS = ("low", "q1", "q3", "high")  # the ends of the light ribbon and of the dark one
 
 
 @hint_at_arguments
@@ -226,63 +225,3 @@ def _write_note(
         f"{level_clause} {place_text}" if level_clause else "",
         *canvas.curves.describe_sizes(),
     ]
-
-
-@hint_at_arguments
-def ribbon(
-    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
-) -> Chart:
-    """PR curves with ribbons for samples of the negatives, from the table of `subsample_negatives`.
-
-    After Brabec et al. 2020, fig. 6. The line is the precision with all negatives, adjusted to eta. The
-    ribbons around it are the precision found in samples of the negatives, at the same thresholds: the
-    light one from the least to the greatest, the dark one the middle half. Lines are steps, and dotted
-    where fewer than five false positives are behind them, as in `pr_curve`.
-
-    Parameters
-    ----------
-    table
-        What `subsample_negatives` returns, in any row order.
-    color, facet, title
-        As in `pr_curve`.
-
-    Examples
-    --------
-    >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
-    >>> chart = ribbon(counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg")))
-    >>> print(chart.to_dict()["title"]["subtitle"][0].replace("\xa0", " "))
-    Precision by recall where 1 in 10 is positive, in samples of 90 negatives
-    """
-    check_words(title, color=color, facet=facet)
-    sample_columns = [*_RIBBON_COLUMNS, "n_kept"]
-    curves = read_sweep(
-        "ribbon", table, ["precision"], made_by="subsample_negatives", further_columns=sample_columns
-    )
-    points = point_thinning.find_few_false_alerts(curves.points)
-    steps = point_thinning.build_steps(points, "precision", *_RIBBON_COLUMNS, "doubt")
-    y_axis = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
-    spec = ChartSpec(RECALL_AXIS, y_axis, "step-before", bands=(("low", "high"), ("q1", "q3")))
-    channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
-    canvas = Canvas(curves, channels, spec)
-    canvas.draw_level(curves.curve_rows["eta"], "alerts at random")
-    height = pl.col("fpr") / pl.col("recall")
-    drawn_points = canvas.draw_curves(steps, pl.col("recall"), height, has_ghosts=False)
-    say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
-    canvas.follow_pointer(point_thinning.keep_rises(curves.points), "forward", say_row)
-    sizes = curves.points["n_kept"].drop_nulls()
-    samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
-    note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
-    note += [channels.color_note, *point_thinning.describe_doubt(drawn_points), *curves.describe_sizes()]
-    finding = "What a test with fewer negatives would have found"
-    # What samples make of the precision at half recall, of the line where they differ most. That is not
-    # told of panels, where no sample differs, or where few false positives are behind a point.
-    half_points = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
-    is_alone = channels.facet is None and len(curves.curve_rows) <= 2
-    if is_alone and len(half_points) and not half_points["doubt"].fill_null(True).any():
-        point = half_points.row((half_points["high"] - half_points["low"]).arg_max() or 0, named=True)
-        value, span = say_estimate(point["precision"], point["low"], point["high"])
-        name = f"{channels.color.label_of_curve[point['curve']]}: " if channels.color else ""
-        if say_share(point["low"]) != say_share(point["high"]):
-            finding = f"{name}{value} precision at half recall reads as {span} with fewer negatives"
-    subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
-    return canvas.finish(title, finding, subtitle, note)

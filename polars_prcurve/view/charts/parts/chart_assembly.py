@@ -79,11 +79,11 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
     return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
 
 
-def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
+def select_pointed(key: str, field: str) -> alt.Parameter:
     """Return the selection of what the pointer reads, by a field of its records."""
     read_test = f"{EVENT_DATUM} && event.item.datum.place"
     events = f"pointermove[{read_test}], pointerdown[{read_test}]"
-    options: dict[str, Any] = {"fields": [field], "on": events, "empty": False, "clear": clear}
+    options: dict[str, Any] = {"fields": [field], "on": events, "empty": False, "clear": "pointerout"}
     return alt.selection_point(name=f"pointed_{key}", **options)
 
 
@@ -282,7 +282,7 @@ class Painter:
         )
         selections = []
         if has_hover:
-            selections.append(select_pointed(self.key, self.spec.x.field, "pointerout"))
+            selections.append(select_pointed(self.key, self.spec.x.field))
         if has_legend:
             base_chart = base_chart.encode(*self.color)
         if has_legend or has_names:

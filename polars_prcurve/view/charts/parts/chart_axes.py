@@ -274,19 +274,14 @@ def fit_shares(all_shares: pl.Series) -> tuple[float, float]:
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
 
 
-def build_score_axis(
-    field: str, title: str, scores: pl.Series, *, is_odds: bool | None = None
-) -> ChartAxis:
+def build_score_axis(field: str, title: str, scores: pl.Series) -> ChartAxis:
     """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
     distinct_scores = scores.drop_nulls().unique()
     low, high = 0.0, 1.0
     if len(distinct_scores):
         low, high = float(distinct_scores.min()), float(distinct_scores.max())  # type: ignore[arg-type]
-    if is_odds is None:
-        share_inside = distinct_scores.is_between(
-            low + 0.1 * (high - low), high - 0.1 * (high - low)
-        ).mean()
-        is_odds = isinstance(share_inside, float) and share_inside < 0.5
+    share_inside = distinct_scores.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
+    is_odds = isinstance(share_inside, float) and share_inside < 0.5
     if is_odds and 0 < low < high < 1:
         low, high = (math.log(share / (1 - share)) for share in (low, high))
         return ChartAxis(field, title, low, high, "odds")

@@ -238,34 +238,6 @@ def say_net_benefit(
     )
 
 
-def say_bent_classes(
-    is_bent_by_curve: Mapping[int, bool] | None, class_curves: ChartCurves, channels: Channels
-) -> str:
-    """Return which classes are shown not to have normal scores; empty without a test."""
-    if not is_bent_by_curve:
-        return ""
-    panel_of_curve = channels.facet.label_of_curve if channels.facet else {}
-    curves_and_classes = class_curves.curve_rows.select("curve", "class").rows()
-    name_of_curve = {
-        curve_number: f"{class_name} of {panel_of_curve[curve_number]}"
-        if panel_of_curve.get(curve_number)
-        else class_name
-        for curve_number, class_name in curves_and_classes
-    }
-    bent_curve_numbers = [curve_number for curve_number, is_bent in is_bent_by_curve.items() if is_bent]
-    if not bent_curve_numbers:
-        return "Scores may be normal in every class"
-    if len(bent_curve_numbers) == len(is_bent_by_curve):
-        return (
-            "Scores are not normal in any class"
-            if len(is_bent_by_curve) > 1
-            else "Scores are not normal"
-        )
-    if not _are_short(bent_curve_numbers, name_of_curve):
-        return f"Scores are not normal in {len(bent_curve_numbers)} of {len(is_bent_by_curve)} classes"
-    return f"Scores are not normal: {', '.join(name_of_curve[number] for number in bent_curve_numbers)}"
-
-
 def say_each_of_100(
     grid_of_curve: Mapping[int, IconGrid], curves: ChartCurves, channels: Channels
 ) -> str:

@@ -61,14 +61,12 @@ class Canvas:
         record_fields = [field for field in wanted_fields if field in points.columns]
         return point_thinning.build_records(self.channels, points, record_fields)
 
-    def draw_curves(
-        self, points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr, *, has_ghosts: bool = True
-    ) -> pl.DataFrame:
+    def draw_curves(self, points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr) -> pl.DataFrame:
         """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
         drawn_points = point_thinning.thin_points(points, x_place, height_expr, self.size.width)
         drawn_points = point_thinning.split_by_doubt(drawn_points, self.spec.interpolate)
         self.spoken = point_thinning.describe_thinning(points, drawn_points)
-        self.draw_lines(drawn_points, has_ghosts=has_ghosts)
+        self.draw_lines(drawn_points, has_ghosts=True)
         return drawn_points
 
     def draw_lines(
