@@ -178,12 +178,13 @@ class LogitGaps(NamedTuple):
     gaps: list[float]  # between their logits
     errors: list[float]
     correlations: list[float]  # of influences
+    own_errors: list[float]  # of the logits of both models, as seen
 
 
 def compare_logits(both: Any, eta: Fraction, *, weighted: bool) -> LogitGaps | None:
     """Return the differences of logits of average precision; None where one is 0 or 1."""
     name, rows = "average_precision", oracle_errors.list_rows(both[0])
-    n, found = oracle_errors.class_sizes(both[0], weighted=weighted), LogitGaps([], [], [], [])
+    n, found = oracle_errors.class_sizes(both[0], weighted=weighted), LogitGaps([], [], [], [], [])
     for is_cautious in (False, True):
         values, errors = [], []
         for group in both:
@@ -204,6 +205,8 @@ def compare_logits(both: Any, eta: Fraction, *, weighted: bool) -> LogitGaps | N
         found.gaps.append(logit(values[0]) - logit(values[1]))
         found.errors.append(math.sqrt(max(0.0, variance - 2 * covariance / math.prod(slopes))))
         found.correlations.append(covariance / math.prod(errors))
+        if not is_cautious:
+            found.own_errors.extend(e / slope for e, slope in zip(errors, slopes, strict=True))
     return found
 
 
@@ -230,7 +233,9 @@ def limit_like_models(
         allowed = logit(of.plain[0]) - logit(of.least[0]) + logit(other.most[0]) - logit(other.plain[0])
         growths = (sign * (logit(a) - logit(b) - gaps[0]) for a, b in levels)
         leads = sign * gaps[0] - allowed_share * max(0.0, allowed), sign * gaps[1]
-        least = min(x - deviations * s for x, s in zip(leads, gap_errors, strict=True))
+        excess = max(0.0, found.own_errors[better] - found.own_errors[1 - better])
+        wider_errors = [math.sqrt(s**2 + 60 * excess**2) for s in gap_errors]
+        least = min(x - deviations * s for x, s in zip(leads, wider_errors, strict=True))
         return least - sum(max(0.0, growth) for growth in growths)
 
     def limits(deviations: float) -> tuple[float, float]:
@@ -276,7 +281,7 @@ def test_gaps_of_logits() -> None:
         ]
         found = compare_logits(both, eta, weighted=False)
         assert found is not None
-        actual = [[x for pair in found.values for x in pair], *found[1:]]
+        actual = [[x for pair in found.values for x in pair], *found[1:4]]
         assert actual == [pytest.approx(numbers, rel=1e-9) for numbers in expected]
 
 
