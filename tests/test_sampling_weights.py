@@ -120,6 +120,21 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     assert weighted["recall_low"].item() <= plain["recall_low"].item() * (1 + 1e-6)
 
 
+@pytest.mark.parametrize(("n_heavy", "doubt"), [(0, None), (3, "heavy weights"), (40, None)])
+@pytest.mark.parametrize("factor", [1, 0.3])
+def test_heavy_negatives_that_a_threshold_lacks(n_heavy: int, doubt: str | None, factor: float) -> None:
+    """Three of them have the squares of the class, and 40 are as many as a plan would draw."""
+    frame = pl.DataFrame({"score": range(500, 0, -1)}).with_columns(
+        label=(pl.col("score") % 2 == 0) & (pl.col("score") > 250),
+        weight=pl.when(pl.col("score") <= n_heavy).then(20 * factor).otherwise(factor),
+    )
+    asked: dict[str, Any] = {"weight": "weight", "confidence": 0.95, "columns": "all"}
+    for table in (frame.prc, frame.lazy().prc):
+        points = table.operating_points(0.1, threshold=450, **asked)
+        points = points.collect() if isinstance(points, pl.LazyFrame) else points
+        assert points["doubt"].to_list() == [doubt]
+
+
 @pytest.mark.parametrize(("heavy", "trusted"), [(5, False), (10, False), (16, True), (60, True)])
 def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, trusted: bool) -> None:
     """Most of its error is that of the positives below the cut, which stand for 20 each."""

@@ -43,6 +43,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -56,6 +57,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
+from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.grouped_rows import (
     SweepTables,
     class_counts,
@@ -352,7 +354,8 @@ def _list_row_columns(bands: FixedBands | None, design: Design) -> list[str]:
     columns += [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     if isinstance(table, ScoreTable) and isinstance(bands, ChosenBands):
         columns += [Segment.RECALL_BEFORE, Segment.FPR_BEFORE]  # for ABOVE_CHANCE
-    return columns + list(table.sample.moments if bands is not None and bands.counts_eta else ())
+    reads_moments = bands is not None and (bands.counts_eta or _may_lack_weights(bands))
+    return columns + list(table.sample.moments if reads_moments else ())
 
 
 def _limit_rows(
@@ -574,6 +577,8 @@ def _add_doubts(
         condition_of_reason = _doubt_choices(bands, table, design, targets)
     else:
         condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
+    if _may_lack_weights(bands):
+        condition_of_reason["heavy weights"] = find_missing_weights()
     condition_of_reason |= _list_no_points(table)
     if isinstance(bands, ModelBands):
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
@@ -585,6 +590,12 @@ def _add_doubts(
     if bands.counts_eta:
         eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
     return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
+
+
+def _may_lack_weights(bands: FixedBands) -> bool:
+    """Return whether heavy rows may be missing from what a threshold flags."""
+    sample = bands.sample
+    return isinstance(bands, ChosenBands) and sample.is_weighted and sample.moments == OWN_MOMENTS
 
 
 def _doubt_missing_ends(

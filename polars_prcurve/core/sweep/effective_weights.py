@@ -35,9 +35,9 @@ from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, 
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import name_moment
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
@@ -49,8 +49,28 @@ _MEAN_OF_SIDE = {side: f"{RESERVED}mean_{side}" for side in _CELLS_OF_SIDE}
 """The mean weight of the rows of both classes on one side."""
 _MEAN_OF_CELL = {cell: f"{RESERVED}mean_{cell}" for cells in _CELLS_OF_SIDE.values() for cell in cells}
 """The mean weight of the rows behind one count; null where there are none."""
+_LARGEST_NEG = f"{RESERVED}largest_neg"  # the largest weight of a negative
+_N_HEAVY_NEG = f"{RESERVED}n_heavy_neg"
+"""The sum of squares of the negatives over the square of the heaviest one."""
 _LEAST_FACTOR = 1.5
 """How much larger the weight of an unseen row must be by class than by score to be taken for it."""
+
+
+def list_totals(table: ScoreTable) -> list[pl.Expr]:
+    """Return what is aggregated per group beside totals and squares of weights."""
+    weight = class_amounts(table.columns)[Row.NEG].cast(pl.Float64)
+    if Row.NEG_SQUARES in table.columns:  # of counts, that of the rows behind a score on average
+        weight = (table.columns[Row.NEG_SQUARES].cast(pl.Float64) / weight).fill_nan(None)
+    return [weight.max().alias(_LARGEST_NEG)]
+
+
+def _count_heavy(table: ScoreTable) -> pl.Expr:
+    """Return as how many of the heaviest negative the squares of the negatives count."""
+    largest = pl.col(_LARGEST_NEG)
+    if table.float_sums:
+        largest = exact_arithmetic.to_integer(largest, pl.col(Group.NEG_EXPONENT))
+    squares = _near_one(table, pl.col(SQUARE_SUMS[1].total), squares=True)
+    return squares / _near_one(table, largest) ** 2
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
@@ -73,6 +93,7 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
         (unseen_weight / (n_pos + unseen_weight)).alias(Unseen.SHARE),
         (unseen_weight / (n_pos + unseen_weight)).alias(Unseen.MISSED_SHARE),
         (1 / pos_size + 1 / neg_size).alias(EtaError.VARIANCE),
+        _count_heavy(table).alias(_N_HEAVY_NEG),
     ]
 
 
@@ -119,6 +140,28 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     points = points.with_columns(**share_exprs, **mean_exprs, **moment_exprs)
     points = _add_alert_sizes(table, points)
     return points.with_columns(_measure_sizes(table)).drop(*mean_exprs)
+
+
+# If weights do not go with the score, heavy rows are as frequent above a threshold as elsewhere. Of few
+# negatives above, a sample mostly lacks the heaviest ones, and V and the fpr are too small. With
+# lognormal weights, whose logs have a deviation of 1.3, an fpr was missed in up to 13% of tests. By the
+# weights of all negatives these count as fpr W**2 / (sum of w**2). With fewer than 4 an interval is in
+# doubt, if V tells of more, and if a few rows have the squares of the class. Of two or three levels of
+# weight, which go with the score as a rule, many rows have the highest.
+_LEAST_FALSE = 4.0
+_LESS = 1.2  # how many times as many negatives count by V, so that rounding and chance are no doubt
+_MOST_HEAVY_ROWS, _FEW_HEAVY_ROWS = 25.0, 8.0
+"""Of so many heavy negatives there is no doubt, and from so few on more are needed above. Of 2 000 rows
+with lognormal weights there are about 8, and 200 if their logs have a deviation of 0.4."""
+
+
+def find_missing_weights() -> pl.Expr:
+    """Return whether heavy negatives may be missing above a threshold, over points with moments."""
+    squares = pl.sum_horizontal(name_moment(cell, cell) for cell in ("fp", "tn"))
+    size, n_heavy = _add_counts("fp", "tn") ** 2 / squares, pl.col(_N_HEAVY_NEG)
+    n_false = pl.col("fpr") * size * (n_heavy * (1 / _FEW_HEAVY_ROWS)).clip(upper_bound=1.0)
+    is_certain = pl.col(EffectiveSize.N_NEG) <= size * _LESS
+    return (n_heavy < _MOST_HEAVY_ROWS) & (n_false < _LEAST_FALSE) & ~is_certain
 
 
 def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:

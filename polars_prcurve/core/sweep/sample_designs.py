@@ -85,6 +85,10 @@ class Design:
     only_at_thresholds: ClassVar[bool] = False
     """Whether only errors at thresholds read it, because those of areas add up units by themselves."""
 
+    def list_totals(self) -> list[pl.Expr]:
+        """Return what is aggregated per group beside the totals of the classes."""
+        return []
+
     def add_sums(self, sorted_rows: SortedRows) -> SortedRows:
         """Add `sums` to sorted rows."""
         return sorted_rows
@@ -146,6 +150,9 @@ class WeightedDesign(Design):
     summed = _SQUARES
     varies = True
     weighted = True
+
+    def list_totals(self) -> list[pl.Expr]:
+        return weights.list_totals(self.table)
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         return groups.with_columns(weights.group_design_columns(self.table))

@@ -331,7 +331,7 @@ def _sum_rows(
     """
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
-    size_columns = grouped_rows.class_totals(table, squares=squares)
+    size_columns = [*grouped_rows.class_totals(table, squares=squares), *design.list_totals()]
     groups = share_result(grouped_rows.build_groups(table, size_columns))  # joined twice
     if checked and not table.float_sums:
         groups = grouped_rows.check_groups(table, groups)

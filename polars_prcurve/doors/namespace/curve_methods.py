@@ -313,8 +313,9 @@ class CurveMethods(BoundTable[F], path="prc"):
           threshold that was found fewer than 10 in all, or than 5 in `tp` for `precision`, `fdr` and
           `lift`, which luck may meet; of others, with weights or clusters, in a field and at an own
           prevalence fewer than 10 in `tp` or `fn`), `"few false alerts"` (there, and of a budget fewer
-          than 4), `"few negatives"`, `"few clusters"` (fewer than 30, or such cells), `"several
-          targets"` (`together`) or `"no value"`.
+          than 4), `"few negatives"`, `"few clusters"` (fewer than 30, or such cells), `"heavy weights"`
+          (few heavy negatives, hardly any of them flagged), `"several targets"` (`together`) or
+          `"no value"`.
           With `stratum` labels count: `"few positives"` and `"few negatives"` (fewer than 10 in all),
           `"few labels"` (fewer than 10 on one side of the threshold), or `"stratum of one row"` (taken
           as drawn alone). Of points: `"no sizes"`, or `"few points"` (between two of them)
