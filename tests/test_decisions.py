@@ -580,7 +580,7 @@ def test_negatives_are_asked_for_where_they_limit() -> None:
     verdict = few.prc.decide(0.0015, alerts=500, per=1_000_000).verdict
     assert verdict.status == "too_little_data"
     assert verdict.sentence.startswith("With 4,000 negatives, precision could be anything from")
-    assert re.search(r"about [\d,]+ negatives", verdict.would_settle)
+    assert re.search(r"at least [\d,]+ negatives", verdict.would_settle)
     many = draw_models({"score": 4.0}, 600, 150_000, seed=1)
     assert many.prc.decide(0.0015, alerts=500, per=1_000_000).verdict.status == "measured"
 

@@ -1,77 +1,192 @@
-"""How many examples would tell what is open, and what a test with too few of them leaves open."""
+"""How many examples would settle what is open, with 80% assurance, and which class is short.
+
+An interval that is too wide is planned anew: its half-widths from either class shrink with the root of
+the number of examples, on the scale of log odds. The estimate of the test set is uncertain itself. So
+the value is moved towards a half, where intervals are widest, and the size is raised by an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate, z_value
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.evidence import EvidenceColumn
 
-RELEVANT_GAP = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
-WELL_KNOWN = 0.05  # how far an interval reaches to either side where a value is well known
+RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 10 points
+WELL_KNOWN = 0.05  # how far an interval reaches to either side where a share of usual size is well known
+ROUGHLY_KNOWN = 0.1  # the same where there was too little data for a verdict
+_LEAST_HITS = 5  # true positives, at least, of targets that a plan takes for reachable
+_TIMES_UNSEEN = 4.0  # times the examples of a class, at least, where none shows how many it takes
+_MOST_TIMES = 1_000.0  # times the test set that a plan names, at most: more is out of reach
 _POWER_MARGIN = NormalDist().inv_cdf(0.8)
-"""A difference d is found four times in five if it is z + 0.84 standard errors: 0.84 farther from 0 than
-its interval, of z standard errors, reaches."""
+"""A difference d is detected four times in five if it is z + 0.84 standard errors: 0.84 farther from 0
+than its interval, of z standard errors, reaches."""
+_PLAN_ERROR = 0.05  # the standard error of a plan from counts that are known well
 _LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
 
 ClassName: TypeAlias = Literal["positives", "negatives"]  # as counts are named: `4,000 negatives`
 
 
-class SampleNeed(NamedTuple):
-    """How many examples of a class would tell what is still open, and how many there are."""
+class ClassNeed(NamedTuple):
+    """How many examples of a class it takes, and how many there are."""
 
+    class_name: ClassName
     number: float
     n_tested: float
-    class_name: ClassName = "positives"
 
     @property
     def n_missing(self) -> float:
-        """How many more it takes; of positives alone, negatives are to grow in proportion."""
+        """How many more it takes."""
         return max(self.number - self.n_tested, 0)
 
     @property
     def is_met(self) -> bool:
-        """Whether the test has as many."""
+        """Whether the test set has as many."""
         return self.number <= self.n_tested
 
 
+class SampleNeed(NamedTuple):
+    """The examples that would settle what is open."""
+
+    classes: tuple[ClassNeed, ...]  # the class that is short first; the other one if it has to grow, too
+    size: float
+    """The half-width of the interval, or the difference, that they give."""
+    is_least: bool = False  # whether more may be needed: no example has shown how many
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the test set has as many."""
+        return all(need.is_met for need in self.classes)
+
+
 def count_examples_needed(case: JudgedCase, test_level: float) -> SampleNeed | None:
-    """Return how many examples would tell what is still open, or None if more would not tell it."""
-    if not case.goal.is_of_rate:
+    """Return how many examples would settle what is open, or None if more would not."""
+    has_few = min(case.n_pos, case.n_neg) < LEAST_OF_CLASS
+    if case.status in ("chance", "not_met") or has_few or rests_on_eta(case):
+        return None
+    if not case.qualifiers and case.goal.targets:
         return None
     if case.status == "no_winner":
-        return _count_to_tell_apart(case, test_level)
-    if case.status not in ("winner", "measured", "met", "unsure", "too_little_data") or rests_on_eta(
-        case
-    ):
+        return _plan_difference(case, test_level)
+    if case.status == "too_little_data":
+        return _plan_vaguest(case)
+    candidate = (case.rivals or case.candidates)[0]
+    if case.status == "unsure":
+        return _plan_test(case, candidate)
+    goal = _scale_goal(candidate.merit, WELL_KNOWN)
+    return _plan_width(case, candidate, case.goal.merit_column, candidate.merit, goal)
+
+
+def _plan_vaguest(case: Case) -> SampleNeed | None:
+    """Return how many examples make the widest interval of a case narrow enough for a verdict."""
+    candidate, metric_name, estimate = find_vaguest(case)
+    return _plan_width(case, candidate, metric_name, estimate, _scale_goal(estimate, ROUGHLY_KNOWN))
+
+
+def is_out_of_reach(case: Case) -> bool:
+    """Return whether targets are met on so few positives that a larger test set may not meet them."""
+    n_hits = case.qualifiers[0].row.get("tp") if case.qualifiers else None
+    return bool(case.goal.caps) and n_hits is not None and n_hits < _LEAST_HITS
+
+
+def _scale_goal(estimate: Estimate, usual: float) -> float:
+    """Return a half-width that says something of a value: half of the value where that is small."""
+    value = float(estimate.value or 0.0)
+    return usual if value >= 2 * usual else value / 2
+
+
+# Plans -------------------------------------------------------------------------------------------
+
+
+def _plan_width(
+    case: Case, candidate: Candidate, metric_name: str, estimate: Estimate, half_width: float
+) -> SampleNeed | None:
+    """Return how many examples give an interval of a half-width; None if the test set has no answer."""
+    if estimate.span is None or half_width <= 0 or is_out_of_reach(case):
         return None
-    if case.status != "too_little_data":
-        half_width = measure_half_width(case.rivals[:1])
-        return None if half_width is None else _scale(case, half_width / WELL_KNOWN)
-    spans = [candidate.vaguest.span for candidate in case.qualifiers or case.candidates]
-    half_width = max(((span[1] - span[0]) / 2 for span in spans if span is not None), default=0.0)
-    if half_width <= RELEVANT_GAP or min(case.n_pos, case.n_neg) == 0:
+    if metric_name in ("recall", "fpr"):
+        class_name: ClassName = "positives" if metric_name == "recall" else "negatives"
+        times = _count_times_of_rate(case, candidate, metric_name, half_width)
+        return _build_need(case, {class_name: times}, half_width)
+    if metric_name not in ("precision", "fdr") or case.goal.is_of_curve:
+        return _plan_both(case, estimate, half_width)
+    widths = _find_half_widths(candidate)
+    if widths is None:
+        need = _build_need(case, {_find_vague_class(candidate): _TIMES_UNSEEN}, half_width)
+        return None if need is None else need._replace(is_least=True)
+    return _plan_classes(case, candidate, widths, half_width)
+
+
+def _plan_classes(
+    case: Case, candidate: Candidate, widths: tuple[float, float], half_width: float
+) -> SampleNeed | None:
+    """Return how many examples of each class narrow precision, whose half-widths from both are these."""
+    pos_width, neg_width = widths
+    estimate = candidate.precision
+    room = _find_room(estimate, math.hypot(pos_width, neg_width) / 2, half_width)
+    if room is None:
         return None
-    sample_need = _scale(case, half_width / RELEVANT_GAP)
-    return sample_need._replace(number=float(max(sample_need.number, LEAST_OF_CLASS)))
+    factor = math.exp(_find_plan_error(case, candidate, pos_width, neg_width))
+    times = (pos_width**2 + neg_width**2) / room**2 * factor
+    # One class alone does where the other one leaves room, at no more than twice the size of both.
+    width_of_class: dict[ClassName, float] = {"positives": pos_width, "negatives": neg_width}
+    for name, other in (("positives", neg_width), ("negatives", pos_width)):
+        rest = room**2 - other**2 * factor
+        alone = width_of_class[name] ** 2 * factor / rest if rest > 0 else math.inf  # type: ignore[index]
+        if alone <= 2 * times:
+            return _build_need(case, {name: alone}, half_width)  # type: ignore[dict-item]
+    first = max(width_of_class, key=lambda name: width_of_class[name])
+    return _build_need(case, dict.fromkeys([first, *width_of_class], times), half_width)
 
 
-def _count_to_tell_apart(case: JudgedCase, test_level: float) -> SampleNeed | None:
-    """Return how many positives find a gap that matters between the first two models."""
-    second_row, z = case.rivals[min(1, len(case.rivals) - 1)].row, z_value(test_level)
-    gap_low, gap_high = second_row.get("behind_low"), second_row.get("behind_high")
-    if gap_low is None or gap_high is None:
+def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed | None:
+    """Return how many examples of both classes narrow an interval whose parts are not known."""
+    low, high = estimate.span or (0.0, 1.0)
+    if high > 1:  # no share
+        times = ((high - low) / 2 / half_width) ** 2 * math.exp(2 * _PLAN_ERROR)
+        return _build_need(case, {"positives": times, "negatives": times}, half_width)
+    if not 0 < low < high < 1:
         return None
-    # The gap of the second model has the standard error (high - low) / 2z, and errors shrink with the
-    # root of n: n * ((z + 0.84) * error / d)**2 examples find a gap of d.
-    gap_error = float(gap_high - gap_low) / 2 / z
-    return SampleNeed(case.n_pos * ((z + _POWER_MARGIN) * gap_error / RELEVANT_GAP) ** 2, case.n_pos)
+    width = (_find_logit(high) - _find_logit(low)) / 2
+    room = _find_room(estimate, width / 2, half_width)
+    times = math.inf if room is None else (width / room) ** 2 * math.exp(min(1.0, width / 2))
+    return _build_need(case, {"positives": times, "negatives": times}, half_width)
 
 
-def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> SampleNeed | None:
-    """Return how many positives tell a group apart: the group in the middle of those that are not."""
+def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
+    """Return how many examples leave the limit of a demand outside of the interval, 4 times in 5."""
+    word = next(word for word in case.goal.demand if candidate.meets_limit(word) is None)
+    estimate, limit = candidate.read_limited(word), case.goal.demand[word]
+    if estimate.span is None or estimate.value is None:
+        return None
+    z = z_value(float(candidate.row[EvidenceColumn.LEVEL]))
+    half_width = abs(float(estimate.value) - limit) * z / (z + _POWER_MARGIN)
+    return _plan_width(case, candidate, word, estimate, half_width)
+
+
+def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
+    """Return how many examples detect a difference that matters between the first two models."""
+    first, second = case.rivals[0], case.rivals[min(1, len(case.rivals) - 1)]
+    gap_low, gap_high = second.row.get("behind_low"), second.row.get("behind_high")
+    value = abs(first.value)
+    if gap_low is None or gap_high is None or value == 0 or is_out_of_reach(case):
+        return None
+    # The difference has the standard error (high - low) / 2z, and errors shrink with the root of n:
+    # n * ((z + 0.84) * error / d)**2 examples detect a difference of d.
+    difference = RELEVANT_GAP if value >= 2 * RELEVANT_GAP else value / 2
+    z = z_value(test_level)
+    error = float(gap_high - gap_low) / 2 / z
+    plan_error = min(1.0, 2 * error / value)  # that of the value, and that of how errors shrink
+    times = ((z + _POWER_MARGIN) * error / difference) ** 2 * math.exp(plan_error)
+    return _build_need(case, {"positives": times, "negatives": times}, difference)
+
+
+def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> ClassNeed | None:
+    """Return how many positives make a group differ: the middle one of those that do not."""
     open_cases = [case for case in cases if case.standing == "open"]
     half_widths = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
     known_widths = sorted(
@@ -81,10 +196,111 @@ def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> SampleNe
         return None
     n_pos, half_width = known_widths[len(known_widths) // 2]
     z = z_value(confidence)
-    return SampleNeed(n_pos * ((z + _POWER_MARGIN) / z * half_width / RELEVANT_GAP) ** 2, n_pos)
+    return ClassNeed(
+        "positives", n_pos * ((z + _POWER_MARGIN) / z * half_width / RELEVANT_GAP) ** 2, n_pos
+    )
 
 
-def find_promise_need(case: Case) -> SampleNeed | None:
+def _build_need(case: Case, times_of_class: dict[ClassName, float], size: float) -> SampleNeed | None:
+    """Return the sizes of classes that grow so many times; None if that is out of reach."""
+    if max(times_of_class.values()) > _MOST_TIMES:
+        return None
+    n_of_class: dict[ClassName, float] = {"positives": case.n_pos, "negatives": case.n_neg}
+    needs = [
+        ClassNeed(name, n_of_class[name] * times, n_of_class[name])
+        for name, times in times_of_class.items()
+    ]
+    return SampleNeed(tuple(needs), size)
+
+
+# Half-widths and their errors ---------------------------------------------------------------------
+
+
+def _find_logit(share: float) -> float:
+    return math.log(share / (1 - share))
+
+
+def _find_share(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit))
+
+
+def _find_half_widths(candidate: Candidate) -> tuple[float, float] | None:
+    """Return the half-widths of precision on the logit scale from positives and from negatives.
+
+    Precision has the log odds ln(recall) - ln(fpr) + log odds of the prevalence. None where no false
+    positive, or no true one, was seen: then the interval has no end on that scale.
+    """
+    ends = [candidate.row.get(name) for name in ("recall_low", "recall_high", "fpr_low", "fpr_high")]
+    if any(end is None or end <= 0 for end in ends):
+        return None
+    recall_low, recall_high, fpr_low, fpr_high = map(float, ends)  # type: ignore[arg-type]
+    return math.log(recall_high / recall_low) / 2, math.log(fpr_high / fpr_low) / 2
+
+
+def _find_vague_class(candidate: Candidate) -> ClassName:
+    """Return the class of which fewer were flagged: the log of its rate is known less."""
+    tp, fp = (candidate.row.get(name) or 0 for name in ("tp", "fp"))
+    return "positives" if tp < fp else "negatives"
+
+
+def _find_room(estimate: Estimate, error: float, half_width: float) -> float | None:
+    """Return the half-width on the logit scale that is `half_width` at a value, moved half an error."""
+    if not 0 < float(estimate.value) < 1:
+        return None
+    logit = _find_logit(float(estimate.value))
+    logit = math.copysign(max(abs(logit) - error / 2, 0.0), logit)
+
+    def measure(room: float) -> float:
+        return (_find_share(logit + room) - _find_share(logit - room)) / 2
+
+    return _bisect(lambda room: measure(room) < half_width, 30.0)
+
+
+def _bisect(is_below: Callable[[float], bool], most: float) -> float:
+    """Return the number up to `most` at which a test that holds for small ones stops to hold."""
+    low, high = 0.0, most
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return low
+
+
+def _find_plan_error(case: Case, candidate: Candidate, pos_width: float, neg_width: float) -> float:
+    """Return the standard error of the log of a size that follows from these half-widths."""
+    neg_share = neg_width**2 / (pos_width**2 + neg_width**2)
+    # Half-widths are about two standard errors. The width from negatives goes with their rate, which
+    # moves with the threshold where a recall chooses that: by the slope of a binormal curve.
+    slope = _find_slope(candidate.row) if "recall" in case.goal.targets else 0.0
+    rate_error = math.hypot(neg_width / 2, slope * pos_width / 2)
+    errors = (neg_share * rate_error, (1 - neg_share) * pos_width / 2, _PLAN_ERROR)
+    return min(1.0, math.hypot(*errors))
+
+
+def _find_slope(row: Any) -> float:
+    """Return d ln(fpr) / d ln(recall) of normal scores of one spread with these rates."""
+    normal = NormalDist()
+    recall, fpr = (min(max(row[name], 1e-9), 1 - 1e-9) for name in ("recall", "fpr"))
+    densities = normal.pdf(normal.inv_cdf(1 - fpr)), normal.pdf(normal.inv_cdf(recall))
+    return float(densities[0] / fpr * recall / densities[1])
+
+
+def _count_times_of_rate(case: Case, candidate: Candidate, name: str, half_width: float) -> float:
+    """Return how many times the examples of a class give the interval of a rate a half-width."""
+    estimate = candidate.read(name)
+    n_tested, (low, high) = case.n_pos if name == "recall" else case.n_neg, estimate.span or (0.0, 1.0)
+    # Moved towards a half by one error, a quarter of the width. Rows that count for less are more.
+    value = float(estimate.value)
+    middle, error = (value * n_tested + 2) / (n_tested + 4), (high - low) / 4
+    cautious = min(value + error, 0.5) if value < 0.5 else max(value - error, 0.5)
+    design_effect = max(1.0, ((high - low) / 4) ** 2 * (n_tested + 4) / (middle * (1 - middle)))
+    n_needed = 4 * cautious * (1 - cautious) / half_width**2 * design_effect
+    return n_needed * math.exp(2 * _PLAN_ERROR) / n_tested
+
+
+# Promises -----------------------------------------------------------------------------------------
+
+
+def find_promise_need(case: Case) -> ClassNeed | None:
     """Return how many examples perfect scores take to promise the targets; infinite if none suffice."""
     n_of_classes: list[tuple[ClassName, float]] = [("positives", case.n_pos), ("negatives", case.n_neg)]
     for class_name, n_tested in n_of_classes:
@@ -93,38 +309,11 @@ def find_promise_need(case: Case) -> SampleNeed | None:
             (n_of_candidate for n_of_candidate in n_needed if n_of_candidate is not None), default=None
         )
         if least_needed is not None:
-            return SampleNeed(least_needed, n_tested, class_name)
+            return ClassNeed(class_name, least_needed, n_tested)
     return None
 
 
-def _scale(case: Case, factor: float) -> SampleNeed:
-    """Return how many examples make an interval narrower by so many times."""
-    # Intervals get narrower with the root of the number of examples, if both classes grow: it takes
-    # factor**2 as many. If errors of negatives are the greater part, more of these alone may do: the
-    # variance (pos + neg) / factor**2, less that of the positives, is left to the negatives.
-    positive_need = SampleNeed(case.n_pos * factor**2, case.n_pos)
-    if (variances := find_log_variances(case)) is None:
-        return positive_need
-    pos_variance, neg_variance = variances
-    neg_room = (pos_variance + neg_variance) / factor**2 - pos_variance
-    if neg_variance <= pos_variance or neg_room <= 0:
-        return positive_need
-    return SampleNeed(case.n_neg * neg_variance / neg_room, case.n_neg, "negatives")
-
-
 # What an interval rests on -------------------------------------------------------------------------
-
-
-def find_log_variances(case: Case) -> tuple[float, float] | None:
-    """Return the variances of the log of recall and of fpr, from the counts of the best model."""
-    candidates = case.qualifiers or case.candidates
-    best_row = candidates[0].row if candidates else {}
-    cell_counts = [best_row.get(cell) for cell in ("tp", "fn", "fp", "tn")]
-    if any(count is None for count in cell_counts) or min(case.n_pos, case.n_neg) == 0:
-        return None
-    # The variance of log(k/n) is (1 - p) / p / n, with p = (k + 1/2) / (n + 1), so that k may be 0.
-    tp, fn, fp, tn = (float(count) for count in cell_counts if count is not None)
-    return (fn + 0.5) / (tp + 0.5) / case.n_pos, (tn + 0.5) / (fp + 0.5) / case.n_neg
 
 
 def rests_on_eta(case: Case) -> bool:
@@ -158,13 +347,13 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 
 
 def find_short_class(case: Case) -> tuple[float, ClassName]:
-    """Return the number of examples of the class that is short, and its name."""
+    """Return the number of examples of the class that is short, and its name: that of the plan."""
     n_of_classes: list[tuple[float, ClassName]] = [(case.n_pos, "positives"), (case.n_neg, "negatives")]
-    n_of_class, class_name = min(n_of_classes, key=lambda n_and_class: n_and_class[0])
-    variances = find_log_variances(case)
-    if n_of_class >= LEAST_OF_CLASS and variances is not None and variances[0] < variances[1]:
-        return case.n_neg, "negatives"
-    return n_of_class, class_name
+    scarce = min(n_of_classes, key=lambda n_and_class: n_and_class[0])
+    need = None if scarce[0] < LEAST_OF_CLASS else _plan_vaguest(case)
+    if need is None:
+        return scarce
+    return need.classes[0].n_tested, need.classes[0].class_name
 
 
 def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:

@@ -345,11 +345,12 @@ def _write_need(findings: Findings) -> Iterator[str]:
         yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
         need = count_examples_needed(case, findings.evidence.test_level)
         if findings.group_tests is None and need is not None and not need.is_met:
-            percent_tested = max(100 * need.n_tested / need.number, 0.7)
-            n_tested_text = safe_text.format_count(need.n_tested)
+            short_class = need.classes[0]
+            percent_tested = max(min(100 * short_class.n_tested / short_class.number, 100), 0.7)
+            n_tested_text = safe_text.format_count(short_class.n_tested)
             yield (
-                f'<div class="bar"><p><b>{n_tested_text} {need.class_name} tested</b>'
-                f"<span>about {value_phrases.say_about(need.number)} needed</span></p>"
+                f'<div class="bar"><p><b>{n_tested_text} {short_class.class_name} tested</b>'
+                f"<span>about {value_phrases.say_about(short_class.number)} needed</span></p>"
                 f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons

@@ -8,26 +8,26 @@ from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import (
     RELEVANT_GAP,
-    WELL_KNOWN,
     SampleNeed,
     count_examples_needed,
     count_group_need,
     find_promise_need,
+    is_out_of_reach,
     measure_half_width,
     rests_on_eta,
 )
 from polars_prcurve.view.verdicts.value_phrases import (
-    is_rarely_right,
     name_merit,
     say_about,
     say_points,
     start_sentence,
 )
 from polars_prcurve.view.words.number_words import say_share
+from polars_prcurve.view.words.value_names import join_words
 
 _COUNT_CASES = "Most of that uncertainty is of the prevalence: count more cases where the model will run"
 """What to do where a prevalence is an estimate, and more examples in the test set would not help."""
-_GAP = say_points(RELEVANT_GAP)  # the difference that matters, as sentences say it
+_POWER = say_share(0.8)  # of the sizes that are named
 
 
 def say_need(case: JudgedCase, test_level: float) -> str:
@@ -39,19 +39,44 @@ def say_need(case: JudgedCase, test_level: float) -> str:
         return _say_promise(case)
     if case.status == "chance":
         return _say_hopeless(case)
-    if case.status in ("too_little_data", "unsure"):
-        return _say_larger_test(case, need)
-    if need is None or need.is_met:
-        return ""
-    return (
-        f"To detect a difference of {_GAP} points with 80% power you need {say_examples(need)}, and "
-        "negatives in the same ratio"
-    )
+    if need is None:
+        return _say_no_size(case)
+    aim = f"For ±{_format_difference(case, need.size)}"
+    if case.status == "no_winner":
+        aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER} power"
+    elif case.status == "unsure":
+        aim = f"To tell whether it meets the target, with {_POWER} power,"
+    return f"{aim} you need {format_sizes(need)}"
 
 
-def say_examples(need: SampleNeed) -> str:
-    """Return how many examples it takes, and how many more that is: `about 400 positives (80 more)`."""
-    return f"about {say_about(need.number)} {need.class_name} ({say_about(need.n_missing)} more)"
+def format_sizes(need: SampleNeed) -> str:
+    """Return how many examples it takes, and how many more: `about 400 positives (80 more)`."""
+    phrases = [
+        f"{say_about(size.number)} {size.class_name} "
+        f"({f'{say_about(size.n_missing)} more' if size.n_missing else 'as there are'})"
+        for size in need.classes
+    ]
+    return f"{'at least' if need.is_least else 'about'} {join_words(phrases)}"
+
+
+def _format_difference(case: JudgedCase, difference: float) -> str:
+    """Return a difference, or half a width, of what models are judged by."""
+    is_rate = case.goal.is_of_rate or case.status == "too_little_data"
+    return f"{say_points(difference)} points" if is_rate else f"{difference:.2g} in {name_merit(case)}"
+
+
+def _say_no_size(case: Case) -> str:
+    """Return why no size can be named that would settle a case."""
+    if rests_on_eta(case):
+        return _COUNT_CASES
+    if min(case.n_pos, case.n_neg) < LEAST_OF_CLASS:
+        return f"At least {LEAST_OF_CLASS} examples of each class are needed, and usually many more"
+    if is_out_of_reach(case):
+        n_hits = format_count(case.qualifiers[0].row.get("tp") or 0)
+        return f"Only {n_hits} true positives meet the targets: too few to name a size that would do"
+    if case.goal.is_gate:
+        return "The value is so close to the target that no test set of a usual size would tell"
+    return ""
 
 
 def _say_hopeless(case: Case) -> str:
@@ -65,48 +90,32 @@ def _say_hopeless(case: Case) -> str:
     )
 
 
-def _say_larger_test(case: Case, need: SampleNeed | None) -> str:
-    """Return what a test takes to say anything."""
-    if rests_on_eta(case):
-        return _COUNT_CASES
-    if need is not None:
-        negatives_clause = ", and negatives in the same ratio" if need.class_name == "positives" else ""
-        return f"For ±{_GAP} points you need {say_examples(need)}{negatives_clause}"
-    n_pos_found = case.qualifiers[0].row.get("tp") if case.qualifiers else None
-    if n_pos_found is not None and min(case.n_pos, case.n_neg) >= LEAST_OF_CLASS:
-        return f"The targets need more true positives than the {format_count(n_pos_found)} here"
-    return f"At least {LEAST_OF_CLASS} examples of each class are needed, and usually many more"
-
-
 def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
-    """Return how many positives a group takes to be told apart from the others, if some are not."""
+    """Return how many positives a group takes to differ from the others, if some do not."""
     need = count_group_need(cases, confidence)
-    if need is None:
-        return ""
-    if need.is_met:
+    if need is None or need.is_met:
         return ""
     return (
-        f"To detect a difference of {_GAP} points to the others with 80% power, a group needs about "
-        f"{say_about(need.number)} positives; the middle one of those that do not differ has "
-        f"{format_count(need.n_tested)}"
+        f"To detect a difference of {say_points(RELEVANT_GAP)} points to the others with {_POWER} "
+        f"power, a group needs about {say_about(need.number)} positives; the middle one of those that "
+        f"do not differ has {format_count(need.n_tested)}"
     )
 
 
 def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     """Return how wide the interval of the only or best model is, and what it takes to narrow it."""
     order_sentence = "More data will not change the winner" if len(case.qualifiers) > 1 else ""
-    half_width, is_of_eta = measure_half_width(case.rivals[:1]), rests_on_eta(case)
-    if half_width is None or (need is None and not is_of_eta):
+    half_width = measure_half_width(case.rivals[:1])
+    if half_width is None:
         return order_sentence
-    metric_name = start_sentence(name_merit(case))
-    width_sentence = f"{metric_name} is known to ±{say_points(half_width)} points"
-    if not is_of_eta and need is not None and not need.is_met:
-        width_sentence += f". For ±{say_points(WELL_KNOWN)} points you need {say_examples(need)}"
-    sentences = [
-        order_sentence,
-        "" if is_rarely_right(case) else width_sentence,
-        _COUNT_CASES if is_of_eta else "",
-    ]
+    if rests_on_eta(case):
+        return ". ".join(filter(None, [order_sentence, _COUNT_CASES]))
+    unit = " points" if case.goal.is_of_rate else ""
+    width_text = say_points(half_width) if unit else f"{half_width:.2g}"
+    sentences = [order_sentence, f"{start_sentence(name_merit(case))} is known to ±{width_text}{unit}"]
+    if need is not None and not need.is_met and half_width > need.size:
+        size_text = say_points(need.size) if unit else f"{need.size:.2g}"
+        sentences.append(f"For ±{size_text}{unit} you need {format_sizes(need)}")
     return ". ".join(filter(None, sentences))
 
 

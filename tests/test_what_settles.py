@@ -1,0 +1,171 @@
+"""What would settle it: new test sets of the sizes that are named meet what is said of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polars_prcurve import Decision, prc
+from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.judging.sample_needs import (
+    SampleNeed,
+    count_examples_needed,
+    find_short_class,
+    find_vaguest,
+)
+from tests.support.model_tests import EQUAL, draw_models
+
+
+class Population(NamedTuple):
+    """Normal scores, so far apart, of a test set of so many, and what is decided."""
+
+    distances: tuple[float, ...]
+    n_pos: int
+    n_neg: int
+    eta: float
+    arguments: dict[str, Any]
+
+
+POPULATIONS = {
+    "precision at a recall": Population((2.5,), 40, 2_000, 0.01, {"recall": 0.5}),
+    "precision at a prevalence of 10%": Population((1.5,), 100, 2_000, 0.1, {"recall": 0.5}),
+    "recall at fpr": Population((2.5,), 40, 2_000, 0.01, {"fpr": 0.02}),
+    "recall at a precision": Population((2.5,), 100, 2_000, 0.1, {"precision": 0.5}),
+    "average precision": Population((2.0,), 60, 1_500, 0.05, {}),
+    "too little data": Population((2.0,), 15, 300, 0.02, {"recall": 0.5}),
+    "a gate": Population((2.0,), 100, 2_000, 0.1, {"threshold": 1.5, "precision": 0.55}),
+    "two models": Population((2.0, 2.0), 60, 1_500, 0.05, {"recall": 0.5}),
+    "two models without a target": Population((2.0, 2.0), 60, 1_500, 0.05, {}),
+}
+_MOST_ROWS = 400_000  # rows of a new test set, at most
+
+
+def draw(population: Population, n_pos: int, n_neg: int, seed: int) -> Decision:
+    models = {f"m{number}": distance for number, distance in enumerate(population.distances)}
+    table = draw_models(models, n_pos, n_neg, seed)
+    score: Any = [*models] if len(models) > 1 else "m0"
+    return table.prc(score=score).decide(population.eta, **population.arguments)  # type: ignore[no-any-return]
+
+
+def find_need(decision: Decision) -> SampleNeed | None:
+    [case] = decision._findings.cases
+    return count_examples_needed(case, decision._findings.evidence.test_level)
+
+
+def is_as_named(plan: Decision, need: SampleNeed, new: Decision) -> bool:
+    """Return whether a new test set has the interval, or the power, that the plan named."""
+    [case], [new_case] = plan._findings.cases, new._findings.cases
+    if case.status == "unsure":
+        return new.verdict.met is not None
+    if case.status == "no_winner":
+        row, z = new_case.candidates[1].row, z_value(0.95)
+        error = (row["behind_high"] - row["behind_low"]) / 2 / z
+        return bool(error <= need.size / (z + 0.8416))
+    estimate = (new_case.rivals or new_case.candidates)[0].merit
+    if case.status == "too_little_data":
+        estimate = new_case.candidates[0].read(find_vaguest(case)[1])
+    return estimate.span is not None and (estimate.high - estimate.low) / 2 <= need.size
+
+
+def share_as_named(population: Population, seeds: range) -> float:
+    met = []
+    for seed in seeds:
+        plan = draw(population, population.n_pos, population.n_neg, seed)
+        need = find_need(plan)
+        if need is None or need.is_met or need.is_least:
+            continue
+        sizes = {"positives": population.n_pos, "negatives": population.n_neg}
+        sizes |= {size.class_name: math.ceil(size.number) for size in need.classes}
+        if sum(sizes.values()) <= _MOST_ROWS:
+            new = draw(population, sizes["positives"], sizes["negatives"], seed + 10_000)
+            met.append(is_as_named(plan, need, new))
+    assert len(met) >= 0.7 * len(seeds)
+    return sum(met) / len(met)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_sizes_meet_their_width_with_four_in_five_assurance(name: str) -> None:
+    """Of 60 plans, each followed by a test set of its size; the error of a share is 0.05."""
+    assert share_as_named(POPULATIONS[name], range(60)) >= 0.7 - 2 * 0.05
+
+
+@pytest.mark.parametrize("name", ["precision at a prevalence of 10%", "recall at a precision"])
+def test_a_few_sizes_meet_their_width(name: str) -> None:
+    assert share_as_named(POPULATIONS[name], range(12)) >= 0.5
+
+
+# Sentences ------------------------------------------------------------------------------------
+
+
+def test_the_sentence_names_the_class_of_the_plan_first() -> None:
+    few_negatives = draw_models({"score": 2.0}, 500, 30, seed=3)
+    decision = few_negatives.prc.decide(0.01, recall=0.5)
+    [case] = decision._findings.cases
+    assert decision.verdict.status == "too_little_data"
+    assert find_short_class(case) == (30, "negatives")
+    assert decision.verdict.sentence.startswith("With 30 negatives, precision could be anything")
+    assert re.search(r"you need (about|at least) [\d,]+ negatives", decision.verdict.would_settle)
+
+
+def test_targets_out_of_reach_have_no_size() -> None:
+    """Precision that is met on three true positives may be met by chance."""
+    score = [9.0, 8.0, 7.0, *np.linspace(0, 5, 997)]
+    label = [1, 1, 1, *([0, 0, 0, 0, 1] * 200)[:997]]
+    few = pl.DataFrame({"score": score, "label": label})
+    verdict = few.prc.decide(0.2, precision=0.9).verdict
+    assert "Only 3 true positives meet the targets" in verdict.would_settle
+    assert find_need(few.prc.decide(0.2, precision=0.9)) is None
+    beyond = few.prc.decide(0.2, precision=0.9, recall=0.9).verdict
+    assert (beyond.status, beyond.would_settle) == (
+        "not_met",
+        "Better scores are needed, or targets that ask for less",
+    )
+
+
+@pytest.mark.parametrize("arguments", [{}, {"recall": 0.5}])
+def test_no_clear_winner_names_a_size_with_and_without_a_target(arguments: dict[str, float]) -> None:
+    verdict = EQUAL.prc(score=["one", "other"]).decide(0.02, **arguments).verdict
+    assert verdict.status == "no_winner"
+    assert re.match(
+        r"To detect a difference of (10 points|0.1 in average precision) with 80% power you need about "
+        r"[\d,]+ positives \([\d,]+ more\) and [\d,]+ negatives \([\d,]+ more\)$",
+        verdict.would_settle,
+    )
+
+
+def test_a_difference_has_the_scale_of_the_values() -> None:
+    """No difference of 10 points where values are near 3%."""
+    decision = EQUAL.prc(score=["one", "other"]).decide(0.0005, recall=0.5)
+    assert decision.verdict.status == "no_winner"
+    values = decision.table["precision"]
+    need = find_need(decision)
+    assert need is not None
+    assert need.size == pytest.approx(values.max() / 2)  # type: ignore[operator]
+    assert "10 points" not in decision.verdict.would_settle
+
+
+def test_a_threshold_that_is_not_sure_has_the_size_of_its_distance() -> None:
+    table = draw_models({"score": 2.0}, 100, 2_000, seed=3).prc
+    sizes = []
+    for limit in (0.55, 0.6, 0.62):
+        decision = table.decide(0.1, threshold=1.5, precision=limit)
+        need = find_need(decision)
+        if decision.verdict.status == "unsure" and need is not None:
+            assert decision.verdict.would_settle.startswith("To tell whether it meets the target")
+            distance = abs(decision.table["precision"].item() - limit)
+            sizes.append((distance, need.classes[0].number))
+    numbers = [number for _, number in sorted(sizes)]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(numbers) > 1
+
+
+def test_no_false_positive_shows_no_number_but_a_least_one() -> None:
+    cells = pl.DataFrame({"tp": [30], "fp": [0], "fn": [30], "tn": [300]})
+    verdict = prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.01).verdict
+    assert "at least 1,200 negatives (900 more)" in verdict.would_settle
