@@ -1330,7 +1330,7 @@ def test_numbers_are_rounded_but_not_to_0_or_1(here: Path) -> None:
     )
     lines, covered = format_table(table, Layout([], []), 80)
     assert [re.split(r" {2,}", line.strip()) for line in lines[4:]] == [
-        ["0.99996", "1.0e-12", "13 361.8"],
+        ["0.99996", "1.0e-12", "13,361.8"],
         ["0.50000", "0.25", "12.0"],
         ["1.00000", "0.00", "1.0"],
     ]
@@ -2251,6 +2251,30 @@ def test_the_demo_makes_a_report(tmp_path: Path) -> None:
     assert "Which scans show an 8?" in text
     assert "It depends on the prevalence" in text or "at all 4 prevalences" in text
     assert len(text) < 400_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("--margin 1% --fail-unless not_worse", 1),
+        ("--margin 80% --fail-unless not_worse", 0),
+        ("--margin 80% --fail-unless not_worse -o gaps.csv", 0),
+        ("--margin 80% --fail-unless not_worse,significant", 0),
+        ("--margin 1%", 0),
+        ("--fail-unless not_worse", 2),
+        ("--margin 1% --fail-unless met", 2),
+    ],
+)
+def test_a_release_is_stopped_by_a_worse_model(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: str, status: int
+) -> None:
+    SETTLED.write_csv("test.csv")
+    call = ["compare", "test.csv", "--score", "old,new", "--eta", "2%", *arguments.split()]
+    assert main([*call, "--metrics", "average_precision"]) == status
+    printed = capsys.readouterr()
+    assert ("--fail-unless takes not_worse, with --margin" in printed.err) == (status == 2)
+    if "gaps.csv" in arguments:
+        assert pl.read_csv("gaps.csv")["not_worse"].to_list() == [True]
 
 
 @pytest.mark.parametrize(

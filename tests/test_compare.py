@@ -1088,3 +1088,79 @@ def test_ten_errors_are_resolved_even_if_no_interval_is_reliable() -> None:
     assert not any(
         row["significant"] for row in df.prc.compare(0.1, score=["a", "b"], columns="all").to_dicts()
     )
+
+
+# Not worse by more than a margin ------------------------------------------------------------------
+
+
+def make_versions() -> pl.DataFrame:
+    """Return two versions of a model, alike, on 3,000 rows in two groups."""
+    draw = np.random.default_rng(8)
+    label = draw.random(3_000) < 0.1
+    old = draw.normal(size=3_000) + 2 * label
+    new = old + 0.2 * draw.normal(size=3_000)
+    topic = np.arange(3_000) % 20
+    return pl.DataFrame({"label": label, "new": new, "old": old, "topic": topic})
+
+
+VERSIONS = make_versions()
+MARGINS: dict[str, dict[str, Any]] = {
+    "areas": {"metrics": ["average_precision", "roc_auc"]},
+    "default metrics": {},
+    "a threshold": {"threshold": 1.5, "metrics": ["precision", "fpr", "fnr"]},
+    "a target": {"recall": 0.5, "metrics": "fdr"},
+    "by bootstrap": {
+        "metrics": "best(f1)",
+        "confidence": intervals(0.9, method="bootstrap", seed=1, resamples=100),
+    },
+    "means": {"mean_over": "topic", "adjust": "holm"},
+}
+LESS_IS_BETTER = ("fpr", "fnr", "fdr")
+
+
+@pytest.mark.parametrize("name", MARGINS)
+def test_not_worse_is_read_off_the_interval(name: str) -> None:
+    test, asked = prc(VERSIONS, score=["new", "old"]), MARGINS[name]
+    plain = test.compare(0.05, **asked)
+    rows = plain.select("metric", "low", "high").iter_rows()
+    ends = [-high if metric in LESS_IS_BETTER else low for metric, low, high in rows]
+    for margin in (0, 0.01, max(0.0, -min(ends)), 1):
+        found = test.compare(0.05, margin=margin, **asked)
+        assert found["not_worse"].to_list() == [end >= -margin for end in ends]
+        assert_frame_equal(found.drop("not_worse"), plain)
+        place = found.columns.index("not_worse")
+        assert found.columns[place - 1] == "significant"
+        whole = test.compare(0.05, margin=margin, columns="all", **asked)
+        assert whole["not_worse"].to_list() == found["not_worse"].to_list()
+        if name != "by bootstrap":
+            lazy = prc(VERSIONS.lazy(), score=["new", "old"]).compare(0.05, margin=margin, **asked)
+            assert_frame_equal(lazy.collect(), found, check_exact=True)
+
+
+def test_a_model_is_held_against_the_point_of_a_reader() -> None:
+    reader = pl.DataFrame({"tp": [70], "fp": [300], "fn": [30], "tn": [700]}).prc(
+        cells=("tp", "fp", "fn", "tn")
+    )
+    asked: dict[str, Any] = {"other": reader, "match": "recall", "metrics": ["fpr", "precision"]}
+    found = VERSIONS.prc.compare(0.1, score="new", margin=0.02, **asked)
+    ends = [found["high"][0], -found["low"][1]]
+    assert found["not_worse"].to_list() == [end <= 0.02 for end in ends] == [True, True]
+
+
+def test_not_worse_is_null_without_an_interval() -> None:
+    two = VERSIONS.head(40)
+    found = two.prc.compare(0.1, score=["new", "old"], metrics="pr_auc", margin=0.1)
+    assert found["not_worse"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"margin": -0.1}, "margin= takes a number of at least 0 on the scale of the metric"),
+        ({"margin": "2%"}, "margin= takes a number"),
+        ({"margin": 0.1, "threshold": 1, "metrics": "predicted_positive_rate"}, "has no direction"),
+    ],
+)
+def test_margins_that_are_none(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        VERSIONS.prc.compare(0.1, score=["new", "old"], **asked)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import Intervals
-from polars_prcurve.core.curves.targets import Target
+from polars_prcurve.core.curves.targets import Target, direction_sign
+from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import Metric
+from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
@@ -34,6 +38,7 @@ COMPARE_COLUMNS = (
     "p_value",
     "p_adjusted",
     "significant",
+    "not_worse",
     "n_groups",
     DOUBT,
 )
@@ -49,8 +54,34 @@ Examples: TypeAlias = Literal["wide", "by id", "apart"]
 
 def list_compare_columns(adjust: Adjust, *, is_mean: bool = False) -> tuple[str, ...]:
     """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
-    absent_names = ([] if adjust else ["p_adjusted"]) + ([] if is_mean else ["n_groups"])
+    absent_names = ["not_worse"]  # see `add_not_worse`
+    absent_names += ([] if adjust else ["p_adjusted"]) + ([] if is_mean else ["n_groups"])
     return tuple(name for name in COMPARE_COLUMNS if name not in absent_names)
+
+
+def read_margin(margin: object) -> float | None:
+    """Return the argument margin= as a float; raise unless it is None or a number of at least 0."""
+    expected_words = "a number of at least 0 on the scale of the metric, such as 0.02"
+    if margin is None:
+        return None
+    return read_number("margin=", margin, expected_words, lambda number: 0 <= number < math.inf)
+
+
+def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any) -> pl.LazyFrame:
+    """Add whether model a is surely not worse by more than a margin, behind `significant`.
+
+    `metrics` are those that were asked for; of those of a comparison that names none, more is better.
+    """
+    if margin is None:
+        return differences
+    chosen_metrics = [] if metrics is None else find_metrics(metrics, Metric)
+    falling_names = [m.name for m in chosen_metrics if direction_sign(cast("Any", m)) < 0]
+    is_falling = pl.col("metric").is_in(falling_names)
+    worst_end = pl.when(is_falling).then(-pl.col("high")).otherwise("low")
+    names = differences.collect_schema().names()
+    place = names.index("significant") + 1
+    not_worse = (worst_end >= -margin).alias("not_worse")
+    return differences.select(*names[:place], not_worse, *names[place:])
 
 
 class Comparison(NamedTuple):

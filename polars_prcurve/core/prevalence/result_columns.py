@@ -24,7 +24,7 @@ SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
     "operating_points": ("eta", "criterion", "target", "threshold", "guarantee", "n_pos_needed",
                          "n_neg_needed", "metric", "value", "corrected", "low", "high", DOUBT),
     "compare": ("eta", "metric", "model_a", "model_b", "difference", "low", "high", "p_value",
-                "p_adjusted", "significant", "n_groups", DOUBT),
+                "p_adjusted", "significant", "not_worse", "n_groups", DOUBT),
     "ranking": ("eta", "model", "value", "rank", "behind", "behind_low", "behind_high", "value_low",
                 "value_high", "may_be_best", "n_groups", DOUBT),
     "decision_curve": ("eta", "threshold_probability", "threshold", "net_benefit", "treat_all",

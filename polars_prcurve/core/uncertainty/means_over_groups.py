@@ -29,7 +29,7 @@ from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 N_GROUPS = "n_groups"  # how many groups a mean is over
 STANDARD_ERROR = "standard_error"
 _FEW_GROUPS = 10
-"""Fewer groups are too few to show whether their values are near a normal distribution."""
+"""With 5 groups of skewed values, intervals of a mean held in 89% (docs/coverage.md), with 10 in 93%."""
 
 
 class MeanOver(NamedTuple):

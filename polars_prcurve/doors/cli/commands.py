@@ -102,14 +102,18 @@ _MODELS_HELP = "the column that names the models (default: model)"  # the help o
 # What commands write: a table to a file, a pipe or a terminal, or a report --------------------------
 
 
-def write_table(args: argparse.Namespace) -> None:
-    """Run a command that makes a table, and write its rows."""
+def write_table(args: argparse.Namespace) -> int:
+    """Run a command that makes a table, and write its rows; return 1 if --fail-unless is not so."""
     check_output_path(args)
     start_time, write, shown_rows = time.monotonic(), _choose_output(args.output), None
     with _show_work(args) as call:
         if "columns" in args.options:
             call.arguments.setdefault("columns", "short" if write is None else "all")
+        flags = call.arguments.pop("fail_unless", [])
         query = _call_method(call)
+        if flags:
+            query = run_query(query).lazy()
+        has_passed = _holds(query, flags)
         if write is None:
             shown_rows = collect_shown_rows(query)
         else:
@@ -138,6 +142,18 @@ def write_table(args: argparse.Namespace) -> None:
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
         seconds = time.monotonic() - start_time
         command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
+    return 0 if has_passed else 1
+
+
+def _holds(query: pl.LazyFrame, flags: str | Sequence[str]) -> bool:
+    """Return whether all of these columns are true in every row."""
+    flag_names = [flags] if isinstance(flags, str) else flags
+    schema = query.collect_schema() if flag_names else {}
+    for name in flag_names:
+        if schema.get(name) != pl.Boolean:
+            raise PrcError(f"--fail-unless takes not_worse, with --margin, or significant; got {name}")
+    are_true = [pl.col(name).fill_null(False).all() for name in flag_names]
+    return all(run_query(query.select(are_true)).row(0)) if are_true else True
 
 
 _METHODS_WITH_A_LEAD = ("ranking", "crossings")
@@ -381,7 +397,8 @@ COMMANDS = [  # in the order of help
     Command(
         "compare",
         "differences between models, with intervals and p-values",
-        ("difference", "p_value", "p_adjusted", "significant", "doubt"),
+        ("difference", "p_value", "p_adjusted", "significant", "not_worse", "doubt"),
+        extra_options=("fail_unless",),
     ),
     Command(
         "ranking",

@@ -453,6 +453,9 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     ),
     "paired": Option(SWITCH, "each model, such as a country, has examples of its own"),
     "worst": Option(SWITCH, "only the best and the worst model, with an interval for all pairs"),
+    "margin": Option(
+        SHARE, "by how much model a, the first of --score, may be worse, such as 2%: column not_worse"
+    ),
     "adjust": Option(Kind("KIND", choices=("holm",)), "adjust intervals and p-values for several pairs"),
     "of": Option(
         Kind("KIND", choices=("pr", "roc")),
@@ -493,7 +496,8 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "fail_unless": Option(
         STATUS_WORDS,
         "exit with 1 unless the verdict is one of these: met, for the demand of a target beside "
-        "--threshold or of --guarantee, or statuses such as winner; errors exit with 2",
+        "--threshold or of --guarantee, or statuses such as winner; of compare, not_worse or "
+        "significant, true in every row; errors exit with 2",
     ),
     "notes": Option(TEXT, "a text of your own"),
     "output": Option(

@@ -17,7 +17,13 @@ from polars_prcurve.core.binding.word_groups import (
 from polars_prcurve.core.comparison.differences import build_compare_table
 from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
 from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
-from polars_prcurve.core.comparison.model_pairs import COMPARE_COLUMNS, Adjust, Comparison
+from polars_prcurve.core.comparison.model_pairs import (
+    COMPARE_COLUMNS,
+    Adjust,
+    Comparison,
+    add_not_worse,
+    read_margin,
+)
 from polars_prcurve.core.comparison.ranking import build_ranking_table
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
@@ -64,6 +70,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         match: Matched | None = None,
         worst: bool = False,
         mean_over: Columns = None,
+        margin: float | None = None,
         confidence: Confidence = 0.95,
         adjust: Adjust = None,
         columns: ResultColumns = "short",
@@ -110,6 +117,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             As in `summary`: the difference of means over groups, which is the mean of the differences in
             the groups in which both models have a value, as in a paired t-test (Student 1908). It needs
             no `id`, and takes curve metrics.
+        margin
+            By how much model a may be worse than b, on the scale of the metric, such as 0.02: adds
+            `not_worse`. Model a is the first in `score`, such as the new version of a deployed model.
         adjust
             `"holm"` adjusts for all pairs of a group, prevalence and metric: any difference of models
             that do not differ is reported in at most `1 - confidence` of all tables (Holm 1979).
@@ -141,6 +151,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           examples, and the interval leaves out 0. Except for `average_precision`, it must be without
           doubt, or the difference twice as many errors from 0 as that takes. Null without an interval.
           With `match` it is that of the rate that differs, which orders both as other metrics do
+        - with `margin`, `not_worse`: Boolean, whether the interval rules out that model a is worse by
+          more than `margin`: `low` is at least -`margin`, or, where less is better, `high` is at most
+          `margin`. One end counts, so a model that is worse by `margin` is to pass in half of
+          `1 - confidence` of all tables. Null without an interval
         - with `mean_over`, `n_groups`: Int64, the groups in which both models have a value
         - `doubt`: String, null where the interval can be trusted, else the first reason why not, as in
           `summary` or `operating_points` of either model, or "equal scores" (many near the threshold of
@@ -156,7 +170,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> pairs.select(pl.col("difference", "p_value").round(3)).row(0)
         (0.444, 0.074)
         """
-        columns = read_columns(columns)
+        columns, margin = read_columns(columns), read_margin(margin)
         self._refuse_models(eta)
         if not (other is None or isinstance(other, BoundTable)):
             raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
@@ -173,9 +187,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
         )
         if other is not None:
-            return self._compare_at_point(
-                question, words, other, match=match, metrics=metrics, columns=columns
-            )
+            query = self._compare_at_point(question, words, other, match=match, metrics=metrics)
+            keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
+            query = add_not_worse(query, margin, metrics)
+            return self._finish(choose_columns(query, columns, "compare", keys))
         means, certainty = question.means, question.require_certainty()
         shared_examples = question.find_shared_examples(paired=paired and means is None)
         table = question.read()
@@ -189,6 +204,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             targets = read_one_target(table, **question.targets)
             comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
             query = build_compare_table(comparison, metrics, targets, worst=worst)
+        query = add_not_worse(query, margin, metrics)
         keys = [name for name in table.group_columns if means is None or name not in means.names]
         query = choose_columns(query, columns, "compare", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
@@ -201,11 +217,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         *,
         match: Matched | None,
         metrics: Any,
-        columns: ResultColumns,
-    ) -> F:
+    ) -> pl.LazyFrame:
         """Return the differences of models from a point of other examples."""
         table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
-        differences = compare_at_point(
+        return compare_at_point(
             self,
             table_words,
             other,
@@ -214,8 +229,6 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             etas=question.eta.list_numbers("match="),
             confidence=question.require_certainty().level,
         )
-        keys = [name for name in differences.collect_schema().names() if name not in COMPARE_COLUMNS]
-        return self._finish(choose_columns(differences, columns, "compare", keys))
 
     def _refuse_models(self, eta: Eta) -> None:
         """Raise if eta= names columns of the table, as scores of models."""
