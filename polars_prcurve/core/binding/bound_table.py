@@ -51,7 +51,7 @@ from polars_prcurve.core.inputs.table_reader import (
     read_input,
     read_unlabelled,
 )
-from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
+from polars_prcurve.core.inputs.wide_tables import empty_incomplete, stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
@@ -531,7 +531,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         facts = list_facts(words, {**options, **targets}, eta_reading, certainty)
         question = Question(
             method,
-            self._frame,
+            _empty_incomplete(self._frame, words),
             InputColumns.read_words(_choose_words(method, words, table_words, facts)),
             eta_reading,
             certainty,
@@ -626,6 +626,19 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
         **{word: value for word, value in bound_words.items() if word not in replaced_words},
         **call_words,
     }
+
+
+def _empty_incomplete(frame: F, words: Mapping[str, Any]) -> F:
+    """Return a table whose examples are complete for all models, or have no score; see there."""
+    score: Any = "score" if words.get("score") is None else words["score"]
+    if words.get("missing") != "drop":
+        return frame
+    if isinstance(score, list | tuple | Mapping):
+        return empty_incomplete(frame, [*(score.values() if isinstance(score, Mapping) else score)])
+    if words.get("id") is None or words.get("model") is None:
+        return frame
+    keys = [*list_columns("by=", words.get("by")), *list_columns("id=", words["id"])]
+    return empty_incomplete(frame, [score], leave_out(words["model"], keys))
 
 
 def _choose_words(

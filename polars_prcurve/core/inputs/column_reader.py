@@ -230,8 +230,11 @@ class ColumnReader:
             else:
                 complete_rows = complete_rows.filter(~is_incomplete)
             rows_by_name = {"all": self.input_rows, "kept": complete_rows}
+            # Of rows with labels also how many are positive; a label that is missing is of no class.
+            is_positive = column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean))
             all_count, kept_count = (
-                rows.select(pl.len().alias(name)) for name, rows in rows_by_name.items()
+                rows.select(pl.len().alias(name), is_positive.sum().alias(f"{name}_positive"))
+                for name, rows in rows_by_name.items()
             )
             row_counts = all_count.join(kept_count, how="cross")
         return {

@@ -154,7 +154,13 @@ class DroppedRows(NamedTuple):
 
     n: int
     total: int
+    n_pos: int | None = None  # how many of them are positive; None if that is not known
     what: str = "rows"
+
+    def divide(self, n_models: int) -> DroppedRows:
+        """Return the rows of a wide table, each of which has been left out for so many models."""
+        n_pos = None if self.n_pos is None else self.n_pos // n_models
+        return DroppedRows(self.n // n_models, self.total // n_models, n_pos)
 
 
 def count_dropped_rows(
@@ -181,8 +187,11 @@ def count_dropped_rows(
         table = read_input(user_table, columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
-    n_rows, n_kept = table.collect(table.row_counts, "the number of rows left out").row(0)
-    return DroppedRows(n_rows - n_kept, n_rows)
+    counts = table.collect(table.row_counts, "the number of rows left out").row(0)
+    n_rows, n_positive, n_kept, n_kept_positive = counts
+    has_labels = Row.LABEL in table.columns
+    n_pos = n_positive - n_kept_positive if has_labels else None
+    return DroppedRows(n_rows - n_kept, n_rows, n_pos)
 
 
 def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -> bool:

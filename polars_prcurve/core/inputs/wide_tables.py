@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 from polars import selectors
@@ -20,8 +20,10 @@ from polars_prcurve.core.ground.value_checks import (
     show_value,
     stop_if_broken,
 )
+from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.row_column_names import Row
 
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 _SCORE_COLUMNS_TEXT = "column names, as a list"  # what errors say of other values
 _WEIGHT = f"{RESERVED}weight"  # the share of a class in the field over that in the table
 _N_ROWS = f"{RESERVED}rows"  # the number of rows of a class
@@ -50,6 +52,27 @@ class StackedTable(NamedTuple):
     group_name: str  # the column that names the model, an Enum in the order given, or the class
     example_name: str = Row.EXAMPLE  # the column with the row number of the wide table
     label_name: str = ""  # of classes: the column that tells whether the row is of the class
+
+
+def empty_incomplete(
+    frame: FrameT, score_columns: Sequence[Any], example_keys: Sequence[Column] | None = None
+) -> FrameT:
+    """Return a table in which an example has no score at all if a model has none for it.
+
+    `missing="drop"` then leaves it out for all models, or classes, whichever method reads the table.
+    The scores of an example are in one row, or in the rows with equal `example_keys`.
+    """
+    schema = frame.collect_schema()
+    if not all(isinstance(column, str) and column in schema for column in score_columns):
+        return frame  # what is wrong with them is reported where they are read
+    is_incomplete = pl.any_horizontal(
+        [is_missing(select_column(column), schema[column]) for column in score_columns]
+    )
+    if example_keys is not None:
+        is_incomplete = is_incomplete.any().over(example_keys)
+    return frame.with_columns(
+        pl.when(~is_incomplete).then(select_column(column)).alias(column) for column in score_columns
+    )
 
 
 def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> StackedTable:

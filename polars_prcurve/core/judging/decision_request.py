@@ -53,11 +53,10 @@ def count_rows_left_out(question: Question) -> DroppedRows | None:
     if column_arguments.missing != "drop":
         return None
     dropped_rows = count_dropped_rows(question.frame, column_arguments)
-    if question.is_wide and column_arguments.model is not None:  # a row goes for all models
-        n_models = len(question.wide_scores)
-        dropped_rows = DroppedRows(dropped_rows.n // n_models, dropped_rows.total // n_models)
-    elif question.is_wide:  # each class leaves out rows of its own
-        dropped_rows = dropped_rows._replace(what="scores")
+    if question.is_wide:  # a row goes for all models, or classes
+        dropped_rows = dropped_rows.divide(len(question.wide_scores))
+        if column_arguments.model is None:  # each row is positive for one class
+            dropped_rows = dropped_rows._replace(n_pos=None)
     return dropped_rows if dropped_rows.n else None
 
 

@@ -63,20 +63,20 @@ class FilePrc(LazyFramePrc):
             question.frame, columns, has_no_labels=has_no_labels, is_weighing=is_for_weights
         )
         if isinstance(score_columns, list) and not is_for_weights:
-            n_models = len(
-                score_columns
-            )  # a row of the wide table is left out for all models, if they are compared
-            wide_rows = DroppedRows(dropped_rows.n // n_models, dropped_rows.total // n_models)
-            dropped_pairs = dropped_rows._replace(what="pairs of row and model")
-            dropped_rows = wide_rows if method in COMPARES_MODELS else dropped_pairs
+            dropped_rows = dropped_rows.divide(len(score_columns))  # a row goes for all models
         if dropped_rows.n:
-            yield say_dropped_rows(dropped_rows)
+            yield _describe_dropped(dropped_rows)
         reference = arguments.get("reference")
         if reference is not None and not isinstance(reference, float):
             reference_table, columns = read_reference_columns(reference, question.columns)
             columns = replace(columns, by=list_known_columns(columns.by, reference_table))
             if (dropped_rows := count_dropped_rows(reference_table, columns)).n:
-                yield f"in --reference, {say_dropped_rows(dropped_rows)}"
+                yield f"in --reference, {_describe_dropped(dropped_rows)}"
+
+
+def _describe_dropped(dropped_rows: DroppedRows) -> str:
+    """Return how many rows are left out, with options in place of arguments."""
+    return say_dropped_rows(dropped_rows).replace('missing="below"', "--missing below")
 
 
 _OPTIONS_OF_NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")

@@ -29,7 +29,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     start_sentence,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
-from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases
+from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases, say_dropped_rows
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
 
 _GAP = "  "  # between columns, which have no lines
@@ -74,7 +74,9 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
             line_blocks.append(list(_lay_out(text_columns, width)))
     elif findings.cases:
         line_blocks.append(_write_cases(findings, width))
-    sentences = [verdict.conditions, *verdict.reasons, verdict.would_settle]
+    dropped_rows = findings.dropped_rows
+    note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
+    sentences = [verdict.conditions, note, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
         foot_lines += _wrap(f"left out: {', '.join(hidden_heads)}{hint}", width)

@@ -39,8 +39,8 @@ def say_need(case: JudgedCase, test_level: float) -> str:
         return _say_promise(case)
     if case.status == "chance":
         return _say_hopeless(case)
-    if need is None:
-        return _say_no_size(case)
+    if need is None or need.is_met:
+        return _say_no_size(case) if need is None else ""
     aim = f"For ±{_format_difference(case, need.size)}"
     if case.status == "no_winner":
         aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER} power"

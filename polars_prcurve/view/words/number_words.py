@@ -174,10 +174,11 @@ def count_one_in(share: float) -> int:
 
 def say_dropped_rows(dropped: DroppedRows) -> str:
     """Return how many rows of a table are left out because a value is missing."""
-    return (
-        f"{format_count(dropped.n)} of {format_count(dropped.total)} {dropped.what} are left out, "
-        "because a value is missing in them"
-    )
+    count = f"{format_count(dropped.n)} of {format_count(dropped.total)} {dropped.what} are left out"
+    if dropped.n_pos:  # what a model finds hard, it may leave without a score
+        n_pos_text = "all" if dropped.n_pos == dropped.n else format_count(dropped.n_pos)
+        count += f" ({n_pos_text} positive)"
+    return f'{count}, because a value is missing in them; missing="below" ranks a missing score last'
 
 
 def say_sizes(n_pos_text: str, n_neg_text: str) -> str:

@@ -1,0 +1,105 @@
+"""Two models, the same rows: missing="drop" leaves an example out for all models, in every method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import PrcError
+from tests.support.page_reader import PageReader
+
+RNG = np.random.default_rng(1)
+LABEL = RNG.random(2_000) < 0.2
+A = RNG.normal(size=2_000) + 2 * LABEL
+B = A + 0.05 * RNG.normal(size=2_000)
+WHOLE = pl.DataFrame({"a": A, "b": B, "label": LABEL, "site": np.arange(2_000) % 2})
+GAPS = WHOLE.with_columns(b=pl.when(~(pl.col("label") & (pl.col("a") < 1.5))).then("b"))
+"""The same model twice, and one of them has no score for the positives that are hard."""
+COMPLETE = GAPS.drop_nulls()
+BOTH = ["a", "b"]
+WIDE: Any = GAPS.prc(score=BOTH, missing="drop")
+LONG: Any = GAPS.with_row_index("id").unpivot(
+    BOTH, index=["id", "label", "site"], variable_name="model", value_name="score"
+)
+METHODS: dict[str, dict[str, Any]] = {
+    "summary": {"eta": 0.05, "metrics": "average_precision", "confidence": 0.95},
+    "operating_points": {"eta": 0.05, "recall": 0.5},
+    "curve": {"eta": 0.05, "metrics": "precision"},
+    "counts": {},
+    "ranking": {"eta": 0.05},
+    "compare": {"eta": 0.05, "metrics": "average_precision"},
+    "crossings": {},
+}
+
+
+@pytest.mark.parametrize("frame", ["eager", "lazy"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_wide_table_answers_on_complete_rows(method: str, frame: str) -> None:
+    table = GAPS if frame == "eager" else GAPS.lazy()
+    answers = [
+        getattr(rows.prc(score=BOTH, missing=missing), method)(**METHODS[method]).lazy().collect()
+        for rows, missing in ((table, "drop"), (COMPLETE, "raise"))
+    ]
+    assert_frame_equal(*answers)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_long_table_leaves_examples_out_for_all_models(method: str) -> None:
+    complete = LONG.filter(pl.col("score").is_not_null().all().over("id"))
+    answers = [
+        getattr(rows.prc(model="model", id="id", missing=missing), method)(**METHODS[method])
+        for rows, missing in ((LONG, "drop"), (complete, "raise"))
+    ]
+    assert_frame_equal(*answers)
+
+
+def test_the_order_of_models_is_the_same_with_and_without_intervals() -> None:
+    table = LONG.prc(model="model", id="id", missing="drop")
+    orders = [table.ranking(0.05, **words)["model"].to_list() for words in ({}, {"confidence": 0.95})]
+    assert orders[0] == orders[1]
+
+
+def test_groups_keep_examples_of_their_own() -> None:
+    """An id that two sites share names two examples."""
+    rows = LONG.with_columns(id=pl.col("id") // 2)
+    table = rows.prc(model="model", id="id", by="site", missing="drop")
+    complete = rows.filter(pl.col("score").is_not_null().all().over("site", "id"))
+    expected = complete.prc(model="model", id="id", by="site").summary(0.05, metrics="average_precision")
+    assert_frame_equal(table.summary(0.05, metrics="average_precision"), expected)
+
+
+def test_classes_are_judged_on_the_same_rows() -> None:
+    kinds = pl.DataFrame({"kind": ["x", "y", "z"] * 20, "p": range(60), "q": [None, *range(59)]})
+    table = kinds.prc(score={"x": "p", "y": "q"}, label="kind", missing="drop")
+    summary = table.summary(metrics="average_precision")
+    assert (summary["n_pos"] + summary["n_neg"]).to_list() == [59, 59]
+
+
+def test_a_decision_rests_on_complete_rows_and_tells_which_are_left_out(tmp_path: Any) -> None:
+    decision = WIDE.decide(0.05, recall=0.5)
+    assert decision.table["tp"].to_list() == [132, 132]
+    expected = COMPLETE.prc(score=BOTH).decide(0.05, recall=0.5)
+    assert_frame_equal(decision.table, expected.table)
+    note = "118 of 2,000 rows are left out (all positive), because a value is missing in them; missing="
+    report = PageReader(decision.report(tmp_path / "r.html").read_text("utf-8")).read()
+    for text in (decision.say(200), decision.model_card(), report):
+        assert note in " ".join(text.replace("\u00a0", " ").replace("\\", "").split())
+
+
+def test_models_with_examples_of_their_own_keep_them() -> None:
+    apart = LONG.prc(model="model", missing="drop").summary(0.05, metrics="average_precision")
+    assert apart["n_pos"].n_unique() == 2
+
+
+def test_a_score_that_does_not_exist_is_reported_as_ever() -> None:
+    with pytest.raises(PrcError, match="no"):
+        GAPS.prc(score=["a", "c"], missing="drop").summary()
+
+
+def test_a_score_may_be_an_expression() -> None:
+    rows = LONG.prc(score=-pl.col("score"), model="model", id="id", missing="drop")
+    assert rows.summary(0.05, metrics="average_precision").height == 2
