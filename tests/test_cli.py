@@ -2127,16 +2127,15 @@ def test_a_decision_is_that_of_the_library(
     decision = df.prc(score=["one", "other"]).decide(0.01, recall=0.5)
     assert main(shlex.split(asked)) == 0
     assert capsys.readouterr().out == f"{decision.say(80, hint='; -o FILE has all')}\n"
-    files = "--report a.html --page p.html --card c.svg -o rows.parquet"
+    files = "--report a.html --page p.html -o rows.parquet"
     assert main(shlex.split(f"{asked} {files} {WORDS_SAID}")) == 0
     assert capsys.readouterr().out == ""
     assert pl.read_parquet("rows.parquet").equals(decision.table)
     decision.report("b.html", **WORDS)
     decision.page("q.html", title="Mine", date="May")
-    decision.card("d.svg", date="May")
-    for one, other in (("a.html", "b.html"), ("p.html", "q.html"), ("c.svg", "d.svg")):
+    for one, other in (("a.html", "b.html"), ("p.html", "q.html")):
         assert Path(one).read_bytes() == Path(other).read_bytes()
-    for wrong in ("--report nowhere/a.html", "--card c.jpg"):
+    for wrong in ("--report nowhere/a.html", "--page p.jpg"):
         assert main(shlex.split(f"{asked} {wrong}")) == 2
 
 
@@ -2216,7 +2215,7 @@ def test_what_is_read_is_not_written_over(
     [
         *(
             f"decide scores.csv {option} {path}"
-            for option in ("-o", "--report", "--page", "--card")
+            for option in ("-o", "--report", "--page")
             for path in ("scores.csv", "link.svg")
         ),
         "decide scores.csv --below below.csv --report below.csv",
@@ -2225,7 +2224,6 @@ def test_what_is_read_is_not_written_over(
         "summary scores.csv --below below.csv -o below.csv",
         "monitor scores.csv --time day --threshold 1 --reference ref.csv -o ref.csv",
         "decide scores.csv --report new.html --page ./new.html",
-        "decide scores.csv --card new.svg -o new.svg",
     ],
 )
 def test_no_output_of_a_command_is_written_over_what_it_reads_or_writes(

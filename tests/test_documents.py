@@ -1,4 +1,4 @@
-"""Documents of decisions: report, page, card and model card say the verdict, and nothing harmful."""
+"""Documents of decisions: report, page and model card say the verdict, and nothing harmful."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import html
 import json
 import math
 import re
-import sys
 from datetime import time, timedelta
 from decimal import Decimal
 from functools import cache
@@ -119,8 +118,6 @@ def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, t
     decision = decide(case)
     verdict = decision.verdict
     texts = {"report": read_report(decision, tmp_path).read(), "model card": decision.model_card()}
-    texts["card"] = PageReader(decision.card(tmp_path / "card.svg").read_text("utf-8")).read("svg")
-    texts["notebook"] = PageReader(decision._repr_html_()).read("svg")
     texts["terminal"] = str(decision)
     if case != "no rows":
         texts["page"] = PageReader(decision.page(tmp_path / "page.html").read_text("utf-8")).read()
@@ -213,7 +210,6 @@ def test_bytes_are_equal_whatever_the_order_of_rows(case: str, tmp_path: Path) -
     for name, write in {
         "a.html": lambda decision, path: decision.report(path),
         "b.html": lambda decision, path: decision.page(path),
-        "c.svg": lambda decision, path: decision.card(path),
     }.items():
         written = [write(each, tmp_path / name).read_bytes() for each in (first, other)]
         assert written[0] == written[1], name
@@ -230,8 +226,6 @@ def test_hostile_names_are_only_text(tmp_path: Path) -> None:
             documents = {
                 "report": decision.report(tmp_path / "r.html", notes=name, **words).read_text("utf-8"),
                 "page": decision.page(tmp_path / "p.html", **words).read_text("utf-8"),
-                "card": decision.card(tmp_path / "c.svg", date=name).read_text("utf-8"),
-                "shown": decision._repr_html_(),
             }
             for kind, text in documents.items():
                 assert "<script>alert" not in text, kind
@@ -249,7 +243,7 @@ def test_hostile_names_are_only_text(tmp_path: Path) -> None:
             [data] = re.findall(r'id="data">(.*?)</script>', documents["page"], re.S)
             assert len(json.loads(data)["groups"][0]["models"]) == 2
             assert not re.search(r"(?<!\\)<\w", decision.model_card())
-            assert not UNSEEN.search(str(decision))
+            assert not UNSEEN.search(str(decision) + decision.model_card())
 
 
 def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
@@ -277,9 +271,6 @@ def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: 
         if "}" in line and '"where"' in line
     ]
     assert '"where":"in s00 "' in place, "a page of one group says of which"
-    card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8"))
-    assert "a circle per group" in card.read("svg")
-    assert len([1 for tag, _ in card.tags if tag == "circle"]) == 12
 
 
 def test_a_page_holds_the_groups_that_have_room_and_says_how_many(tmp_path: Path) -> None:
@@ -398,12 +389,10 @@ def test_a_number_has_one_form_in_a_decision(eta: float, tmp_path: Path) -> None
     values = re.findall(r"[\d.]+% \([\d.]+ to [\d.]+\)", plain(decision.verdict.sentence))
     assert len(values) == 2
     report = plain(read_report(decision, tmp_path).read())
-    card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8")).read("svg")
     for value in values:
         assert all(value in plain(text) for text in (decision.model_card(), decision.say(100)))
         number, _, ends = value.partition(" (")
         assert f"{number} {ends[:-1]}" in report
-        assert number in plain(card)
 
 
 @pytest.mark.parametrize("case", ["many groups of models", "no_winner"])
@@ -441,18 +430,20 @@ def test_reasons_of_some_groups_say_in_how_many_they_hold() -> None:
     assert all(re.search(r"\(\d+ of 40\)$", reason) or "false alerts" in reason for reason in own)
 
 
-def test_names_are_whole_and_keep_their_direction(tmp_path: Path) -> None:
+def test_names_are_whole_and_keep_their_direction() -> None:
     one = LONG.filter(site="s01").drop("site")
     decision = one.prc(score=LONG_NAMES).decide(0.02, recall=0.5)
-    for text in (decision.model_card(), decision.card(tmp_path / "c.svg").read_text("utf-8")):
-        for name in decision.verdict.models:
-            words = [word for word in name.split(" ") if word.isascii()]
-            assert all(word in text for word in words), "no name is cut"
-        outside = re.sub(
-            "\u2068[^\u2068\u2069]*\u2069", "", text.split("aria-label")[0] + text.split(">", 1)[-1]
-        )
-        assert "شبكة" not in outside
-        assert text.count("\u2068") == text.count("\u2069")
+    text = decision.model_card()
+    for name in decision.verdict.models:
+        words = [word for word in name.split(" ") if word.isascii()]
+        assert all(word in text for word in words), "no name is cut"
+    assert "شبكة" not in re.sub("\u2068[^\u2068\u2069]*\u2069", "", text)
+    assert text.count("\u2068") == text.count("\u2069")
+
+
+def test_a_notebook_shows_the_model_card() -> None:
+    decision = decide("winner")
+    assert decision._repr_markdown_() == decision.model_card()
 
 
 @cache
@@ -477,13 +468,6 @@ def test_groups_at_their_own_prevalences_are_one_picture(tmp_path: Path) -> None
     assert "In s00 at" in decision.verdict.would_settle, "the first that is open is named"
     assert plain(decision.verdict.would_settle) in plain(folded)
     assert "| s00, 1 in 151 |" in plain(decision.model_card())
-    card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
-    assert f"{n_little} with too little data" in card
-    assert "a circle per group" in card
-
-
-def draw_card_of(decision: Decision, folder: Path) -> str:
-    return decision.card(folder / "card.svg").read_text("utf-8")
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -511,7 +495,7 @@ def test_a_chart_of_a_decision_draws_each_group_at_its_own_prevalence() -> None:
     assert etas == [0.3, 0.02, 0.001]
 
 
-def test_long_names_are_whole_below_a_chart_and_a_card_keeps_its_sentence(tmp_path: Path) -> None:
+def test_long_names_are_whole_below_a_chart(tmp_path: Path) -> None:
     names = [
         "Gradient boosting with isotonic calibration, 2026",
         "病院間で共有した画像分類モデル（第二版）",
@@ -524,9 +508,6 @@ def test_long_names_are_whole_below_a_chart_and_a_card_keeps_its_sentence(tmp_pa
     below = re.findall(r'<ul class="names (wide|small)">(.*?)</ul>', text)
     assert {kind for kind, _ in below} == {"wide", "small"}
     assert all(name in html.unescape(each) for _, each in below for name in names)
-    card = PageReader(draw_card_of(decision, tmp_path)).read("svg").replace("\u2068", "")
-    joined = "".join(card.split())
-    assert "".join(decision.verdict.sentence.split()) in joined, "no line is lost"
 
 
 def test_rare_positives_have_a_log_axis(tmp_path: Path) -> None:
@@ -629,13 +610,11 @@ def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
         most = 1 / min(each.precision.low for each in case.candidates)
         read = f"may have to be read until one is true, up to {plain(say_eta(1 / most))[5:]};"
         key = plain(read_report(decision, tmp_path).within("p")[-2])
-        card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
-        (tmp_path / "card.svg").unlink()
+        is_read = read in plain((tmp_path / "report.html").read_text("utf-8"))
         if is_rarely_right(case):
-            assert (read in card) == (round(most) > MOST_ICONS)
-            assert (read in plain((tmp_path / "report.html").read_text("utf-8"))) == (read in card)
-            assert "true or not" not in card + key
-        told.add((is_rarely_right(case), read in card))
+            assert is_read == (round(most) > MOST_ICONS)
+            assert "true or not" not in key
+        told.add((is_rarely_right(case), is_read))
     assert (True, True) in told
 
 
@@ -657,28 +636,7 @@ def test_the_axis_of_groups_ends_beyond_their_intervals(eta: float, tmp_path: Pa
     assert ticks[5] == next(end for end in (1, 2, 5, 10, 20, 50, 100) if greatest <= end)
 
 
-# Card and page --------------------------------------------------------------------------------
-
-
-def test_a_card_has_its_size(tmp_path: Path) -> None:
-    for case in CASES:
-        text = decide(case).card(tmp_path / "card.svg").read_text(encoding="utf-8")
-        assert 'viewBox="0 0 1200 630"' in text
-        assert "var(" not in text  # other programs know no variables
-        has_icons = "<circle" in text and "a circle per" not in text
-        assert ("solid true" in text) == has_icons, case
-    with pytest.raises(PrcError, match=r"path= of a card ends in \.png or \.svg; got"):
-        decide("winner").card(tmp_path / "card.jpg")
-
-
-@pytest.mark.extras
-def test_a_card_can_be_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = decide("winner").card(tmp_path / "card.png").read_bytes()
-    assert drawn[:8] == b"\x89PNG\r\n\x1a\n"
-    assert [int.from_bytes(drawn[i : i + 4], "big") for i in (16, 20)] == [1200, 630]
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(PrcError, match='pip install "vl-convert-python>='):
-        decide("winner").card(tmp_path / "card.png")
+# The page -------------------------------------------------------------------------------------
 
 
 def test_a_page_of_no_rows_is_refused(tmp_path: Path) -> None:
@@ -734,8 +692,7 @@ def test_groups_and_models_of_any_dtype_are_named_or_refused(
             table.prc(**{word: "key"}).decide(0.1, recall=0.5)
         return
     decision = table.prc(**{word: "key"}).decide(0.1, recall=0.5)
-    for write in (decision.report, decision.page, decision.card):
-        kind = "svg" if write == decision.card else "html"
-        assert write(tmp_path / f"a.{kind}").stat().st_size > 1_000
+    for write in (decision.report, decision.page):
+        assert write(tmp_path / "a.html").stat().st_size > 1_000
     assert decision.model_card()
     assert decision.say(80)

@@ -153,7 +153,6 @@ def is_row(texts: tuple[str, ...], rows: list[tuple[float, float, float]]) -> bo
 NUMBER = r"(\u2212?\d[\d,]*(?:\.\d+)?)%?"
 IN_BRACKETS = re.compile(rf"{NUMBER}(?: points)? \({NUMBER} to {NUMBER}\)")
 BARE = re.compile(rf"{NUMBER} {NUMBER} to {NUMBER}")
-ENDS = re.compile(rf"{NUMBER} to {NUMBER} \([\d.]+%\)")
 ANYTHING = re.compile(rf"could be anything from {NUMBER} to {NUMBER}")
 
 
@@ -179,9 +178,6 @@ def list_intervals(decision: Decision, folder: Path) -> Iterator[tuple[str, tupl
         yield from (("tiles", found) for found in BARE.findall(plain(re.sub("<.*?>", "", tile))))
     labels = " | ".join(str(attributes.get("aria-label")) for _, attributes in report.tags)
     yield from (("pictures", found) for found in IN_BRACKETS.findall(plain(labels)))
-    card = PageReader(decision.card(folder / "card.svg").read_text("utf-8")).read("svg")
-    for pattern in (IN_BRACKETS, ENDS):
-        yield from (("card", found) for found in pattern.findall(plain(card)))
 
 
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in QUICK, DESIGNS))

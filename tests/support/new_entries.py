@@ -191,11 +191,9 @@ def show(result: Any) -> Any:
 def write_documents(decision: Decision) -> Iterator[tuple[str, str]]:
     """Yield all that a decision writes, with the name of the document."""
     yield "text", f"{decision.say(200)}\n{decision!r}\n{decision.verdict}\n{decision.model_card()}"
-    yield "notebook", decision._repr_html_()
     with tempfile.TemporaryDirectory() as folder:
-        for name, write in (("page.html", decision.page), ("card.svg", decision.card)):
-            yield name, write(f"{folder}/{name}").read_text(encoding="utf-8")
-        yield "report", decision.report(f"{folder}/report.html").read_text(encoding="utf-8")
+        for name, write in (("page", decision.page), ("report", decision.report)):
+            yield name, write(f"{folder}/{name}.html").read_text(encoding="utf-8")
 
 
 def find_any(names: Sequence[str]) -> str:

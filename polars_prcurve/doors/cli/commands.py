@@ -18,7 +18,6 @@ import polars as pl
 from polars_prcurve import __version__
 from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import is_watched, show_seconds
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
@@ -214,7 +213,6 @@ def write_decision(args: argparse.Namespace) -> int:
     words_of_document = {
         "report": ("title", "date", "notes"),
         "page": ("title", "date"),
-        "card": ("date",),
     }
     with _show_work(args) as call:
         arguments = call.arguments
@@ -225,8 +223,8 @@ def write_decision(args: argparse.Namespace) -> int:
             for document_kind in words_of_document
             if document_kind in arguments
         }
-        for document_kind, path in path_of_kind.items():
-            (resolve_target if document_kind == "card" else check_page_path)(path)
+        for path in path_of_kind.values():
+            check_page_path(path)
         decision = call.table.decide(**arguments)
         has_passed = not passing_words or _passes(decision, passing_words)
         written_paths = [
@@ -374,7 +372,7 @@ COMMANDS = [  # in the order of help
             "file with one for each group",
             "output": "write the rows of all models to this file; - is CSV to standard output",
         },
-        extra_options=("fail_unless", "report", "page", "card", "title", "date", "notes", "table"),
+        extra_options=("fail_unless", "report", "page", "title", "date", "notes", "table"),
         run=write_decision,
     ),
     Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),

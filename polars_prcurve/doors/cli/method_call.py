@@ -175,7 +175,7 @@ def check_output_path(args: argparse.Namespace) -> None:
                 use_of_path[target] = f"--{name}"
 
 
-_OUTPUT_OPTIONS = ("output", "report", "page", "card")
+_OUTPUT_OPTIONS = ("output", "report", "page")
 """The options that name a file to write."""
 
 

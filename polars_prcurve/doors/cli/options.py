@@ -490,7 +490,6 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "name": Option(TEXT, "the name of the new column"),
     "report": Option(Kind("FILE"), "write the decision as one HTML file to send"),
     "page": Option(Kind("FILE"), "write a page to move the score, the prevalence and the costs"),
-    "card": Option(Kind("FILE"), "draw a picture to share, a PNG or an SVG"),
     "title": Option(TEXT, "the title of the report"),
     "date": Option(TEXT, "a date to print, since a report looks at no clock"),
     "fail_unless": Option(

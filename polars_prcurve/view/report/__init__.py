@@ -1,1 +1,1 @@
-"""Documents of a decision: a page, a card, a report, and the text of a terminal."""
+"""Documents of a decision: a report, a page, a model card, and the text of a terminal."""

@@ -10,19 +10,17 @@ from pathlib import Path
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
-from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 
-_FLUID_TAG = '<svg style="width:100%;height:auto" '  # as wide as the cell of a notebook
-
 
 class Decision:
-    """A verdict on the models of a table, and all that a report, a page or a card shows of it.
+    """A verdict on the models of a table, and all that a report, a page or a model card shows of it.
 
-    It prints as the verdict and a row per model, and pickles without the rows of the test.
+    It prints as the verdict and a row per model, is a model card in a notebook, and pickles without the
+    rows of the test.
 
     Examples
     --------
@@ -119,30 +117,6 @@ class Decision:
             raise PrcError("the table has no rows, so there is nothing to draw")
         return write_text(path, build_live_page(self._findings, title, date))
 
-    def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
-        """Draw a picture to share, 1,200 by 630 pixels, and return its path.
-
-        Parameters
-        ----------
-        path
-            A file that ends in `.png`, which needs the extra `report`, or in `.svg`.
-        date
-            A date to print.
-        """
-        from polars_prcurve.view.report.custom_page import load_vl_convert
-        from polars_prcurve.view.report.html_and_svg import write_bytes, write_text
-        from polars_prcurve.view.report.share_card import draw_card
-
-        check_texts(date=date)
-        resolve_target(path)
-        file_ending = Path(path).suffix.lower()
-        if file_ending not in (".png", ".svg"):
-            raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
-        card_svg = draw_card(self._findings, date)
-        if file_ending == ".svg":
-            return write_text(path, card_svg)
-        return write_bytes(path, load_vl_convert().svg_to_png(card_svg))
-
     def model_card(self, *, date: str | None = None) -> str:
         """Return the decision as Markdown, for the card of a model."""
         from polars_prcurve.view.report.plain_text import write_model_card
@@ -174,8 +148,5 @@ class Decision:
     def __str__(self) -> str:
         return self.say()
 
-    def _repr_html_(self) -> str:
-        from polars_prcurve.view.report.share_card import draw_card
-
-        card_svg = draw_card(self._findings, None)
-        return f'<div style="max-width:760px">{card_svg.replace("<svg ", _FLUID_TAG, 1)}</div>'
+    def _repr_markdown_(self) -> str:
+        return self.model_card()

@@ -47,7 +47,7 @@ from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, name_value
+from polars_prcurve.view.words.value_names import mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
@@ -105,11 +105,6 @@ def write_sentence(findings: Findings, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
     names_html = map(escape, list_all_names(findings))
     return mark_names(escape(verdict.sentence), names_html, "<bdi>{}</bdi>".format)
-
-
-def isolate_names(findings: Findings, sentence: str) -> str:
-    """Return a text in which each name that is written from right to left is isolated."""
-    return mark_names(sentence, list_all_names(findings), isolate_name)
 
 
 # Models -------------------------------------------------------------------------------------------

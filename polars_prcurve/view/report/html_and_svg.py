@@ -145,13 +145,6 @@ _SCHEME = (  # the name of each colour, and what it is on a light and on a dark 
 )
 
 
-def paint(drawing: str) -> str:
-    """Return a drawing with the colours of a light ground in place of their names."""
-    for name, color, _ in _SCHEME:
-        drawing = drawing.replace(f"var({name})", color)
-    return drawing
-
-
 def build_scheme() -> str:
     """Return the style sheet of colours, for light and for dark screens."""
     light_colors = ";".join(f"{name}:{color}" for name, color, _ in _SCHEME)
@@ -325,11 +318,6 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
-    return write_bytes(path, text.encode())
-
-
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write the bytes to a file, which appears whole or not at all."""
     with write_atomically(resolve_target(path)) as draft:
-        draft.write_bytes(content)
+        draft.write_bytes(text.encode())
     return Path(path)

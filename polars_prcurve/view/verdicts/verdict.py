@@ -12,8 +12,8 @@ from polars_prcurve.core.judging.status_names import Status
 class Verdict:
     """What is decided: a status, the models that it names, and the sentence for it.
 
-    Every report, page, card and terminal quotes the sentence, and claims no more than it does. So does
-    a chart with `points=decision`.
+    Every report, page, model card and terminal quotes the sentence, and claims no more than it does. So
+    does a chart with `points=decision`.
     """
 
     status: Status
