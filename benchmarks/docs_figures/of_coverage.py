@@ -62,6 +62,7 @@ SAMPLED_ETA = (
 )
 IS_MANY = (EXPECTED >= 20) & (col("missed") >= 20)
 TIED = col("model") == "five levels"
+IS_MEAN = col("of") == "mean"
 QUANTITY, BY_PLAN = col("quantity"), col("labels") == "by plan"
 AREAS: list[Sentence] = [
     hold_row("average precision", "areas", IS_AP),
@@ -80,6 +81,8 @@ AREAS: list[Sentence] = [
     hold_row("average precision, clusters of unlike effects", "patient_effects"),
     hold_row("average precision, a field of parts", "field_areas", IS_AP),
     hold_row("ROC AUC, a field of parts", "field_areas", IS_ROC),
+    hold_row("a mean of average precision over 10 to 200 groups", "means", IS_MEAN, col("n_groups") >= 10),
+    hold_row("the same over 5 groups, all in doubt", "means", IS_MEAN, col("n_groups") == 5, flag=False),
 ]  # fmt: skip
 BANDS: list[Sentence] = [
     hold_points("precision, 20 or 100 false positives expected", "bands", ("mover_wilson",), EXPECTED.is_in(["20", "100"])),
@@ -163,6 +166,11 @@ DIFFERENCES: list[Sentence] = [
     hold_apart("at a threshold or a recall, labels by a plan", "label_pairs", most("resolved", ~IS_AP), ~IS_AP),
     hold_apart("at the own prevalence", "cohort_differences", most("resolved", col("shifts") == "2 and 2")),
     hold_apart("a model and a point of others", "matched_points", most("resolved", col("share") == 1)),
+    hold_apart("means of average precision over 5 to 200 groups", "means", most("significant", col("of") == "equal models"), ~IS_MEAN),
+    Sentence(
+        PAGE, "With `margin=` a model that is worse by just that much is called not worse in up to {}% by average precision and {}% by ROC AUC (`margins`), where 2.5 are allowed.",
+        *(Stored("margins")(most("worse_not_worse", area)) for area in (IS_AP, IS_ROC)),
+    ),
 ]  # fmt: skip
 
 
