@@ -402,7 +402,12 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
     "binormal: by clash": (lambda p: p.binormal(by=pl.col("g").alias("alpha")), "'alpha'"),
     "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
-    "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
+    "unpivot: mixed dtypes": (
+        lambda p: prc(
+            pl.DataFrame({"a": [0.5], "b": [0.5]}, schema={"a": pl.Float64, "b": pl.Float32})
+        ).unpivot_scores(["a", "b"]),
+        "differ in dtype",
+    ),
     "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
     "unpivot: twice": (lambda p: p.unpivot_scores(["score", "score"]), "named twice"),
     "unpivot: name taken": (lambda p: p.unpivot_scores(["score"], name="g"), "two columns 'g'"),

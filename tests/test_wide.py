@@ -303,3 +303,32 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         MANY.prc(**classes).ranking(0.2, columns="all")
     with pytest.raises(PrcError, match=r"sampling_plan\(\) takes one column as score="):
         MODELS.prc(**models).sampling_plan(0.5, budget=1)
+
+
+def test_a_rule_of_integers_stands_beside_models() -> None:
+    draw = np.random.default_rng(5)
+    label = draw.random(300) < 0.3
+    rule = (draw.random(300) < 0.2 + 0.5 * label).astype(int)
+    table = pl.DataFrame({"label": label, "model": draw.normal(size=300) + label, "rule": rule})
+    for dtype in (pl.Int64, pl.Int8, pl.UInt64, pl.Boolean):
+        test = prc(table.with_columns(pl.col("rule").cast(dtype)), score=["model", "rule"])
+        cast = prc(table.with_columns(pl.col("rule").cast(pl.Float64)), score=["model", "rule"])
+        assert_same(test.summary(0.1), cast.summary(0.1))
+        assert_same(test.compare(0.1), cast.compare(0.1))
+        lazy = prc(test._frame.lazy(), score=["model", "rule"]).compare(0.1)
+        assert_same(lazy.collect(engine="streaming"), cast.compare(0.1))
+    # Alone, integers stay what they are, whatever their size.
+    big = table.with_columns(pl.col("rule") + 2**53)
+    assert big.prc.sweep(score="rule")["threshold"].to_list() == [2**53 + 1, 2**53]
+
+
+def test_a_rule_that_would_lose_a_digit_is_refused() -> None:
+    table = pl.DataFrame({"label": [1, 0, 1], "model": [0.5, 0.25, 0.75], "big": [1, 2**53 + 1, None]})
+    sentence = "score column 'big' is Int64 beside Float64, which has no 9007199254740993; cast the"
+    words: dict[str, Any] = {"score": ["model", "big"], "missing": "drop"}
+    with pytest.raises(PrcError, match=sentence):
+        prc(table, **words).summary(0.1)
+    for engine in ("in-memory", "streaming"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
+            prc(table.lazy(), **words).summary(0.1).collect(engine=engine)
+    assert prc(table.filter(pl.col("big") != 2**53 + 1), **words).summary(0.1).height == 6

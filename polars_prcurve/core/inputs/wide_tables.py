@@ -27,6 +27,8 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 _SCORE_COLUMNS_TEXT = "column names, as a list"  # what errors say of other values
 _WEIGHT = f"{RESERVED}weight"  # the share of a class in the field over that in the table
 _N_ROWS = f"{RESERVED}rows"  # the number of rows of a class
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128)  # dtypes of which Float64 does not hold all values
+_MOST_EXACT = 2**53  # up to which a Float64 holds every integer
 
 
 def unpivot_scores(
@@ -34,6 +36,7 @@ def unpivot_scores(
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
     score_columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS_TEXT, single_type=str)
+    wide_rows = _cast_rules(wide_rows, score_columns)
     _check_new_names(name=name, score=score, row=row)
     other_columns = _find_other_columns(
         wide_rows.collect_schema(), "scores", score_columns, [name, score, row]
@@ -78,6 +81,7 @@ def empty_incomplete(
 def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
     score_columns = arguments.read_list("score=", score_columns, _SCORE_COLUMNS_TEXT, single_type=str)
+    wide_rows = _cast_rules(wide_rows, score_columns)
     schema = wide_rows.collect_schema()
     _check_known(schema, "score", score_columns)
     score_name = " or ".join(score_columns)
@@ -101,6 +105,35 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> 
         for name in score_columns
     )
     return StackedTable(pl.concat(model_frames), score_name, Row.MODEL)
+
+
+def _cast_rules(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.LazyFrame:
+    """Return the table with integers and Booleans beside scores of Float64, such as a rule, as Float64.
+
+    The query stops at an integer that would lose a digit.
+    """
+    schema = wide_rows.collect_schema()
+    # What is no name of a column is refused later, in its turn.
+    names = [name for name in score_columns if isinstance(name, str) and name in schema]
+    dtypes = {name: schema[name] for name in names}
+    rules = [name for name, dtype in dtypes.items() if dtype.is_integer() or dtype == pl.Boolean]
+    if not rules or any(dtypes[name] != pl.Float64 for name in dtypes if name not in rules):
+        return wide_rows
+    if len(rules) == len(dtypes):
+        return wide_rows
+    checks = []
+    for name in (name for name in rules if dtypes[name] in _WIDE_INTEGERS):
+        is_lost = ~select_column(name).is_between(-_MOST_EXACT, _MOST_EXACT)
+        beginning = f"score column {name!r} is {dtypes[name]} beside Float64, which has no "
+        lost_value = show_value(select_column(name).filter(is_lost).first())
+        checks.append(Check(is_lost.any(), (beginning, lost_value, "; cast the columns to one dtype")))
+    if checks:
+        # A check ahead of a group_by can lock the streaming engine, so a row joins all others.
+        checked_row = stop_if_broken(wide_rows.select(map(select_column, rules)), checks).select(
+            pl.len().alias(_N_ROWS)
+        )
+        wide_rows = wide_rows.join(checked_row, how="cross", maintain_order="left").drop(_N_ROWS)
+    return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rules)
 
 
 def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
