@@ -233,7 +233,9 @@ def limit_like_models(
         allowed = logit(of.plain[0]) - logit(of.least[0]) + logit(other.most[0]) - logit(other.plain[0])
         growths = (sign * (logit(a) - logit(b) - gaps[0]) for a, b in levels)
         leads = sign * gaps[0] - allowed_share * max(0.0, allowed), sign * gaps[1]
-        excess = max(0.0, found.own_errors[better] - found.own_errors[1 - better])
+        slopes = [value * (1 - value) for value in found.values[0]]
+        growth = min(1.0, slopes[better] / slopes[1 - better]) ** 0.25
+        excess = max(0.0, found.own_errors[better] * growth - found.own_errors[1 - better])
         wider_errors = [math.sqrt(s**2 + 60 * excess**2) for s in gap_errors]
         least = min(x - deviations * s for x, s in zip(leads, wider_errors, strict=True))
         return least - sum(max(0.0, growth) for growth in growths)
