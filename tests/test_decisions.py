@@ -796,3 +796,33 @@ def test_a_decision_on_whole_curves_has_no_points() -> None:
     decision = decide_known("winner", "curve")
     title = bind(SETTLED).plot.pr_curve(points=decision).to_dict()["title"]["text"]
     assert plain(" ".join(title)) == plain(decision.verdict.sentence)
+
+
+# Inputs of the wrong kind -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", [{}, {"recall": 0.5}])
+@pytest.mark.parametrize("design", ["rows", "counts", "two models"])
+def test_hard_labels_passed_as_scores_are_named(goal: dict[str, float], design: str) -> None:
+    labels = SETTLED.with_columns(new=(pl.col("new") > 2).cast(pl.Float64))
+    table = {
+        "rows": lambda: labels.prc(score="new"),
+        "counts": lambda: labels.prc.counts(score="new").prc(counts=("n_pos", "n_neg")),
+        "two models": lambda: labels.with_columns(old="old").prc(score=["new", "old"]),
+    }[design]()
+    reasons = table.decide(0.02, **goal).verdict.reasons
+    owner = " of new" if design == "two models" else ""
+    assert f"the scores{owner} are 0 or 1: pass scores or probabilities, not predicted labels" in reasons
+    assert not any(
+        "not predicted labels" in reason for reason in decide(SETTLED, **goal).verdict.reasons
+    )
+
+
+def test_a_constant_model_ranks_nothing_and_a_2x2_table_has_no_scores() -> None:
+    constant = SETTLED.with_columns(old=pl.lit(0.5)).prc(score=["new", "old"]).decide(0.02, recall=0.5)
+    assert constant.verdict.models == ("new",)
+    assert "all scores of old are 0.5: they rank nothing" in constant.verdict.reasons
+    assert constant.verdict.reasons == tuple(dict.fromkeys(constant.verdict.reasons))
+    cells = pl.DataFrame({"tp": [90], "fp": [40], "fn": [10], "tn": [960]})
+    point = prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.02)
+    assert not any("scores" in reason for reason in point.verdict.reasons)

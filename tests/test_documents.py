@@ -26,7 +26,7 @@ from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.value_phrases import is_rarely_right
-from polars_prcurve.view.words.number_words import say_eta
+from polars_prcurve.view.words.number_words import say_eta, say_threshold
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless
@@ -696,3 +696,15 @@ def test_groups_and_models_of_any_dtype_are_named_or_refused(
         assert write(tmp_path / "a.html").stat().st_size > 1_000
     assert decision.model_card()
     assert decision.say(80)
+
+
+def test_thresholds_of_groups_stand_in_the_terminal_and_in_the_report(tmp_path: Path) -> None:
+    few = SITES.filter(pl.col("site") < "s08").prc(by="site").decide(0.02, recall=0.5)
+    text = (few.report(tmp_path / "r.html")).read_text("utf-8")
+    in_sight = PageReader(re.sub(r"<details.*?</details>", "", text, flags=re.S)).read()
+    for threshold in few.table["threshold"]:
+        assert say_threshold(threshold) in in_sight
+        assert say_threshold(threshold) in few.say(120)
+    rows = [line.split()[0] for line in few.say(120).splitlines() if re.match(r"s\d\d ", line)]
+    by_value = few.table.sort("precision", descending=True)["site"].to_list()
+    assert rows == by_value, "ordered by what is measured"

@@ -330,6 +330,13 @@ class JudgedCase(Case):
         return [candidate for candidate in self.candidates if candidate.is_reversed]
 
     @property
+    def models_of_few_scores(self) -> list[Candidate]:
+        """The models with so few distinct scores that these may be decisions."""
+        return [
+            candidate for candidate in self.candidates if candidate.row.get(EvidenceColumn.FEW_SCORES)
+        ]
+
+    @property
     def losers(self) -> list[Candidate]:
         """The models that keep all targets, and that another one surely beats."""
         return [candidate for candidate in self.qualifiers if not candidate.may_be_best]

@@ -33,6 +33,7 @@ from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
 _LEAST_ALERTS = 5  # of a threshold that may meet a target: the interval of fewer allows anything
+_FEW_SCORES = 3  # distinct scores, at most, that may be decisions, such as yes, no and unsure
 _LEAST_TRUE_CASES = 100  # positives, about, among the cases in which alerts are counted
 _MOST_CASES = 1e9  # of which none is positive where a prevalence is that small: more would say nothing
 
@@ -45,6 +46,7 @@ class EvidenceColumn:
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
     LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
+    FEW_SCORES = f"{RESERVED}few_scores"  # all scores of a model that has at most _FEW_SCORES of them
     MAY_MEET = f"{RESERVED}may_meet"
     """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
     BEST = f"{RESERVED}best"
@@ -102,6 +104,8 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     case_rows = _add_leads(request, case_rows, keys, per)
     curve_points = _collect_curves(request)
     case_rows = _add_open_targets(request, case_rows, curve_points, [*group_columns, *model_columns])
+    if not request.is_published:
+        case_rows = _add_few_scores(case_rows, curve_points, [*group_columns, *model_columns])
     plain_table = request.unweighted_table
     return Evidence(
         rows=case_rows,
@@ -325,6 +329,19 @@ def _add_binding_targets(joint_points: pl.DataFrame, single_points: pl.DataFrame
     return joint_points.with_columns(
         pl.Series(EvidenceColumn.BINDING, binding_targets, dtype=pl.List(pl.String))
     )
+
+
+def _add_few_scores(
+    case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Add FEW_SCORES, all scores of a model, where they may be decisions; a thin curve has them all."""
+    scores = pl.col("threshold").drop_nulls().unique().sort()
+    few_scores = (
+        curve_points.group_by(*keys, "eta")
+        .agg(scores.alias(EvidenceColumn.FEW_SCORES))
+        .filter(pl.col(EvidenceColumn.FEW_SCORES).list.len() <= _FEW_SCORES)
+    )
+    return _join(case_rows, few_scores, [*keys, "eta"])
 
 
 # Leads ------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.group_against_others import GroupTests, test_groups
+from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.judging.status_names import Status, combine_met, find_first_status
 
 
@@ -117,7 +118,12 @@ def are_alike(cases: Sequence[JudgedCase]) -> bool:
 CaseT = TypeVar("CaseT", bound=JudgedCase)  # of cases with a verdict in words one of these comes back
 
 
-def find_least_known(cases: Sequence[CaseT]) -> CaseT:
-    """Return the case of which least is known, of those that are open if there are any."""
+def find_least_known(cases: Sequence[CaseT], test_level: float) -> CaseT:
+    """Return the case that needs most examples, of those that are open if there are any."""
     open_cases = [case for case in cases if case.status not in ("winner", "met", "measured")]
-    return max(open_cases or cases, key=lambda case: case.width)
+
+    def rank(case: CaseT) -> tuple[float, float]:
+        need = count_examples_needed(case, test_level)
+        return 0.0 if need is None else sum(size.n_missing for size in need.classes), case.width
+
+    return max(open_cases or cases, key=rank)

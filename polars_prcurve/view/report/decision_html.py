@@ -90,7 +90,7 @@ def _write_body(
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
         if is_drawn:
-            yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
+            yield from _fold_cases(findings)
         else:
             if difference_html := describe_difference(case):
                 yield _fold("The difference, tested", f"<p>{difference_html}</p>")
@@ -265,6 +265,19 @@ def write_groups(findings: Findings) -> Iterator[str]:
     for css_class, width in (("wide", 740), ("small", 358)):
         yield drawings.draw_groups(findings, blocks, width, css_class)
     yield "</section>"
+    if _are_in_sight(findings):
+        yield write_cases(findings)
+
+
+def _are_in_sight(findings: Findings) -> bool:
+    """Return whether the verdicts and thresholds of cases stand below their picture."""
+    return findings.has_one_model and len(findings.cases) <= _MOST_IN_SIGHT
+
+
+def _fold_cases(findings: Findings) -> Iterator[str]:
+    """Yield the verdicts of all cases, unless they are in sight."""
+    if not _are_in_sight(findings):
+        yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
 
 
 CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
@@ -333,12 +346,13 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
 
 
 def _write_need(findings: Findings) -> Iterator[str]:
-    would_settle, case = findings.verdict.would_settle, find_least_known(findings.cases)
+    test_level, would_settle = findings.evidence.test_level, findings.verdict.would_settle
+    case = find_least_known(findings.cases, test_level)
     if would_settle:
         is_decided = findings.status in ("winner", "met", "measured")
         heading = "What more data would show" if is_decided else "What would settle it"
         yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
-        need = count_examples_needed(case, findings.evidence.test_level)
+        need = count_examples_needed(case, test_level)
         if findings.group_tests is None and need is not None and not need.is_met:
             short_class = need.classes[0]
             percent_tested = max(min(100 * short_class.n_tested / short_class.number, 100), 0.7)
@@ -408,6 +422,7 @@ def describe_test(findings: Findings, date: str | None) -> str:
 
 # Tables -------------------------------------------------------------------------------------------
 
+_MOST_IN_SIGHT = 12  # cases whose verdicts are not folded, at most: they fit on a sheet of paper
 _MOST_ROWS = 40  # rows of a table that is read, at most
 _MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
@@ -468,12 +483,15 @@ def write_models(case: JudgedCase) -> str:
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
     table_rows = []
+    has_threshold = findings.has_one_model and not findings.goal.is_of_curve
     for case in findings.cases[:_MOST_ROWS]:
         sentence_html = f'<span class="words">{escape(case.verdict.sentence)}</span>'
-        table_rows.append([isolate(case.name), escape(name_outcome(case.outcome)), sentence_html])
+        names = [isolate(case.name), *([escape(say_score(case.candidates[0]))] if has_threshold else [])]
+        table_rows.append([*names, escape(name_outcome(case.outcome)), sentence_html])
     n_left = len(findings.cases) - _MOST_ROWS
     note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
-    return write_table(["where", "status", "verdict"], table_rows, "cases") + note_html
+    heads = ["where", *(["threshold"] if has_threshold else []), "status", "verdict"]
+    return write_table(heads, table_rows, "cases") + note_html
 
 
 def write_shares(case: Case) -> str:

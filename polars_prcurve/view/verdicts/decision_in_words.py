@@ -58,6 +58,7 @@ def build_table(findings: Findings) -> pl.DataFrame:
         *hidden_columns,
         EvidenceColumn.BINDING,
         EvidenceColumn.IS_REVERSED,
+        EvidenceColumn.FEW_SCORES,
         EvidenceColumn.MAY_MEET,
         *(f"{EvidenceColumn.BEST}{end}" for end in ("", "_low", "_high")),
         strict=False,

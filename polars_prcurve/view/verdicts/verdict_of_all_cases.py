@@ -48,7 +48,7 @@ def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
     if judged_table.group_tests is not None:
         need_sentence = say_group_need(cases, judged_table.confidence)
     else:
-        need_sentence = _say_need_of_least_known(cases)
+        need_sentence = _say_need_of_least_known(cases, judged_table.evidence.test_level)
     return Verdict(
         judged_table.status,
         judged_table.models,
@@ -228,9 +228,9 @@ def _list_named(case: JudgedCase) -> list[Candidate]:
     return [candidate for candidate in case.candidates if candidate.model in case.models]
 
 
-def _say_need_of_least_known(cases: Sequence[WordedCase]) -> str:
+def _say_need_of_least_known(cases: Sequence[WordedCase], test_level: float) -> str:
     """Return what would settle the case of which least is known, and where that is."""
-    case = find_least_known(cases)
+    case = find_least_known(cases, test_level)
     need_sentence = case.verdict.would_settle
     if need_sentence and any(other_case.verdict.would_settle != need_sentence for other_case in cases):
         need_sentence = (

@@ -242,6 +242,7 @@ _DESCRIPTIONS: Mapping[Status, Callable[[JudgedCase], _Description]] = {
 def _list_reasons(case: JudgedCase) -> Iterator[str]:
     """Yield what else the data show of the models, and what weakens an interval or a test."""
     status = case.status
+    yield from map(_describe_few_scores, case.models_of_few_scores)
     if status == "no_winner" and (difference := _describe_difference(case)):
         yield difference
     if candidates := case.clear_misses:
@@ -261,6 +262,16 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by the interval of each, without a test of the pair"
+
+
+def _describe_few_scores(candidate: Candidate) -> str:
+    """Return which scores a model has that may be decisions, and what to pass instead."""
+    scores = [say_threshold(score) for score in candidate.row[EvidenceColumn.FEW_SCORES]]
+    owner = "" if candidate.model is None else f" of {name_model(candidate)}"
+    if len(scores) == 1:
+        return f"all scores{owner} are {scores[0]}: they rank nothing"
+    values = f"{', '.join(scores[:-1])} or {scores[-1]}"
+    return f"the scores{owner} are {values}: pass scores or probabilities, not predicted labels"
 
 
 def _describe_difference(case: JudgedCase) -> str:
