@@ -232,10 +232,6 @@ def leaders(df: pl.DataFrame) -> Run:
     return lambda: df.prc.crossings(model="g", leaders=True)
 
 
-def roc_chart(df: pl.DataFrame) -> Run:
-    return lambda: df.prc.plot.roc_curve(by="g")
-
-
 def sort_score(df: pl.DataFrame) -> Run:
     score = df.select("score")
     return lambda: score.sort("score")
@@ -501,13 +497,6 @@ CASES = [
     *_roc_areas(),
     *_intervals(),
     *_models(),
-    Case(
-        "charts",
-        "the ROC chart of 10 groups, from scores / sweep",
-        Entry(roc_chart),
-        Entry(sweep),
-        "<= 1.5",
-    ),
     *_curve_metrics(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]
