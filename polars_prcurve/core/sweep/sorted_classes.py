@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveArrays
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 _KEY = "sorted classes"  # by which a table that is asked again stores them
 _DTYPES = [pl.Float32, pl.Float64, pl.Int16, pl.Int32, pl.Int64, pl.UInt16, pl.UInt32, pl.UInt64]
 """The dtypes of scores that NumPy sorts as they are; those of 8 bits are counted and not sorted."""
-_IS_BROKEN = f"{RESERVED}broken"  # whether a check of the table fails
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,20 +176,21 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
         if table.tallies.checks and _fails(table):
             return None
         rows = table.collect(table.frame.select(**table.columns), "", n_etas=0)  # faster in memory
-        pos_scores, neg_scores = (
-            np.sort(rows.filter(is_class)[Row.SCORE].to_numpy())
-            for is_class in (pl.col(Row.LABEL), ~pl.col(Row.LABEL))
-        )
         if rows.is_empty():
             return None
-        results[_KEY] = SortedClasses(pos_scores, neg_scores, rows.schema[Row.SCORE])
+        scores, label = rows[Row.SCORE], rows[Row.LABEL]
+        pos_scores, neg_scores = (
+            np.sort(scores.filter(is_class).to_numpy()) for is_class in (label, ~label)
+        )
+        results[_KEY] = SortedClasses(pos_scores, neg_scores, scores.dtype)
     classes: SortedClasses = results[_KEY]
     return classes
 
 
 def _fails(table: ResolvedTable) -> bool:
-    """Return whether a check of the table fails."""
-    is_broken = pl.any_horizontal(check.is_broken for check in table.tallies.checks)
-    groups = table.aggregate_groups([])
-    answer = table.collect(groups.select(is_broken.any().alias(_IS_BROKEN)), "", n_etas=0)
-    return bool(answer[_IS_BROKEN].any())
+    """Return whether a check of the table, which is one group, fails."""
+    tallies = table.tallies
+    test_sums = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.tests.items())
+    is_broken = pl.any_horizontal(check.is_broken for check in tallies.checks)
+    answer = table.frame.select(test_sums).select(is_broken)
+    return bool(table.collect(answer, "", n_etas=0).item())
