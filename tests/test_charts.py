@@ -173,7 +173,7 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     assert marks == {say_share(fdr) for fdr in at_half["fdr"]}
     assert "The axis is logarithmic in what is left to 100%" in plain(subtitle(chart))
     said = heading(charts.pr_curve(table, y="fdr"))
-    assert said.endswith("of the alerts are wrong")
+    assert said.startswith("At 50% recall, the false discovery rate is ")
     assert all(say_share(fdr).replace("\xa0", " ") in said for fdr in at_half["fdr"])
     linear = charts.pr_curve(table, y="fdr", log_y=False)
     assert layer(linear, "line")["encoding"]["y"]["scale"]["domain"] == [0, 1]
@@ -188,9 +188,9 @@ def test_unlike_prevalences_have_an_axis_each_and_one_form_of_a_number(y):
     ends: dict[str, list[float]] = {}
     for row in records(chart, "base"):
         ends.setdefault(row["facet"], []).append(row[field])
-    assert max(ends["1\xa0in\xa010"]) == max(ends["1\xa0in\xa050\xa0000"]) == 1
+    assert max(ends["1\xa0in\xa010"]) == max(ends["1\xa0in\xa050,000"]) == 1
     assert min(ends["1\xa0in\xa010"]) >= 0.05, "1 in 10 has more than the top of the axis"
-    assert min(ends["1\xa0in\xa050\xa0000"]) <= 2e-5
+    assert min(ends["1\xa0in\xa050,000"]) <= 2e-5
     for row in records(chart, "curve"):
         assert row[field] >= 0.999 * min(ends[row["facet"]]), "nothing is below its axis"
     assert "Each panel has an axis of its own" in chart.to_dict()["description"]
@@ -225,7 +225,7 @@ def test_axes_of_log_odds_have_few_numbers_that_people_say(slope, shift, said):
     svg = vl_convert.vegalite_to_svg(drawn).replace("\u00a0", " ")
     ticks = re.findall(r'<text[^>]*opacity="0.8"[^>]*>(.*?)</text>', svg)  # and titles of axes
     words = [re.sub("<[^>]*>", " ", tick).strip() for tick in ticks]
-    known = [word for word in words if re.fullmatch(r"(all but +)?1 in 1[0 ]+|0\.\d{1,3}", word)]
+    known = [word for word in words if re.fullmatch(r"(all but +)?1 in 1[0,]+|0\.\d{1,3}", word)]
     assert any(said in word for word in known)
     assert 2 <= len(set(known)) <= 12
     assert [word for word in words if re.search(r"\de[-+]?\d|0\.\d{4}", word)] == []
@@ -294,7 +294,7 @@ def test_thinning_is_flagged_and_keeps_the_outline(log_x):
     chart = charts.pr_curve(table)
     drawn = points(chart, "recall", "precision")
     assert len(drawn) < 2170 < len(full)
-    assert "of 8 00" in subtitle(chart)
+    assert "of 8,00" in subtitle(chart)
     for pixel in range(0, 540, 7):
         inside = (full["recall"] * 540).floor() == pixel
         exact = full["precision"].filter(inside)
@@ -343,17 +343,17 @@ ETA = [0.5, 0.01]
     ("frame", "by", "eta", "expected"),
     [
         (draw_scores(), None, 0.1, (None, None)),
-        (draw_scores(), None, ETA, ("share of positives", None)),
-        (draw_scores(), None, eta_grid(), ("share of positives", None)),
+        (draw_scores(), None, ETA, ("prevalence", None)),
+        (draw_scores(), None, eta_grid(), ("prevalence", None)),
         (draw_groups("abc"), "model", 0.1, ("model", None)),
         (draw_groups("abc"), "model", None, ("model", None)),
-        (draw_groups("abc"), "model", ETA, ("model", "share of positives")),
-        (draw_groups("abc"), "model", eta_grid(n=10), ("share of positives", "model")),
+        (draw_groups("abc"), "model", ETA, ("model", "prevalence")),
+        (draw_groups("abc"), "model", eta_grid(n=10), ("prevalence", "model")),
         (draw_groups("abcdefghi"), "model", 0.1, (None, "model")),
-        (draw_groups("abcdefghi"), "model", ETA, ("share of positives", "model")),
+        (draw_groups("abcdefghi"), "model", ETA, ("prevalence", "model")),
         (crossed("ab", "xyz"), ["model", "site"], 0.1, ("model", "site")),
-        (crossed("ab", "xyz"), ["model", "site"], ETA, ("model", "site · share of positives")),
-        (crossed("ab", "xyz"), ["model", "site"], eta_grid(n=3), ("share of positives", "model · site")),
+        (crossed("ab", "xyz"), ["model", "site"], ETA, ("model", "site · prevalence")),
+        (crossed("ab", "xyz"), ["model", "site"], eta_grid(n=3), ("prevalence", "model · site")),
         (crossed("abcdefghi", "x"), ["model", "site"], 0.1, (None, "model · site")),
     ],
 )
@@ -370,11 +370,11 @@ def test_every_curve_is_told_apart(frame, by, eta, expected):
 
 def test_color_and_facet_are_as_asked():
     table = crossed("ab", "xyz").prc.curve(eta=ETA, by=["model", "site"], thresholds=3)
-    assert channels(charts.pr_curve(table, color="site")) == ("site", "model · share of positives")
-    assert channels(charts.pr_curve(table, facet="model")) == ("site", "model · share of positives")
-    assert channels(charts.pr_curve(table, color="eta")) == ("share of positives", "model · site")
+    assert channels(charts.pr_curve(table, color="site")) == ("site", "model · prevalence")
+    assert channels(charts.pr_curve(table, facet="model")) == ("site", "model · prevalence")
+    assert channels(charts.pr_curve(table, color="eta")) == ("prevalence", "model · site")
     assert channels(charts.pr_curve(table, color="eta", facet="site")) == (
-        "share of positives",
+        "prevalence",
         "site · model",
     )
     twelve = draw_groups("abcdefghijkl").prc.curve(by="model", thresholds=3)
@@ -559,9 +559,9 @@ def test_weights_are_stated_as_sums():
 def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
     frame = draw_scores(digits=8).with_columns(one=pl.lit(1.0), ten=pl.lit(10.0), w=pl.lit(0.3))
     said = {w: subtitle(charts.pr_curve(frame.prc.curve(0.1, weight=w))) for w in ("one", "ten", "w")}
-    assert "Dotted: fewer than 5 false alerts" in said["one"]
+    assert "Dotted: fewer than 5 false positives" in said["one"]
     assert "Dotted" not in said["ten"], "each counts ten times"
-    assert "Not dotted where few false alerts are behind a line: counts that are not whole" in said["w"]
+    assert "Weighted counts: lines with few false positives are not dotted" in said["w"]
     plain_counts = records(charts.pr_curve(frame.prc.curve(0.1)))
     assert records(charts.pr_curve(frame.prc.curve(0.1, weight="one"))) == plain_counts
 
@@ -612,7 +612,7 @@ def test_numbers_at_points_have_the_digits_of_their_title():
     frame = pl.concat([better, parts[1]])
     chart = charts.gain_curve(frame.prc.curve(0.05, by="model"))
     marks = {plain(row["recall_label"]) for row in records(chart, "mark")}
-    assert marks <= set(re.findall(r"[\d.]+ %", heading(chart)))
+    assert marks <= set(re.findall(r"[\d.]+%", heading(chart)))
     assert len({len(mark.partition(".")[2]) for mark in marks}) == 1
 
 
@@ -620,7 +620,7 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
     frame = draw_groups("ab", neg=2_000)
     far = heading(charts.pr_curve(frame.prc.curve([0.1, 1e-5], by="model")))
     assert re.search(
-        r"% of the alerts are right where 1 in 10 .* 1 in [\d,]+ to 1 in [\d,]+ where 1 in 100,000 is$",
+        r"% at a prevalence of 1 in 10, 1 in [\d,]+ to 1 in [\d,]+ at 1 in 100,000$",
         far,
     )
     rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
@@ -632,7 +632,7 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
 def test_a_range_of_prevalences_has_one_unit():
     assert plain(say_eta_range([0.001, 0.9])) == "0.1% to 90%"
     assert plain(say_eta_range([0.001, 0.5])) == "1 in 1,000 to 1 in 2"
-    assert say_eta_range([0.6, 0.6]) == "60\xa0%"
+    assert say_eta_range([0.6, 0.6]) == "60%"
 
 
 @pytest.mark.parametrize(
@@ -652,12 +652,12 @@ def test_a_range_of_prevalences_has_one_unit():
 )
 def test_prevalences_read_as_people_say_them(eta, words):
     chart = charts.pr_curve(draw_scores(pos=10).prc.curve(eta=eta))
-    assert heading(chart) == f"Precision and recall where {words} is positive"
+    assert heading(chart) == f"Precision and recall at a prevalence of {words}"
 
 
 def test_the_description_is_text_for_those_who_cannot_see():
     chart = charts.pr_curve(draw_scores().prc.curve(eta=0.001), title="Mine")
-    assert subtitle(chart).startswith("Mine. Share of alerts that are right, by share of positives")
+    assert subtitle(chart).startswith("Mine. Precision by recall")
     assert subtitle(chart).endswith("Test set: 40 positives, 160 negatives")
 
 
@@ -755,7 +755,7 @@ def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
     chart = charts.metric_by_eta(table)
     own = {row["eta"] for row in records(chart, "reference")}
     assert sorted(own) == [0.1, pytest.approx(21 / 201, rel=1e-5)]
-    assert "own share of positives, 1 in 10 to 1 in 9.6" in subtitle(chart)
+    assert "prevalences, 1 in 10 to 1 in 9.6" in subtitle(chart)
     assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "reference")
     points_ = frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all")
     assert {row["eta"] for row in records(charts.p3_curve(points_), "reference")} == own
@@ -780,17 +780,18 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
     frame = draw_groups("ab", neg=900)
     long = frame.with_columns(model=pl.format("model {} with splines and an elastic net", "model"))
     for table, end in (
-        (frame, r"1 in [\d.]+ \(a\) or 1 in [\d.]+ \(b\)"),
+        (frame, r"1 in [\d.]+ \(a\) and 1 in [\d.]+ \(b\)"),
         (long, r"between 1 in [\d.]+ and 1 in [\d.]+"),
     ):
         chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
-        assert re.fullmatch(f"Half of the alerts are right down to {end}", heading(chart))
+        assert re.fullmatch(f"Precision is above 50% down to a prevalence of {end}", heading(chart))
         assert '"legend": {' not in json.dumps(chart.to_dict()), "names are written in several rows"
     panels = charts.p3_curve(
         frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all"), facet="model"
     )
     assert re.fullmatch(
-        r"Half of the alerts are right down to 1 in .* \([ab]\) or 1 in .* \([ab]\)", heading(panels)
+        r"Precision is above 50% down to a prevalence of 1 in .* \([ab]\) and 1 in .* \([ab]\)",
+        heading(panels),
     )
 
 
@@ -804,7 +805,7 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
     assert "target: recall 0.6. Shaded: 95% intervals of each threshold" in subtitle(chart)
     half = say_eta(fpr / (fpr + recall))
-    assert heading(chart) == plain(f"Half of the alerts are right down to {half}")
+    assert heading(chart) == plain(f"Precision is above 50% down to a prevalence of {half}")
     assert len(table) > 12
     assert not records(chart, "dot")
 
@@ -827,9 +828,9 @@ def test_crossings_are_circles_with_words(groups):
     assert [row.get("facet") for row in circles] == (["x", "y"] if groups else [None])
     where = say_eta(found["eta"][0])
     if groups:
-        assert "Circles: two models trade places" in subtitle(chart)
+        assert "Circles: two models change places" in subtitle(chart)
     else:
-        told = r"Average precision is \d+ % \(late\) or \d+ % \(sure\) where 1 in 10 is positive"
+        told = r"Average precision is \d+% \(late\) and \d+% \(sure\) at a prevalence of 1 in 10"
         assert re.fullmatch(told, heading(chart)), "no test is behind these lines"
         assert f"equal at {where}" in [row.get("text") for row in all_records(chart)]
     by_model = charts.metric_by_eta(table, crossings=found, facet="model")
@@ -886,7 +887,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1", "1–2", "1–2", "2", "late", "late", "sure", "sure"]
-    assert heading(chart) == "late is first from 1 in 2 up; elsewhere that is not settled"
+    assert heading(chart) == "late is best at 1 in 2; no clear winner elsewhere"
     [zone] = records(chart, "zone")
     assert zone["eta"] == 0.001
     assert zone["to"] == pytest.approx(math.sqrt(0.04 * 0.5), rel=1e-5)
@@ -959,7 +960,7 @@ def test_threshold_curve_draws_steps_down_the_thresholds():
     assert {line["mark"]["interpolate"] for line in lines} == {"step-after"}
     assert lines[-1]["encoding"]["y"]["scale"]["type"] == "log"
     assert chart.to_dict()["resolve"] == {"scale": {"x": "shared"}}
-    assert "What each threshold does where 1 in 100 is positive" in subtitle(chart)
+    assert "Metrics of each threshold at a prevalence of 1 in 100" in subtitle(chart)
     assert png(chart).startswith(PNG)
     assert plot(draw_scores()).threshold_curve(0.01).to_dict() == chart.to_dict()
 
@@ -1008,7 +1009,7 @@ def test_prg_curve_draws_the_gains_and_starts_on_the_axis(eta):
             continue  # where a line is cut, or the end
         assert np.isclose(np.array(inside), point, rtol=1e-4, atol=1e-5).all(axis=1).any()
     left = table.filter(pl.col("recall").lt(pl.col("eta"))).height
-    assert f"Points outside: {left} of recall below the share of positives" in subtitle(chart)
+    assert f"Points outside: {left} with recall below the prevalence" in subtitle(chart)
     line = layer(chart, "line")
     assert line["mark"]["interpolate"] == "linear"
     assert [line["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 1], [0, 1]]
@@ -1027,7 +1028,7 @@ def test_gains_where_positives_are_rare_have_logarithmic_axes():
     """Both show what is left to 100%, of the same points, and bend as straight lines do there."""
     frame = pl.concat(draw_scores(seed=k, pos=400, neg=4_000, digits=8, model=k) for k in (1, 2))
     chart = charts.prg_curve(frame.prc.curve([0.1, 0.001], by="model"))
-    assert channels(chart) == ("model", "share of positives")
+    assert channels(chart) == ("model", "prevalence")
     for axis in "xy":
         scale = layer(chart, "line")["encoding"][axis]["scale"]
         assert scale["type"] == "log"
@@ -1073,19 +1074,19 @@ def test_titles_of_gains_tell_the_area():
     said = " or ".join(f"{say_share(row['value'])} ({row['model']})" for row in areas.to_dicts())
     chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
     assert heading(chart) == plain(f"Precision gain averages {said}")
-    assert "where 1 in 10 is positive" in plain(subtitle(chart))
+    assert "at a prevalence of 1 in 10" in plain(subtitle(chart))
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert heading(charts.prg_curve(few.prc.curve(0.1, by="model"))).startswith("Precision gain and")
     panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
     start = "Precision gain averages"
-    assert re.fullmatch(f"{start} .* % to .* % where 1 in 2 is positive, .* % where 1 in 5 is", panels)
+    assert re.fullmatch(f"{start} .*% to .*% at a prevalence of 1 in 2, .*% at 1 in 5", panels)
 
 
 def test_prg_curve_counts_what_is_worse_than_chance():
     frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": [0, 0, 1, 1]})
     chart = charts.prg_curve(frame.prc.curve())
     assert [row.get("precision_gain") for row in records(chart)] == [None, 0, 0]
-    said = "Points outside: 2 of recall below the share of positives; 1 worse than alerts at random"
+    said = "Points outside: 2 with recall below the prevalence; 1 worse than alerts at random"
     assert said in subtitle(chart)
     for eta in (0, 1):
         check_data(charts.prg_curve(frame.prc.curve(eta)))
@@ -1105,10 +1106,10 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
             assert found == pytest.approx(float(row["ref"]), rel=1e-4)
     assert max(row["recall"] for row in lines if row["ref"] == "0.5") == 1
     assert {row["ref"] for row in lines} == {"0.5"}, "5% is worse than alerts at random"
-    assert "50% right" in {plain(row.get("text", "")) for row in all_records(chart)}
+    assert "precision 50%" in {plain(row.get("text", "")) for row in all_records(chart)}
     said = (
-        "Grey, from the left: along each line 50%, 10% (at random) of the alerts are right "
-        "where 1 in 10 is positive. Not drawn: 5%, which is worse than at random"
+        "Grey lines: precision 50%, 10% (at random), from the left, at a prevalence of 1 in 10. "
+        "Not drawn: 5%, which is below chance"
     )
     assert said in subtitle(chart)
     panels = charts.roc_curve(table, log_x=log_x, eta=0.1, facet="model", precisions=(0.5,))
@@ -1452,7 +1453,7 @@ def test_one_point_is_the_finding():
     chart = plot(frame).roc_curve(points=point)
     found = (say_share(point[name].item()) for name in ("precision", "recall"))
     right, recall = map(plain, found)
-    assert heading(chart) == f"{right} of the alerts are right, and {recall} of the positives are found"
+    assert heading(chart) == f"precision is {right} and recall {recall}"
     assert "threshold 1.37" in records(chart, "mark")[0]["said"]
 
 
@@ -1505,7 +1506,7 @@ def test_prevalences_that_differ_only_in_their_interval_have_a_band_each():
     chart = plot(frame).pr_curve(etas, confidence=0.9)
     table = frame.prc.curve(etas, confidence=0.9, thresholds="corners")
     assert labels(chart, "color") == ["1 in 11 to 1 in 9.1", "1 in 50 to 1 in 3.3"]
-    assert channels(chart)[0] == "interval of the share of positives"
+    assert channels(chart)[0] == "interval of the prevalence"
     lows = {round(row["precision_low"], 5) for row in records(chart) if "precision_low" in row}
     for _, part in table.group_by("eta_low"):
         known = part.filter(pl.col("precision_low").is_not_null(), pl.col("recall") > 0)
@@ -1523,7 +1524,7 @@ def test_screen_readers_hear_no_names_of_fields(name):
 
 def test_a_few_positives_are_no_finding():
     frame = draw_scores(pos=5, neg=395)
-    assert heading(plot(frame).gain_curve(0.1)) == "Positives found by cases looked at"
+    assert heading(plot(frame).gain_curve(0.1)) == "Recall by share of cases flagged"
     assert heading(plot(frame).p3_curve(recall=0.5)) == "Precision by prevalence"
 
 
@@ -1603,9 +1604,9 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     if len(rest):
         told = f"{rest.sum()} of them settled and smaller than these" if rest.any() else "none settled"
         assert f"and {len(rest)} more, {told}" in texts
-    assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs are settled")
+    assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs differ significantly")
     assert "corrected for all pairs (Holm)" in subtitle(chart)
-    assert "where 1 in 5 is positive" in subtitle(chart), "of many pairs one prevalence"
+    assert "at a prevalence of 1 in 5" in subtitle(chart), "of many pairs one prevalence"
     alone = frame.prc.compare(score=names_, metrics="average_precision", columns="all")
     assert "Settled: each pair alone" in subtitle(charts.difference(alone))
     check_data(chart)
@@ -1641,7 +1642,7 @@ def test_a_roc_curve_says_what_half_of_the_positives_cost():
     table = frame.prc.sweep(by="model")
     half = table.filter(pl.col("recall") >= 0.5).group_by("model").agg(pl.col("fpr").min())
     said = heading(charts.roc_curve(table))
-    assert said.startswith("To find half of the positives, ")
+    assert said.startswith("At 50% recall, precision is ")
     assert all(f"{plain(say_share(fpr))} ({model})" in said for model, fpr in half.rows())
     few = draw_scores(pos=10, neg=2_000).prc.sweep()
     assert heading(charts.roc_curve(few)) == "Recall and false positive rate"
@@ -1791,7 +1792,7 @@ def test_decision_curve_at_rare_positives_has_panels_of_their_own_scale_and_a_lo
     for row in [*records(chart), *records(chart, "reference")]:
         if "net_benefit" in row:
             lowest[row["facet"]] = min(row["net_benefit"], lowest.get(row["facet"], 0))
-    assert lowest["1\xa0in\xa010\xa0000"] > -0.41 * 1.05 * 1e-4
+    assert lowest["1\xa0in\xa010,000"] > -0.41 * 1.05 * 1e-4
     twice = one.prc.decision_curve(columns="all").with_columns(group=1)
     both = pl.concat([twice, twice.with_columns(net_benefit=0.5 * pl.col("net_benefit"))])
     with pytest.raises(PrcError, match="several values at one risk"):
@@ -1939,7 +1940,7 @@ def test_doubt_is_dotted_and_groups_never_are():
         "datum.doubt === 1 && datum.grey !== 1"
     ]
     assert not any("strokeDash" in one["encoding"] for one in lines)
-    assert "Dotted: fewer than 5 false alerts, not known" in subtitle(chart)
+    assert "Dotted: fewer than 5 false positives" in subtitle(chart)
     few = table.filter(pl.col("fp") < 5).group_by("model").agg(pl.col("recall").max())
     for model, recall in few.filter(pl.col("recall") > 0).rows():
         doubted = [r["recall"] for r in records(chart) if r["color"] == model and "doubt" in r]
@@ -2016,7 +2017,7 @@ def test_alerts_at_random_are_named_where_no_line_runs():
 
 def test_groups_at_their_own_shares_are_one_phrase():
     chart = charts.gain_curve(draw_groups("ab", neg=150).prc.curve(by="model"))
-    assert ", each group at its own share of positives, from 1 in " in subtitle(chart)
+    assert ", each group at its own prevalence, from 1 in " in subtitle(chart)
     assert ",," not in subtitle(chart)
 
 
@@ -2084,7 +2085,7 @@ def test_no_number_is_broken_at_a_line_end():
     chart = charts.pr_curve(draw_scores(pos=1_048, neg=18_952).prc.curve(1e-5, confidence=0.95))
     lines = "\n".join(row["note"] for row in all_records(chart) if "note" in row).split("\n")
     lines += chart.to_dict()["title"]["text"]
-    assert "1\xa0048 positives" in " ".join(lines)
+    assert "1,048 positives" in " ".join(lines)
     assert not any(
         re.search(r"\d$|\b1 in$", line) and re.match(r"\d", after) for line, after in pairwise(lines)
     )
@@ -2156,10 +2157,10 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
 def test_titles_of_several_lines_tell_what_each_has():
     three = draw_groups("abc", neg=4_000).with_columns(model=pl.format("model {}", "model"))
     found = three.prc.operating_points(0.05, recall=0.5, by="model", columns="all")  # in order of name
-    start = "To find half of the positives,"
+    start = "At 50% recall, precision is"
     said = [f"{say_share(row['precision'])} ({row['model']})" for row in found.to_dicts()]
     assert heading(plot(three).pr_curve(0.05, by="model")) == plain(
-        f"{start} {said[0]}, {said[1]} or {said[2]} of the alerts are right"
+        f"{start} {said[2]}, {said[1]} and {said[0]}"
     )
     panels = plot(three).pr_curve([0.5, 0.2, 0.05], by="model")
     ends = [
@@ -2167,14 +2168,14 @@ def test_titles_of_several_lines_tell_what_each_has():
         for eta in (0.5, 0.05)
     ]
     (a, b), (c, d) = ([say_share(v) for v in (end.min(), end.max())] for end in ends)
-    where = f"{a} to {b} of the alerts are right where 1 in 2 is positive, {c} to {d} where 1 in 20 is"
+    where = f"{a} to {b} at a prevalence of 1 in 2, {c} to {d} at 1 in 20"
     assert heading(panels) == plain(f"{start} {where}")
     long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))
     assert "model" not in shown, "long names give way to a range, which names no best one"
     novel = three.with_columns(model=pl.format("{} {}", "model", pl.lit("x" * 50)))
     assert re.fullmatch(
-        r"A tenth of the cases holds [\d.]+ % to [\d.]+ % of the positives",
+        r"With a tenth of the cases flagged, recall is [\d.]+% to [\d.]+%",
         heading(plot(novel).gain_curve(0.05, by="model")),
     )
 
@@ -2187,15 +2188,15 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     )
     low, high = (areas.sort("value").row(k, named=True) for k in (0, -1))
     span = f"from {low['value']:.2g} to {high['value']:.2g}"
-    said = f"Where 20 positives or more were tested, the area runs {span}"
+    said = f"With 20 positives or more, the area runs {span}"
     assert heading(plot(frame).roc_curve(by="model")) == said
     known = frame.filter(pl.col("model") != "m0")
     assert heading(plot(known).roc_curve(by="model")) == f"The area runs {span}"
     own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
     assert re.fullmatch(
-        r"To find half of the positives, [\d.]+ % to [\d.]+ % of the alerts are right",
+        r"At 50% recall, precision is [\d.]+% to [\d.]+%",
         own,
-    ), "the area is decided by the share of positives, which is told"
+    ), "the area is decided by the prevalence, which is told"
 
 
 PAPERS = pl.DataFrame(
@@ -2216,7 +2217,7 @@ def test_published_points_are_dots():
     precision = 0.9 * 0.01 / (0.9 * 0.01 + 0.01 * 0.99)
     assert (dot["recall"], dot["precision"]) == pytest.approx((0.9, precision), rel=1e-5)
     assert "at the precision of the next dot. Shaded: 95% intervals of these points" in subtitle(chart)
-    assert "half of the positives" not in heading(chart)
+    assert "50% recall" not in heading(chart)
     known = plot(one).pr_curve(0.01, score="t", **how)
     assert not [row for row in all_records(known) if row.get("part") == "dot"]
     papers = plot(PAPERS).pr_curve(0.01, by="paper", rates=("tpr", "fpr"))
@@ -2237,16 +2238,14 @@ def test_thresholds_say_what_half_recall_takes():
     one = draw_scores(pos=200, neg=2_000, digits=8)
     table = one.prc.curve(0.1)
     row = table.filter(pl.col("recall") >= 0.5).row(0, named=True)
-    shares = " of the alerts are right, and ".join(
-        map(plain, say_shares([row["precision"], row["recall"]]))
-    )
-    assert heading(charts.threshold_curve(table)).endswith(f", {shares} of the positives are found")
+    shares = " and recall ".join(map(plain, say_shares([row["precision"], row["recall"]])))
+    assert heading(charts.threshold_curve(table)).endswith(f", precision is {shares}")
     several = heading(charts.threshold_curve(one.prc.curve([0.1, 0.01])))
-    assert re.match(r"At [\d.]+, which finds half of the positives, \d+ % of the alerts", several)
+    assert re.match(r"At the threshold [\d.]+ \(50% recall\), precision is \d+%", several)
     parts = [draw_scores(seed=k, pos=200, neg=2_000, digits=8, g=g) for k, g in enumerate("ab")]
     groups = pl.concat([parts[0], parts[1].with_columns(pl.col("score") - 3)])
     said = heading(charts.threshold_curve(groups.prc.curve(0.1, by="g")))
-    found = re.fullmatch(r"Half of the positives are found at ([\d.]+) \(a\) or (-[\d.]+) \(b\)", said)
+    found = re.fullmatch(r"Recall is 50% at the thresholds ([\d.]+) \(a\) and (-[\d.]+) \(b\)", said)
     assert found is not None
     for name, words in zip("ab", found.groups(), strict=True):
         scores = groups.filter(pl.col("g") == name, pl.col("label") == 1)["score"]
@@ -2259,7 +2258,7 @@ def test_a_ranking_that_settles_nothing_says_so():
     ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
     ranks = ranks.with_columns(behind=0.0, may_be_best=True)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
-    assert heading(charts.ranking(ranks)) == f"{' and '.join(names_)} are not told apart"
+    assert heading(charts.ranking(ranks)) == f"No clear winner between {' and '.join(names_)}"
 
 
 def test_a_ranking_claims_an_order_only_where_it_is_settled():
@@ -2267,12 +2266,12 @@ def test_a_ranking_claims_an_order_only_where_it_is_settled():
     assert heading(charts.ranking(ranks)) == "Ranking by prevalence", "nothing is tested"
     is_first = pl.col("rank") == 1
     sure = ranks.with_columns(behind=0.0, may_be_best=is_first)
-    assert heading(charts.ranking(sure)) == "sure is first up to 1 in 1,000, late from 1 in 2 up"
+    assert heading(charts.ranking(sure)) == "sure is best at 1 in 1,000, late at 1 in 2"
     rare = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") > 0.01) | is_first)
-    said = "sure is first up to 1 in 1,000; elsewhere that is not settled"
+    said = "sure is best at 1 in 1,000; no clear winner elsewhere"
     assert heading(charts.ranking(rare)) == said
     common = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") < 0.01) | is_first)
-    said = "late is first from 1 in 2 up; elsewhere that is not settled"
+    said = "late is best at 1 in 2; no clear winner elsewhere"
     assert heading(charts.ranking(common)) == said
 
 
@@ -2373,9 +2372,9 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     found = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")["precision"]
     chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
     (first, second), (better, worse) = ("ab", found) if found[0] >= found[1] else ("ba", found[::-1])
-    said = f"{say_share(better)} ({first}) or {say_share(worse)} ({second})"
-    assert heading(chart) == plain(f"To find half of the positives, {said} of the alerts are right")
-    assert "where 1 in 10 is positive" in subtitle(chart).replace("\xa0", " ")
+    said = f"{say_share(better)} ({first}) and {say_share(worse)} ({second})"
+    assert heading(chart) == plain(f"At 50% recall, precision is {said}")
+    assert "at a prevalence of 1 in 10" in subtitle(chart).replace("\xa0", " ")
     other = frame.prc.operating_points(0.1, recall=0.4, by="model", columns="all")
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
     values = say_shares([*other["precision"]])
@@ -2383,7 +2382,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
         f"{plain(words)} ({name})"
         for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
     )
-    assert heading(marked) == f"To find 40% of the positives, {each} of the alerts are right"
+    assert heading(marked) == f"At 40% recall, precision is {each}"
     mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")])
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
     assert heading(marked).startswith("Precision and recall"), "of several targets none is told"
@@ -2408,7 +2407,7 @@ def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():
     linear = layer(charts.prg_curve(frame.prc.curve(0.1)), "line")["encoding"]["x"]["scale"]["domain"]
     assert linear == [0, 1]
     rare = charts.prg_curve(frame.prc.curve(1e-15))
-    assert "A PR curve tells such lines apart" in subtitle(rare)
+    assert "A PR curve separates such lines" in subtitle(rare)
     assert png(rare).startswith(PNG)
 
 
@@ -2420,7 +2419,7 @@ def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
         [note] = [row["note"] for row in all_records(charts.difference(table)) if "note" in row]
         said = note.replace("\n", " ")
         assert ("too narrow" in said) is not resolved
-        assert ("Dotted: the test does not settle which is better, even where" in said) is not resolved
+        assert ("Dotted: not significant, even where" in said) is not resolved
 
 
 def test_grey_points_have_no_numbers():
@@ -2513,10 +2512,12 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
     table = table.select(
         "eta", "metric", "model_a", "model_b", "difference", "low", "high", "significant"
     )
-    said = "Who is better is settled at 4 of the 7 shares of positives shown"
+    said = (
+        "b is better from 1 in 1,000 to 1 in 100, a from 1 in 10 up; no clear winner at some prevalences"
+    )
     assert heading(charts.difference(table)) == said
     ends = table.with_columns(significant=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
-    said = "b is better up to 1 in 1,000, a from 1 in 10 up; elsewhere that is not settled"
+    said = "b is better up to 1 in 1,000, a from 1 in 10 up; no clear winner elsewhere"
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))
     assert heading(charts.difference(mirrored)).startswith("a is better up to 1 in 1,000, b from")
@@ -2547,7 +2548,7 @@ def test_monitor_draws_each_period_all_so_far_and_the_alarm():
     levels = {row["overall"] for row in rows if row.get("part") == "reference"}
     assert sorted(levels) == pytest.approx([table["bound"][0], 0.8], rel=1e-5)
     assert heading(chart) == "Precision has fallen, likely from week 7 on"
-    assert "Precision by week; the line is all so far" in subtitle(chart)
+    assert "Precision by week; the line is over all periods so far" in subtitle(chart)
     png(chart)
 
 
@@ -2566,7 +2567,7 @@ def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
         )
         chart = charts.monitor(table)
         if not table["alarm"].any():
-            assert heading(chart).endswith(f"is not shown to have {said}")
+            assert heading(chart).endswith(f"has not {said} significantly")
         png(chart)
     sites = [calm.with_columns(site=pl.lit(name)) for name in ("", "a:b\n<b>", "x" * 300)]
     worse = calm.with_columns(site=pl.lit("worse"), n_pos=20, n_neg=80)

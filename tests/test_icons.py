@@ -54,9 +54,9 @@ def test_each_grid_is_a_row_of_operating_points():
         facet = f"{row['model']} · 1\xa0in\xa0{1 / row['eta']:g} · recall {row['target']:g}"
         expected = [low, share - low, high - share, 100 - high]
         assert count_kinds(chart, facet=facet, color=row["model"]) == expected
-        assert f"{facet}: {share} ({low} to {high}) of 100 right" in chart.to_dict()["description"]
+        assert f"{facet}: {share} ({low} to {high}) of 100" in chart.to_dict()["description"]
         words_of = [r["text"] for r in records_of_words(chart) if r.get("facet") == facet]
-        assert f"{share} ({low} to {high}) of 100 right" in words_of, "icons come with their number"
+        assert f"{share} ({low} to {high}) of 100" in words_of, "icons come with their number"
     assert "right or not, by the 90% interval" in subtitle(chart)
     assert png(chart).startswith(PNG)
 
@@ -80,17 +80,17 @@ def test_without_confidence_no_doubt_is_drawn():
 @pytest.mark.parametrize(
     ("estimate", "kinds", "caption"),
     [
-        ((0.67, 0.54, 0.78), [54, 13, 11, 22], "67 (54 to 78) of 100 right"),
-        ((0.67, None, None), [67, 0, 0, 33], "67 of 100 right"),
-        ((1.0, 0.9, 1.0), [90, 10, 0, 0], "100 (90 to 100) of 100 right"),
-        ((0.9996, 0.998, 0.9999), [99, 0, 0, 1], "99 (99 to 99) of 100 right"),
-        ((0.0, 0.0, 0.03), [0, 0, 3, 97], "0 (0 to 3) of 100 right"),
-        ((0.02, 0.001, 0.4), [0, 2, 38, 60], "2 (0 to 40) of 100 right"),
-        ((1 / 83, 1 / 140, 1 / 54), [1, 29, 57, 53], "1 in 83 (54 to 140) right"),
-        ((1 / 83.4, 1 / 138, 1 / 54.3), [1, 29, 57, 53], "1 in 83 (54 to 140) right"),
-        ((1 / 60, 0.0, 0.9), [1, 59, 940, 0], "1 in 60 (1 to none) right"),
-        ((1 / 4300, 1 / 6000, 1 / 800), [0, 200, 0, 800], "1 in 4,300 (800 to 6,000) right"),
-        ((1 / 4300, None, None), [0, 0, 0, 1000], "1 in 4,300 right"),
+        ((0.67, 0.54, 0.78), [54, 13, 11, 22], "67 (54 to 78) of 100"),
+        ((0.67, None, None), [67, 0, 0, 33], "67 of 100"),
+        ((1.0, 0.9, 1.0), [90, 10, 0, 0], "100 (90 to 100) of 100"),
+        ((0.9996, 0.998, 0.9999), [99, 0, 0, 1], "99 (99 to 99) of 100"),
+        ((0.0, 0.0, 0.03), [0, 0, 3, 97], "0 (0 to 3) of 100"),
+        ((0.02, 0.001, 0.4), [0, 2, 38, 60], "2 (0 to 40) of 100"),
+        ((1 / 83, 1 / 140, 1 / 54), [1, 29, 57, 53], "1 in 83 (54 to 140)"),
+        ((1 / 83.4, 1 / 138, 1 / 54.3), [1, 29, 57, 53], "1 in 83 (54 to 140)"),
+        ((1 / 60, 0.0, 0.9), [1, 59, 940, 0], "1 in 60 (1 to none)"),
+        ((1 / 4300, 1 / 6000, 1 / 800), [0, 200, 0, 800], "1 in 4,300 (800 to 6,000)"),
+        ((1 / 4300, None, None), [0, 0, 0, 1000], "1 in 4,300"),
     ],
 )
 def test_icons_are_those_of_the_words(estimate, kinds, caption):
@@ -113,7 +113,9 @@ def test_icons_stand_in_rows_within_their_panel():
         assert all(0 < row["x"] < 1 for row in icons)
         order = [row["kind"] for row in icons]
         assert len([a for a, b in pairwise(order) if a != b]) <= 3, "kinds in runs"
-    assert "Below 1 in 50 a grid has as many alerts as one right one takes" in subtitle(chart)
+    assert "Below a precision of 2% a grid has as many alerts as one true positive takes" in subtitle(
+        chart
+    )
 
 
 def test_titles_say_the_numbers_in_the_order_of_the_grids():
@@ -122,18 +124,19 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
         100
         * TWO.filter(model="forest").prc.operating_points(0.5, recall=0.5, columns="all")["precision"][0]
     )
-    assert re.fullmatch(rf"{share} of 100 alerts are right \(\d+ to \d+\)", heading(one))
+    assert re.fullmatch(rf"{share} of 100 alerts are true positives \(\d+ to \d+\)", heading(one))
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are right \(logistic\), \d+ of 100 \(forest\)", heading(both)
+        r"\d+ of 100 alerts are true positives \(logistic\), \d+ of 100 \(forest\)", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are right where 1 in 2 is positive, .* where 1 in 1,000 is", heading(etas)
+        r"\d+ of 100 alerts are true positives at a prevalence of 1 in 2, .* at 1 in 1,000",
+        heading(etas),
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
-    assert heading(few) == "How many of 100 alerts are right", "10 positives are no finding"
-    assert "Half of the positives found, where 1 in 2 is positive" in subtitle(few)
+    assert heading(few) == "True positives among the alerts", "10 positives are no finding"
+    assert "50% recall, at a prevalence of 1 in 2" in subtitle(few)
 
 
 def test_more_than_twelve_grids_say_what_to_write():

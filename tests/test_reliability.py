@@ -114,7 +114,7 @@ def test_titles_say_where_scores_are_off():
     frame = draw_calibrated(3, n=20_000, eta=0.3)
     sure = double_odds(frame)
     assert re.fullmatch(
-        r"Scores are too low below [\d.]+ % and too high above [\d.]+ %",
+        r"Scores are too low below [\d.]+% and too high above [\d.]+%",
         heading(sure.prc.plot.reliability()),
     )
     both = pl.concat([frame.with_columns(model=pl.lit("calm")), sure.with_columns(model=pl.lit("sure"))])

@@ -27,9 +27,7 @@ from polars_prcurve.view.charts.parts.label_formats import format_level, format_
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
-from polars_prcurve.view.words.number_words import (
-    say_part,
-)
+from polars_prcurve.view.words.number_words import say_share
 
 _MOST_GRIDS = 12  # more grids of 100 icons nobody would count
 _WIDTH = 200  # pixels that a grid is wide, so that ten icons in a row stay large
@@ -77,7 +75,7 @@ def alerts(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = alerts(pl.concat([df] * 20).prc.operating_points(recall=1))
     >>> chart.to_dict()["title"]["text"]
-    ['67 of 100 alerts are right']
+    ['67 of 100 alerts are true positives']
     """
     check_words(title, color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
@@ -87,14 +85,14 @@ def alerts(
         channels = replace(channels, facet=sort_panels(channels.facet, value_of_curve))
     canvas, grid_of_curve = _draw_icons(curves, channels)
     level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
-    note = ["Solid: right. Hollow: false"]
+    note = ["Solid: true positives. Hollow: false positives"]
     has_span = "low" in curves.points.columns
     if has_span:
-        doubt_text = f"Dotted ring: right or not, by the {level_text}"
-        note.append(f"{doubt_text}; the deeper tint goes up to the estimate")
+        doubt_text = f"Dotted ring: either, by the {level_text}"
+        note.append(f"{doubt_text}; the deeper tint ends at the estimate")
     if any(not grid.words.endswith(" of 100") for grid in grid_of_curve.values()):
-        rare_note = "Below 1 in 50 a grid has as many alerts as one right one takes"
-        note.append(f"{rare_note}, and dotted are those that it may take" if has_span else rare_note)
+        rare_note = "Below a precision of 2% a grid has as many alerts as one true positive takes"
+        note.append(f"{rare_note}; dotted: alerts that it may take" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
         note.append(f"No grid has more than {format_count(MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
@@ -104,18 +102,17 @@ def alerts(
     )
     canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of_curve.values()])
     finding = (
-        say_each_of_100(grid_of_curve, curves, canvas.channels) or "How many of 100 alerts are right"
+        say_each_of_100(grid_of_curve, curves, canvas.channels) or "True positives among the alerts"
     )
     note += curves.describe_sizes()
-    # What thresholds were chosen for, such as `Half of the positives found`.
-    purpose = "Share of alerts that are right"
+    # What thresholds were chosen for, such as `50% recall`.
+    purpose = "True positives among the alerts"
     targets = curves.curve_rows.get_column("target", default=None)
     if targets is not None and targets.n_unique() == 1:
         target = targets[0]
         purpose = f"Target: {format_value('target', target)}"
         if target["criterion"] == "recall" and target["target"] is not None:
-            share_text = say_part(target["target"])
-            purpose = f"{share_text[:1].upper()}{share_text[1:]} of the positives found"
+            purpose = f"{say_share(target['target'])} recall"
     return canvas.finish(title, finding, curves.join_etas(f"{purpose},"), note)
 
 

@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.result_tables import (
     pick_columns,
     read_lines,
 )
-from polars_prcurve.view.words.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
+from polars_prcurve.view.words.number_words import NO_BREAK, say_count, say_estimate, say_eta
 
 
 @hint_at_arguments
@@ -74,7 +74,7 @@ def metric_by_eta(
     >>> table = df.prc.summary(eta_grid(0.001, 0.9), metrics="average_precision", by="model")
     >>> chart = metric_by_eta(table, crossings=df.prc.crossings(eta_range=(0.001, 0.9)))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Average precision by share of positives']
+    ['Average precision by prevalence']
     """
     check_words(title, color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
@@ -85,7 +85,7 @@ def metric_by_eta(
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
-    return lines.draw(title, f"{lines.name} by share of positives" if trades else "", trades)
+    return lines.draw(title, f"{lines.name} by prevalence" if trades else "", trades)
 
 
 @hint_at_arguments
@@ -120,11 +120,11 @@ def p3_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = p3_curve(df.prc.operating_points([0.5, 0.1, 0.01, 0.001], recall=1))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Share of alerts that are right; target: recall 1']
+    ['Precision by prevalence; target: recall 1']
     """
     check_words(title, color=color, facet=facet)
     lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence)
-    return lines.draw(title, "Share of alerts that are right")
+    return lines.draw(title, "Precision by prevalence")
 
 
 _NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
@@ -199,7 +199,7 @@ class _LineChart:
             target_text = label_formats.format_value("target", curve_rows["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
         if not subtitle:
-            subtitle = f"Where {label_formats.say_eta_range([x.low, x.high])} are positive"
+            subtitle = f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}"
         finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
         note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
         return canvas.finish(title, finding, subtitle, note)
@@ -216,7 +216,7 @@ class _LineChart:
         return say_eta(row["eta"]), f"{estimate_text}{label_formats.add_threshold(row)}"
 
     def _find_half(self) -> str:
-        """Return down to which prevalence half of the alerts are right, at one threshold per line."""
+        """Return the prevalence at which precision is 50%, at one threshold per line."""
         rows, facet, n_curves = self.rows, self.channels.facet, len(self.curves.curve_rows)
         is_alone = facet is None or len(facet.labels) == n_curves
         is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
@@ -239,7 +239,7 @@ class _LineChart:
         def say(etas: list[float]) -> list[str]:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
 
-        sentence_start = "Half of the alerts are right down to"
+        sentence_start = "Precision is above 50% down to a prevalence of"
         return say_each(
             sentence_start, "", half_of_curve, name_of_curve, say, range_template="between {} and {}"
         )
@@ -262,9 +262,8 @@ class _LineChart:
             )
         names = name_curves(self.curves, self.channels)
         has_all = value_of_curve and len(value_of_curve) == len(self.curves.curve_rows)
-        return (
-            say_each(f"{self.name} is", say_where(own_etas[0]), value_of_curve, names) if has_all else ""
-        )
+        place_text = f"at a prevalence of {say_eta(own_etas[0])}"
+        return say_each(f"{self.name} is", place_text, value_of_curve, names) if has_all else ""
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
@@ -286,11 +285,11 @@ class _LineChart:
             sentences.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            own_shares = f"the test sets' own share of positives, {label_formats.say_eta_range(etas)}"
+            own_shares = f"the test sets' prevalences, {label_formats.say_eta_range(etas)}"
             sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
         elif has_own and self.channels.facet is not None:
-            sentences.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
-        return [*sentences, "Circles: two models trade places" if n_trades > 1 else ""]
+            sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
+        return [*sentences, "Circles: two models change places" if n_trades > 1 else ""]
 
 
 def _read_trades(

@@ -68,7 +68,7 @@ def gain_curve(
     recall_of_curve = _read_tenths(points)
     channels = choose_channels(curves, color, facet, recall_of_curve)
     order_text = "" if channels.facet else ", highest scores first"
-    x = ChartAxis("alerted", f"Cases looked at{order_text}", 0.0, 1.0)
+    x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
     points = point_thinning.find_few_positives(points, curves)
     corner_points = point_thinning.drop_straight_points(points)
@@ -84,17 +84,15 @@ def gain_curve(
         point_thinning.DOTTED_FEW if drawn_points["doubt"].any() else "",
         *curves.describe_sizes(),
     ]
-    subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
-    finding = "Positives found by cases looked at"
+    subtitle = curves.join_etas("Recall by share of cases flagged,")
+    finding = "Recall by share of cases flagged"
     if (
         recall_of_curve
         and len(recall_of_curve) == len(curves.curve_rows)
         and not curves.has_few_positives
     ):
-        sentence_start = "A tenth of the cases holds"
-        finding = (
-            say_values(sentence_start, "of the positives", recall_of_curve, curves, channels) or finding
-        )
+        sentence_start = "With a tenth of the cases flagged, recall is"
+        finding = say_values(sentence_start, "", recall_of_curve, curves, channels) or finding
     return canvas.finish(title, finding, subtitle, note)
 
 
@@ -120,9 +118,7 @@ def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
     for (curve_number, recall), recall_text in zip(
         recall_of_curve.items(), say_shares([*recall_of_curve.values()]), strict=True
     ):
-        mark_text = (
-            f"a tenth of the cases holds {recall_text} of the positives, lift {recall / _TENTH:.3g}"
-        )
+        mark_text = f"a tenth of the cases flagged: recall {recall_text}, lift {recall / _TENTH:.3g}"
         mark_fields = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve_number)}
         canvas.records.append(
             {"part": "mark", "said": mark_text, "recall_label": recall_text, **mark_fields}
@@ -161,7 +157,7 @@ def prg_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = prg_curve(df.prc.curve(eta=0.1, metrics=("precision_gain", "recall_gain")))
     >>> chart.to_dict()["title"]["text"]
-    ['Precision gain and recall gain where 1\xa0in\xa010 is positive']
+    ['Precision gain and recall gain at a prevalence of 1\xa0in\xa010']
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("prg_curve", table)
@@ -237,7 +233,7 @@ def _build_axes(
 
 def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) -> str:
     """Return how many points are not drawn, and why; empty if all are."""
-    reason = "left of the axis" if low_gain > 0 else "of recall below the share of positives"
+    reason = "left of the axis" if low_gain > 0 else "with recall below the prevalence"
     n_by_reason = {reason: n_left_points, "worse than alerts at random": n_worse_points}
     clauses = [
         f"{format_count(n_points)} {reason}" for reason, n_points in n_by_reason.items() if n_points
@@ -251,7 +247,7 @@ def _describe_start(etas: pl.Series, low_gain: float) -> list[str]:
         return []
     start_recalls = etas.to_frame().select(start=_find_start(pl.col("eta"), low_gain))["start"].sort()
     sentence = f"The axis begins at a recall of {say_share(start_recalls[-1])}"
-    hint_sentences = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
+    hint_sentences = ["A PR curve separates such lines"] if (etas < _LOST_BELOW).all() else []
     return [
         sentence if start_recalls[0] == start_recalls[-1] else f"{sentence} or less",
         *hint_sentences,

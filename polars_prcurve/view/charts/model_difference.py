@@ -64,7 +64,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     >>> table = df.prc.compare(eta=[0.01, 0.1, 0.5], score=["a", "b"], metrics="average_precision")
     >>> chart = difference(table)
     >>> chart.to_dict()["title"]["subtitle"]
-    ['a minus b: average precision, in points, by share of positives']
+    ['a minus b: average precision, in points, by prevalence']
     """
     check_words(title)
     frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS])
@@ -87,14 +87,13 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     line_records = canvas.draw_lines(point_frame, ["side"])
     canvas.draw_few_places(row for row in line_records if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    grey_note = ", grey where they hold 0" if _HOLDS_0 in point_frame["side"] else ""
+    grey_note = ", grey where they cover 0" if _HOLDS_0 in point_frame["side"] else ""
     shaded_note = f"Shaded: {_say_level(confidence)}{grey_note}"
     open_rows = rows.filter(pl.col("significant").fill_null(False).not_())
-    dotted_note = "Dotted: the test does not settle which is better" if len(open_rows) else ""
+    dotted_note = "Dotted: not significant" if len(open_rows) else ""
     # An interval may leave out 0 all the same.
     if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        dotted_note += ", even where all of the shade is on one side of 0: "
-        dotted_note += "intervals from so few examples may be too narrow"
+        dotted_note += ", even where the shade leaves out 0: intervals of few examples may be too narrow"
     note = (shaded_note, dotted_note, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
@@ -104,7 +103,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         if is_higher_better(first_row["metric"]):
             canvas.words += _name_sides(names, spec.y)
             finding = say_better(rows, names)
-    subtitle += ", in points, by share of positives"
+    subtitle += ", in points, by prevalence"
     return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
 
 
@@ -191,7 +190,7 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
     ends = (row["low"], row["high"])
     interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-    certainty_text = {True: ", certain", False: ", not certain", None: ""}[row["significant"]]
+    certainty_text = {True: ", significant", False: ", not significant", None: ""}[row["significant"]]
     return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty_text}"
 
 
@@ -213,8 +212,10 @@ def _draw_table(
     is_adjusted = "p_adjusted" in table.columns
     note = (
         f"Line: {_say_level(confidence)}",
-        "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
-        "Dotted and hollow: not settled" if open_lines else "",
+        "Significance: corrected for all pairs (Holm)"
+        if is_adjusted
+        else "Significance: each pair alone",
+        "Dotted and hollow: not significant" if open_lines else "",
         *curves.describe_left_out(),
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
@@ -222,9 +223,11 @@ def _draw_table(
     subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {etas_text}"
     finding, n_settled = "Differences of models", len(lines) - len(open_lines)
     if lines:
-        finding = f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} are settled"
+        finding = (
+            f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} differ significantly"
+        )
     if len(open_lines) == 1:
-        finding += f"; {open_lines[0].name} are not"
+        finding += f"; {open_lines[0].name} do not"
     elif n_settled >= _MOST_ROWS < len(lines):
         finding += f"; these {_MOST_ROWS} differ most"
     canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])

@@ -45,10 +45,10 @@ def decision_curve(
 ) -> Chart:
     """Decision curves from the table of `decision_curve`, in any row order: net benefit by risk.
 
-    A line is what acting on the model is worth, in true cases after false alerts are paid for, at each
-    risk at which a user would act. The grey lines are treating everybody and treating nobody. A model
-    is worth using where its line is above both. The shade is the table's interval. A line is dotted
-    where fewer than five false positives are behind it, and has no shade there.
+    A line is the net benefit of acting on the model at each risk at which a user would act, in true
+    positives less the cost of false ones. The grey lines are treating everybody and treating nobody. A
+    model is worth using where its line is above both. The shade is the table's interval. A line is
+    dotted where fewer than five false positives are behind it, and has no shade there.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def decision_curve(
     >>> table = df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4], columns="all")
     >>> chart = decision_curve(table)
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    At a risk of 40%, acting nets 83 true cases per 1,000
+    At a risk of 40%, net benefit is 83 true positives per 1,000
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
@@ -96,19 +96,21 @@ def decision_curve(
     canvas.follow_pointer(raised_rows, "nearest", partial(_say_row, n_events), risks)
     is_below = (points_of_table[_VALUE] < points_of_table["bottom"]).any()
     note = [
-        "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
+        "A false positive costs p / (1 \u2212 p) of a true positive at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
         channels.color_note,
         describe_level(band, confidence),
         *point_thinning.describe_doubt(points),
-        "Below the axis: risks at which a model does much harm" if is_below else "",
+        "Below the axis: risks at which net benefit is far below 0" if is_below else "",
         "Not drawn: a risk of 0" if x.is_log and (points_of_table[_RISK] < x.low).any() else "",
         *curves.describe_sizes(),
     ]
-    cases_text = f"Net benefit: true cases per {unit} cases, after false alerts are paid for"
+    cases_text = f"Net benefit: true positives per {unit} cases, less the cost of false positives"
     subtitle = curves.join_etas(f"{cases_text},")
-    finding = say_net_benefit(curves, channels, _mark_risk(canvas, n_events), f"true cases per {unit}")
-    finding = finding or "What acting on the model is worth, by risk"
+    finding = say_net_benefit(
+        curves, channels, _mark_risk(canvas, n_events), f"true positives per {unit}"
+    )
+    finding = finding or "Net benefit by risk"
     return canvas.finish(title, finding, subtitle, note)
 
 

@@ -94,8 +94,8 @@ def monitor(
     level_text = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level_text}interval of all periods at once", "Filled: from the alarm on")
     has_eta = "eta" in point_frame.columns and len(point_frame) > 0
-    place_text = f" where {say_eta(point_frame['eta'][0])} is positive" if has_eta else ""
-    subtitle = f"{rate_text}{place_text} by {time}; the line is all so far"
+    place_text = f" at a prevalence of {say_eta(point_frame['eta'][0])}" if has_eta else ""
+    subtitle = f"{rate_text}{place_text} by {time}; the line is over all periods so far"
     return canvas.finish(title, say_alarms(curves, channels, y_axis.title, time), subtitle, note)
 
 

@@ -25,10 +25,13 @@ _AXIS_TITLE_OF_Y = {
     "fdr": "False discovery rate",
 }  # titles of the axis, by `y`
 _SUBTITLE_OF_Y = {  # what is drawn, by `y`
-    "precision": "Share of alerts that are right, by share of positives that are found",
-    "fdr": "Share of alerts that are wrong, by share of positives that are found",
+    "precision": "Precision by recall",
+    "fdr": "False discovery rate (1 - precision) by recall",
 }
-_ADJECTIVE_OF_Y = {"precision": "right", "fdr": "wrong"}  # what these shares of the alerts are, by `y`
+_FINDING_OF_Y = {  # where the numbers of a title begin, by `y`
+    "precision": "At 50% recall, precision is",
+    "fdr": "At 50% recall, the false discovery rate is",
+}
 # Titles that tell no number, by `y`.
 _TITLE_OF_Y = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 
@@ -86,7 +89,7 @@ def pr_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = pr_curve(df.prc.curve(eta=0.25))
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    Precision and recall where 1 in 4 is positive
+    Precision and recall at a prevalence of 1 in 4
     """
     check_words(title, color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
@@ -190,13 +193,9 @@ def _find_title(canvas: Canvas, area_of_curve: dict[int, float], y: str) -> str:
     share_of_curve = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
     if not share_of_curve or not etas.is_between(0, 1).all():
         return ""
-    sentence_start, sentence_end = (
-        "To find half of the positives,",
-        f"of the alerts are {_ADJECTIVE_OF_Y[y]}",
-    )
     say_together = say_precisions if y == "precision" else say_shares
     return chart_titles.say_values(
-        sentence_start, sentence_end, share_of_curve, curves, canvas.channels, say_numbers=say_together
+        _FINDING_OF_Y[y], "", share_of_curve, curves, canvas.channels, say_numbers=say_together
     )
 
 

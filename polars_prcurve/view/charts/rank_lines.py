@@ -31,7 +31,7 @@ _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
 _ROW_HEIGHT = style.NAME_SIZE + 2  # pixels that a further row of a name takes
-_SUBTITLE = "Order of models by share of positives; rank 1 is best"  # also where nothing is tested
+_SUBTITLE = "Order of models by prevalence; rank 1 is best"  # also where nothing is tested
 _ROW_LETTERS = 34  # letters in a row of a name
 _ZONE_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
@@ -75,7 +75,7 @@ def ranking(
     >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
     >>> chart = ranking(df.prc.ranking(eta=[0.01, 0.1, 0.9]))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Order of models by share of positives; rank 1 is best']
+    ['Order of models by prevalence; rank 1 is best']
     """
     check_words(title, color=color, facet=facet)
     curves = _read_ranks(table, pairs)

@@ -84,12 +84,12 @@ def reliability(
     sentences = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
     if test_level is not None:
         sentences.append(f"Line: {format_level(test_level)} interval of a range alone")
-        sentences.append(f"Filled: off by more than chance, corrected for all {len(range_rows)} ranges")
+        sentences.append(f"Filled: significantly off, corrected for all {len(range_rows)} ranges")
     sentences += curves.describe_sizes()
-    subtitle = "Share of positives in ranges of scores, by what these scores say"
-    subtitle += "" if shown_eta is None else f", moved to where {say_eta(shown_eta)} is positive"
+    subtitle = "Observed share of positives by predicted probability, in ranges of scores"
+    subtitle += "" if shown_eta is None else f", moved to a prevalence of {say_eta(shown_eta)}"
     finding = say_reliability(range_rows, curves, canvas.channels) if test_level else ""
-    finding = finding or "Share of positives by score"
+    finding = finding or "Observed share of positives by predicted probability"
     return canvas.finish(title, finding, subtitle, sentences)
 
 
@@ -191,23 +191,23 @@ def _draw_ranges(
         curve_sums = ranges.group_by("curve", maintain_order=True).agg(
             pl.col("expected", "positives").sum()
         )
-        labels, text = facet.label_of_curve, "{} expected, {} found"
+        labels, text = facet.label_of_curve, "{} expected, {} observed"
         captions = {
             labels[curve]: text.format(*map(say_count, counts)) for curve, *counts in curve_sums.rows()
         }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
-    y_axis = replace(x_axis, field="y", title="Share of positives")
+    y_axis = replace(x_axis, field="y", title="Observed share of positives")
     canvas = Canvas(
         curves, channels, ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none")
     )
-    canvas.draw_diagonal("as the scores say")
+    canvas.draw_diagonal("calibrated")
     for row in ranges.iter_rows(named=True):
         place = {name: round_digits(max(row[name], x_axis.low)) for name in _SHARES if name in row}
         # What the pointer reads at a point.
         mean_text, share, *end_texts = say_shares([row[name] for name in _SHARES if name in row])
         count_text = f"{format_count(row['positives'])} of {format_count(row['n'])}"
         interval_text = f" ({' to '.join(end_texts)})" if end_texts else ""
-        text = f"scores say {mean_text}; {share}{interval_text} are positive, {count_text}"
+        text = f"predicted {mean_text}, observed {share}{interval_text}: {count_text}"
         fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
         canvas.records.append({"part": "range", **place, **fields})
     x_place, y_place = canvas.place
@@ -230,7 +230,7 @@ def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
     shares = pl.concat([range_rows[column] for column in _SHARES if column in range_rows.columns])
     is_log = bool(len(range_rows)) and range_rows["x"].median() < _RARE_SHARE  # type: ignore[operator]
     if not is_log:
-        return ChartAxis("x", "What the scores say", *fit_shares(shares))
+        return ChartAxis("x", "Predicted probability", *fit_shares(shares))
     positive_shares = shares.filter(shares > 0).to_list() or [_RARE_SHARE]
     low_share, high_share = min(positive_shares) / 2, min(2 * max(positive_shares), 1.0)
-    return ChartAxis("x", "What the scores say", low_share, high_share, "share", is_log=True)
+    return ChartAxis("x", "Predicted probability", low_share, high_share, "share", is_log=True)

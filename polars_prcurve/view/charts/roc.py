@@ -35,10 +35,7 @@ from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
 # What is drawn, and that it needs no prevalence, unlike most charts here.
-_SUBTITLE = (
-    "Share of positives that are found, by share of negatives that raise an alert; "
-    "the same at any share of positives"
-)
+_SUBTITLE = "Recall by false positive rate, the same at any prevalence"
 _PANEL_WIDTH = 430  # width of a panel in pixels, about
 _NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be told from it
 _WORD_WIDTH = 62  # pixels across that the words at a line take, about
@@ -146,9 +143,7 @@ def _find_title(
         has_published_points = point_thinning.has_points_alone(curves.points)
         finding = "" if has_published_points else say_areas(area_of_curve, curves, channels)
         return finding or "Recall and false positive rate"
-    return say_each(
-        "To find half of the positives,", "of the negatives raise an alert", fpr_of_curve, name_of_curve
-    )
+    return say_each("At 50% recall, the false positive rate is", "", fpr_of_curve, name_of_curve)
 
 
 def _label_points(
@@ -269,7 +264,7 @@ def _draw_references(
                 line_points = [(fpr, fpr * slope) for fpr in fprs]
                 canvas.draw_line(line_points, f"{precision:.6g}", panel_fields)
                 look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
-                words.append(Word(text=f"{say_share(precision)} right", x=end_fpr, y=1.0, **look))
+                words.append(Word(text=f"precision {say_share(precision)}", x=end_fpr, y=1.0, **look))
     if has_one_panel and n_curves and not slope_of_precision:
         name_place = spec.x.read(0.8)
         canvas.words.append(Word(text="at random", x=name_place, y=name_place, dx=6, dy=8, **QUIET))
@@ -299,9 +294,9 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
     precision_texts = ", ".join(
         text_of_share[precision] for precision in sorted(text_of_share, reverse=True)
     )
-    place_text = f"of the alerts are right where {say_eta(eta)} is positive"
+    place_text = f"at a prevalence of {say_eta(eta)}"
     sentences = (
-        [f"Grey, from the left: along each line {precision_texts} {place_text}"]
+        [f"Grey lines: precision {precision_texts}, from the left, {place_text}"]
         if drawn_precisions
         else []
     )
@@ -312,5 +307,5 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
     worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
     if worse_precisions:
         lost_texts = ", ".join(map(say_share, worse_precisions))
-        sentences.append(f"Not drawn: {lost_texts}, which is worse than at random")
+        sentences.append(f"Not drawn: {lost_texts}, which is below chance")
     return sentences

@@ -440,7 +440,7 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
     """Return the heading of a panel; empty without panels."""
     if facet is None or label is None:
         return ""
-    return f"Where {label} is positive" if facet.fields == ["eta"] else label
+    return f"Prevalence {label}" if facet.fields == ["eta"] else label
 
 
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:

@@ -1,6 +1,6 @@
 """Titles of charts: what is drawn, in numbers, and what a test behind a chart settles.
 
-Numbers are told in the order of the lines, so that a title without a test names no model as better.
+The highest number stands first; without a test behind it a title names no model as better.
 """
 
 from __future__ import annotations
@@ -82,15 +82,15 @@ def is_higher_better(metric: str) -> bool:
 def say_each(
     sentence_start: str,
     sentence_end: str,
-    value_of_curve: Mapping[int, Any],
+    value_of_curve: Mapping[int, float],
     name_of_curve: Mapping[int, str],
     say_numbers: number_words.SayShares = number_words.say_shares,
     *,
     range_template: str = "{} to {}",
 ) -> str:
-    """Return `start 39% (A) or 37% (B) end`, in the order of the lines, which tells no best one."""
+    """Return `start 39% (A) and 37% (B) end`, the highest first."""
     # Of many lines, and of those with long names or without names, the range is told, by a template.
-    value_of_curve = dict(sorted(value_of_curve.items()))
+    value_of_curve = dict(sorted(value_of_curve.items(), key=lambda pair: -pair[1]))
     value_texts = say_numbers([*value_of_curve.values()])
     if len(set(value_texts)) > 1 and _are_short([*value_of_curve], name_of_curve):
         value_texts = [
@@ -104,11 +104,11 @@ def say_each(
             )
         ]
     values_text = (
-        f"{', '.join(value_texts[:-1])} or {value_texts[-1]}"
+        f"{', '.join(value_texts[:-1])} and {value_texts[-1]}"
         if len(set(value_texts)) > 1
         else value_texts[0]
     )
-    return f"{sentence_start} {values_text} {_agree(values_text, sentence_end)}".rstrip()
+    return f"{sentence_start} {values_text} {sentence_end}".rstrip()
 
 
 def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
@@ -144,10 +144,10 @@ def say_firsts(curves: ChartCurves, channels: Channels) -> str:
     leader_names = [
         color_channel.label_of_curve[leader_of_eta[eta]] if eta in leader_of_eta else "" for eta in etas
     ]
-    open_sentence = f"Which of {n_models} models is first is not settled"
+    open_sentence = f"No clear winner among {n_models} models"
     if n_models == 2:
-        open_sentence = f"{' and '.join(color_channel.label_of_curve.values())} are not told apart"
-    return _say_runs_of_leaders(leader_names, etas, "is first", open_sentence)
+        open_sentence = f"No clear winner between {' and '.join(color_channel.label_of_curve.values())}"
+    return _say_runs_of_leaders(leader_names, etas, "is best", open_sentence)
 
 
 def say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
@@ -160,7 +160,7 @@ def say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
         model_names[0 if difference > 0 else 1] if is_settled else ""
         for difference, is_settled in differences_and_flags
     ]
-    open_sentence = f"{' and '.join(model_names)} are not told apart"
+    open_sentence = f"No clear winner between {' and '.join(model_names)}"
     return _say_runs_of_leaders(
         leader_names, compared_points["eta"].to_list(), "is better", open_sentence
     )
@@ -170,30 +170,34 @@ def _say_runs_of_leaders(
     leader_names: Sequence[str], etas: Sequence[float], verb: str, open_sentence: str
 ) -> str:
     """Return who leads where, of a name per rising prevalence, which is empty where that is open."""
-    leader_runs: list[tuple[str, float, float]] = []
-    for name, eta in zip(leader_names, etas, strict=True):
-        run_start = leader_runs.pop()[1] if leader_runs and leader_runs[-1][0] == name else eta
-        leader_runs.append((name, run_start, eta))
     if not any(leader_names):
         return open_sentence if leader_names else ""
-    if len(leader_runs) == 1:
-        place_text = f"where {number_words.say_eta(etas[0])} is positive"
-        place_text = place_text if len(etas) == 1 else "at every share of positives shown"
-        return f"{leader_names[0]} {verb} {place_text}"
-    if len(leader_runs) > 3 or (len(leader_runs) == 3 and leader_runs[1][0]):
-        n_settled = sum(map(bool, leader_names))
-        return f"Who {verb} is settled at {n_settled} of the {len(etas)} shares of positives shown"
+    if len(set(leader_names)) == 1:
+        place_text = f"at a prevalence of {number_words.say_eta(etas[0])}"
+        return f"{leader_names[0]} {verb} {place_text if len(etas) == 1 else 'at all prevalences shown'}"
+    # Gaps between two runs of one leader are passed over, and are said to be there.
+    leader_points = [point for point in zip(leader_names, etas, strict=True) if point[0]]
+    leader_runs = _list_runs(*zip(*leader_points, strict=True))
+    open_text = "" if all(leader_names) else "; no clear winner elsewhere"
+    if len(leader_runs) < len(_list_runs(leader_names, etas)):
+        open_text = "; no clear winner at some prevalences"
+    if len(leader_runs) > _MOST_NAMES:
+        return f"Which model {verb} changes {len(leader_runs) - 1} times with the prevalence"
     clauses: list[str] = []
     for name, low_eta, high_eta in leader_runs:
-        up_to_text = f"up to {number_words.say_eta(high_eta)}"
-        upper_end_text = "up" if high_eta == etas[-1] else f"to {number_words.say_eta(high_eta)}"
-        place_text = (
-            up_to_text
-            if low_eta == etas[0]
-            else f"from {number_words.say_eta(low_eta)} {upper_end_text}"
-        )
-        clauses += [f"{name}{'' if clauses else f' {verb}'} {place_text}"] if name else []
-    return ", ".join(clauses) + ("; elsewhere that is not settled" if not all(leader_names) else "")
+        low_text, high_text = map(number_words.say_eta, (low_eta, high_eta))
+        place_text = f"from {low_text} {'up' if high_eta == etas[-1] else f'to {high_text}'}"
+        place_text = f"up to {high_text}" if low_eta == etas[0] else place_text
+        place_text = f"at {low_text}" if low_eta == high_eta else place_text
+        clauses.append(f"{name}{'' if clauses else f' {verb}'} {place_text}")
+    return ", ".join(clauses) + open_text
+
+
+def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple[str, float, float]]:
+    """Return each leader with the first and the last prevalence of a stretch in which it leads."""
+    runs = groupby(zip(leader_names, etas, strict=True), key=lambda point: point[0])
+    points_of_runs = [(name, [eta for _, eta in points]) for name, points in runs if name]
+    return [(name, run_etas[0], run_etas[-1]) for name, run_etas in points_of_runs]
 
 
 def say_net_benefit(
@@ -211,7 +215,7 @@ def say_net_benefit(
         risk_points = curves.points.sort(risk_expr).select(risk_expr, sure=is_sure, run=is_sure.rle_id())
         sure_points = risk_points.filter("sure")
         if sure_points.is_empty():
-            return "At no risk shown is acting surely better than treating all or none"
+            return "At no risk is net benefit significantly above treat-all and treat-none"
         # Of several stretches the longest is told, unless the others make up more.
         longest_run = sure_points.filter(pl.len().over("run") == pl.len().over("run").max())
         if longest_run["run"].n_unique() == 1 < len(longest_run) and 2 * len(longest_run) >= len(
@@ -220,21 +224,20 @@ def say_net_benefit(
             low, high = number_words.say_shares(
                 [longest_run["threshold_probability"][position] for position in (0, -1)]
             )
-            finding = "Acting on the model is better than treating all or none"
+            finding = "Net benefit is significantly above treat-all and treat-none"
             return f"{finding} at risks from {low} to {high}"
     if not mark_records:
         return ""
-    sentence_start = (
-        f"At a risk of {number_words.say_share(mark_records[0]['threshold_probability'])}, acting nets"
-    )
-    benefit_texts = [mark["net_benefit_label"] for mark in mark_records]
-    text_of_curve = dict(zip(curves.curve_rows["curve"], benefit_texts, strict=True))
+    risk_text = number_words.say_share(mark_records[0]["threshold_probability"])
+    sentence_start = f"At a risk of {risk_text}, net benefit is"
+    text_of_benefit = {mark["net_benefit"]: mark["net_benefit_label"] for mark in mark_records}
+    benefits = [mark["net_benefit"] for mark in mark_records]
     return say_each(
         sentence_start,
         unit_text,
-        text_of_curve,
+        dict(zip(curves.curve_rows["curve"], benefits, strict=True)),
         name_curves(curves, channels),
-        lambda benefit_texts: [*benefit_texts],
+        lambda shown_benefits: [text_of_benefit[benefit] for benefit in shown_benefits],
     )
 
 
@@ -251,11 +254,13 @@ def say_each_of_100(
         for curve_number, grid in grid_of_curve.items()
     }
     count_text = grid_of_label[facet_channel.labels[0] if facet_channel else ""].words
-    first_clause = f"{count_text} alerts {'are' if ' of ' in count_text else 'is'} right"
+    first_clause = (
+        f"{count_text} alerts {'are true positives' if ' of ' in count_text else 'is a true positive'}"
+    )
     if facet_channel is None:
         span_text = grid_of_label[""].span
         return f"{first_clause} ({span_text})" if span_text else first_clause
-    first_template, later_template = "where {} is positive", "where {} is"
+    first_template, later_template = "at a prevalence of {}", "at {}"
     if facet_channel.fields != ["eta"]:
         if sum(map(len, facet_channel.labels)) > _MOST_LETTERS:
             return ""
@@ -280,22 +285,20 @@ def say_reliability(range_rows: pl.DataFrame, curves: ChartCurves, channels: Cha
     if not off_clauses:
         if curves.has_few_positives:
             n_pos_text = format_range(curves.curve_rows["n_pos"])
-            return f"{n_pos_text} positives show no range of scores that is off"
-        return "No range of scores is off by more than chance"
+            return f"With {n_pos_text} positives no range of scores is significantly off"
+        return "No range of scores is significantly off"
     if channels.facet is None:
         return f"Scores are {off_clauses[0]}"
     panel_of_curve = channels.facet.label_of_curve
     if not _are_short([*clause_of_curve], panel_of_curve):
-        return (
-            f"Scores are off by more than chance in {len(off_clauses)} of {len(clause_of_curve)} panels"
-        )
+        return f"Scores are significantly off in {len(off_clauses)} of {len(clause_of_curve)} panels"
     sentences = [
         f"scores of {panel_of_curve[curve_number]} are {clause}"
         for curve_number, clause in clause_of_curve.items()
         if clause
     ]
     sentences += [
-        f"those of {panel_of_curve[curve_number]} not shown to be"
+        f"those of {panel_of_curve[curve_number]} are not significantly off"
         for curve_number, clause in clause_of_curve.items()
         if not clause
     ]
@@ -336,7 +339,7 @@ def say_by_eta(
     *,
     are_apart: bool,
 ) -> str:
-    """Return `start 88% to 98% end where 1 in 2 is positive, 2.0% to 3.7% where 1 in 1,000 is`."""
+    """Return `start 88% to 98% end at a prevalence of 1 in 2, 2.0% to 3.7% at 1 in 1,000`."""
     # Of prevalence and value of each line. Only those of the greatest and the least prevalence
     # are told, in one unit unless they are apart, in panels.
     etas = [eta for eta, _ in etas_and_values]
@@ -355,7 +358,7 @@ def say_by_eta(
     ]
     first_clause = f"{sentence_start} {span_texts[0]} {sentence_end}".rstrip()
     common_eta, rare_eta = number_words.say_eta(max(etas)), number_words.say_eta(min(etas))
-    return f"{first_clause} where {common_eta} is positive, {span_texts[1]} where {rare_eta} is"
+    return f"{first_clause} at a prevalence of {common_eta}, {span_texts[1]} at {rare_eta}"
 
 
 def say_values(
@@ -388,21 +391,11 @@ def say_values(
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
-    place_text = f"At {threshold_text}, " if threshold_text else ""
+    place_text = f"At the threshold {threshold_text}, " if threshold_text else ""
     precision_text, recall_text = number_words.say_shares([precision, recall])
     if 0 < precision < number_words.RARELY_RIGHT:
         precision_text = number_words.say_eta(precision)
-    clause = _agree(precision_text, "of the alerts are right")
-    return f"{place_text}{precision_text} {clause}, and {recall_text} of the positives are found"
-
-
-def _agree(number_text: str, clause_end: str) -> str:
-    """Return the words behind a number: of `1 in 68` they are of one."""
-    return (
-        clause_end.replace(" are ", " is ")
-        if number_text.startswith(f"1{number_words.NO_BREAK}in")
-        else clause_end
-    )
+    return f"{place_text}precision is {precision_text} and recall {recall_text}"
 
 
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
@@ -420,8 +413,8 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         [point] = half_of_curve.values()
         return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
     if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
-        sentence_start = f"At {min(text_of_curve.values())}, which finds half of the positives,"
-        sentence_end, say_each_share = "of the alerts are right", number_words.say_precisions
+        sentence_start = f"At the threshold {min(text_of_curve.values())} (50% recall), precision is"
+        sentence_end, say_each_share = "", number_words.say_precisions
         etas_and_shares = [
             (eta, half_of_curve[curve]["precision"])
             for curve, eta in zip(half_of_curve, etas, strict=True)
@@ -440,7 +433,7 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         return ""
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
     text_of_score = {score: text_of_curve[curve] for curve, score in score_of_curve.items()}
-    sentence_start = "Half of the positives are found at"
+    sentence_start = "Recall is 50% at the thresholds"
     return say_each(
         sentence_start,
         "",
@@ -476,7 +469,7 @@ def say_areas(area_of_curve: Mapping[int, float], curves: ChartCurves, channels:
     span_text = " to ".join(
         _say_areas([pick_end(known_area_of_curve.values()) for pick_end in (min, max)])
     )
-    condition_text = "" if is_known.all() else f"Where {FEW_POSITIVES} positives or more were tested, "
+    condition_text = "" if is_known.all() else f"With {FEW_POSITIVES} positives or more, "
     return f"{condition_text}{'t' if condition_text else 'T'}he area runs from {span_text}"
 
 
@@ -497,7 +490,7 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
     change_word = "risen" if "positive" in rate_name.lower() or rate_name.lower() == "fpr" else "fallen"
     alarm_points = curves.points.filter("alarm").unique("curve", keep="first", maintain_order=True)
     if alarm_points.is_empty():
-        return f"{rate_name} is not shown to have {change_word}"
+        return f"{rate_name} has not {change_word} significantly"
     label_channel, n_series = channels.color or channels.facet, len(curves.curve_rows)
     start_of_curve = dict(alarm_points.select("curve", "since").rows())
     if n_series == 1 or label_channel is None:

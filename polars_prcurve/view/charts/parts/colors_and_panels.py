@@ -318,7 +318,7 @@ def build_channel(
     shown_column_of_field = {
         field: escape_name(column) for field, column in curves.column_of_field.items()
     }
-    shown_column_of_field["eta"] = "share of positives"
+    shown_column_of_field["eta"] = "prevalence"
     title = " · ".join(shown_column_of_field[field] for field in fields)
     label_of_curve = {
         curve_number: labels[label_number]

@@ -34,9 +34,9 @@ class IconGrid(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """The number and its interval: `67 (54 to 78) of 100 right`."""
+        """The number and its interval: `67 (54 to 78) of 100`."""
         number_text, separator, total_text = self.words.partition(" of ")
-        return f"{number_text}{f' ({self.span})' if self.span else ''}{separator}{total_text} right"
+        return f"{number_text}{f' ({self.span})' if self.span else ''}{separator}{total_text}"
 
 
 def count_icons(share: float, low: float | None, high: float | None) -> IconGrid:

@@ -50,14 +50,14 @@ def describe_level(band: object, confidence: float | None) -> str:
 
 
 def say_etas(etas: Sequence[float | None]) -> str:
-    """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
+    """Return where curves run: `at a prevalence of 1 in 20`, or `at three prevalences`."""
     # A prevalence is None where negatives are not counted.
     if etas[0] is None:
         return "among what was returned"
     if len(etas) == 1:
-        return f"where {say_eta(etas[0])} is positive"
+        return f"at a prevalence of {say_eta(etas[0])}"
     number_word = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
-    return f"at {number_word} shares of positives"
+    return f"at {number_word} prevalences"
 
 
 def say_eta_range(etas: Sequence[float]) -> str:

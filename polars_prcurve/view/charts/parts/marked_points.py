@@ -19,7 +19,6 @@ from polars_prcurve.view.charts.parts.result_tables import ChartCurves, check_ta
 from polars_prcurve.view.words.number_words import (
     SayShares,
     say_count,
-    say_part,
     say_precisions,
     say_share,
     say_shares,
@@ -89,11 +88,8 @@ class MarkedPoints:
             or has_points_alone(curves.points)
         ):
             return ""
-        purpose = f"To find {say_part(float(target_text))} of the positives,"
-        sentence_end = "of the alerts are right"
-        return say_values(
-            purpose, sentence_end, precision_of_curve, curves, channels, say_numbers=say_precisions
-        )
+        purpose = f"At {say_share(float(target_text))} recall, precision is"
+        return say_values(purpose, "", precision_of_curve, curves, channels, say_numbers=say_precisions)
 
 
 def check_points(chart_name: str, result: object, required_columns: Sequence[str]) -> pl.DataFrame:

@@ -24,7 +24,7 @@ MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to 
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"  # as in ROC curves
 _MOST_DOTS = 30  # published points of a curve, at most, that are dots
-DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"  # where no alerts are counted
+DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives"  # where no alerts are counted
 # Where the value of a point rules, as Vega names it: up to the point, from it on, or on a slope.
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
@@ -218,11 +218,10 @@ def describe_doubt(drawn_points: pl.DataFrame) -> list[str]:
         has_few_positives = has_few_positives and bool(
             (drawn_points["tp"] + drawn_points["fn"] < FEW_POSITIVES).any()
         )
-        or_positives = f", or {FEW_POSITIVES} positives" if has_few_positives else ""
-        return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
+        or_positives = f" or {FEW_POSITIVES} positives" if has_few_positives else ""
+        return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false positives{or_positives}"]
     if _FP_EFFECTIVE not in drawn_points.columns and has_sums_of_weights(drawn_points):
-        reason = "counts that are not whole do not tell"
-        return [f"Not dotted where few false alerts are behind a line: {reason}"]
+        return ["Weighted counts: lines with few false positives are not dotted"]
     return []
 
 

@@ -20,7 +20,7 @@ from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_CO
 from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.number_words import say_sizes
 
-SPAN = "interval of the share of positives"  # the column of intervals in words, as users see it
+SPAN = "interval of the prevalence"  # the column of intervals in words, as users see it
 REASON = "reason"  # of values with intervals: the column of why these are in doubt
 _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
 """Sizes of a test of several parts, by what they tell of the field."""
@@ -64,7 +64,7 @@ class ChartCurves:
         return self.curve_rows.n_unique(fields) if fields else 1
 
     def join_etas(self, text: str) -> str:
-        """Return the text and where the curves run, such as `where 1 in 1,000 is positive`."""
+        """Return the text and where the curves run, such as `at a prevalence of 1 in 1,000`."""
         etas = self.curve_rows["eta"].unique().sort().to_list()
         has_several_etas = (
             "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
@@ -72,7 +72,7 @@ class ChartCurves:
         if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
             eta_range = label_formats.say_eta_range(etas)
             range_text = f"{'from ' if ' to ' in eta_range else ''}{eta_range}"
-            return f"{text.rstrip(',')}, each group at its own share of positives, {range_text}"
+            return f"{text.rstrip(',')}, each group at its own prevalence, {range_text}"
         return f"{text} {label_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
