@@ -52,7 +52,7 @@ def breast_cancer(folder: Path) -> None:
     with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True):
         print(table.select("model", "eta", "metric", "threshold", "recall", "fpr", "value"))
 
-    print("\nTo find 95% of the cancers, of 1,000 alerts are right")
+    print("\nAt 95% recall, true positives of 1,000 alerts")
     test = scores.prc(model="model")
     points = test.curve(eta=[None, SCREENING], thresholds=20)
     points = points.filter(pl.col("recall") >= 0.95)

@@ -625,7 +625,7 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
     )
     rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
     assert rare.count("1 in ") == 2
-    assert "%" not in rare
+    assert "%" not in rare.removeprefix("At 50% recall")
     assert say_shares([]) == []
 
 
@@ -1071,7 +1071,7 @@ def test_titles_of_gains_tell_the_area():
     areas = frame.prc.summary(0.1, by="model", metrics="auprg_clipped", columns="all").sort(
         "value", descending=True
     )
-    said = " or ".join(f"{say_share(row['value'])} ({row['model']})" for row in areas.to_dicts())
+    said = " and ".join(f"{say_share(row['value'])} ({row['model']})" for row in areas.to_dicts())
     chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
     assert heading(chart) == plain(f"Precision gain averages {said}")
     assert "at a prevalence of 1 in 10" in plain(subtitle(chart))
@@ -1386,8 +1386,8 @@ def test_bands_of_a_pr_curve(y):
     frame, options = draw_groups("ab"), {"by": "model", "confidence": 0.9}
     table = frame.prc.curve([0.2, 0.01], metrics=(y,), thresholds="corners", **options)
     chart = charts.pr_curve(table, y=y, confidence=0.9)
-    said = {"precision": "right", "fdr": "wrong"}[y]
-    assert f"alerts that are {said}" in subtitle(chart)
+    said = {"precision": "Precision", "fdr": "False discovery rate (1 - precision)"}[y]
+    assert f"{said} by recall" in subtitle(chart)
     assert "Shaded: 90% intervals at each threshold" in subtitle(chart)
     assert "Shaded: the intervals of the table" in subtitle(charts.pr_curve(table, y=y))
     area = next(layer for layer in inner(chart)["layer"] if layer["mark"]["type"] == "area")
@@ -1608,7 +1608,7 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     assert "corrected for all pairs (Holm)" in subtitle(chart)
     assert "at a prevalence of 1 in 5" in subtitle(chart), "of many pairs one prevalence"
     alone = frame.prc.compare(score=names_, metrics="average_precision", columns="all")
-    assert "Settled: each pair alone" in subtitle(charts.difference(alone))
+    assert "Significance: each pair alone" in subtitle(charts.difference(alone))
     check_data(chart)
     assert png(chart).startswith(PNG)
 
@@ -1642,7 +1642,7 @@ def test_a_roc_curve_says_what_half_of_the_positives_cost():
     table = frame.prc.sweep(by="model")
     half = table.filter(pl.col("recall") >= 0.5).group_by("model").agg(pl.col("fpr").min())
     said = heading(charts.roc_curve(table))
-    assert said.startswith("At 50% recall, precision is ")
+    assert said.startswith("At 50% recall, the false positive rate is ")
     assert all(f"{plain(say_share(fpr))} ({model})" in said for model, fpr in half.rows())
     few = draw_scores(pos=10, neg=2_000).prc.sweep()
     assert heading(charts.roc_curve(few)) == "Recall and false positive rate"
@@ -1661,7 +1661,7 @@ def test_gain_curve_is_recall_by_the_share_of_cases_alerted():
     tenth = float(np.interp(0.1, x, recall))
     [mark] = records(chart, "mark")
     assert mark["recall"] == pytest.approx(tenth, rel=1e-9)
-    assert heading(chart) == plain(f"A tenth of the cases holds {say_share(tenth)} of the positives")
+    assert heading(chart) == plain(f"With a tenth of the cases flagged, recall is {say_share(tenth)}")
 
 
 def test_decision_curve_draws_net_benefit_beside_that_of_treating_all_and_none():
@@ -1704,11 +1704,13 @@ def test_decision_curve_says_where_acting_is_surely_better():
     sure = table.filter(pl.col("net_benefit_low") > pl.max_horizontal(0, "treat_all"))
     low, high = (sure["threshold_probability"][k] for k in (0, -1))
     assert sure.height == round(100 * (high - low)) + 1
-    said = f"Acting on the model is better than treating all or none at risks from {say_share(low)} to"
+    said = (
+        f"Net benefit is significantly above treat-all and treat-none at risks from {say_share(low)} to"
+    )
     assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
     without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
     at_eta = table.filter(pl.col("threshold_probability") == 0.2)["net_benefit"].item()
-    said = f"At a risk of 20%, acting nets {say_count(1_000 * at_eta, 2)} true cases per 1,000"
+    said = f"At a risk of 20%, net benefit is {say_count(1_000 * at_eta, 2)} true positives per 1,000"
     assert heading(without) == plain(said)
     [mark] = records(without, "mark")
     assert (mark["threshold_probability"], mark["net_benefit"]) == (0.2, pytest.approx(at_eta, rel=1e-5))
@@ -1718,7 +1720,7 @@ def test_decision_curve_says_where_acting_is_surely_better():
     twins = pl.concat(one.with_columns(model=pl.lit(name)) for name in "ab")
     assert heading(plot(twins).decision_curve(by="model")) == plain(said)
     few = pl.concat([one.filter(label=1).head(5), one.filter(label=0)])
-    assert heading(plot(few).decision_curve()) == "What acting on the model is worth, by risk"
+    assert heading(plot(few).decision_curve()) == "Net benefit by risk"
     useless = one.with_columns(score=pl.lit(0.2))
     said = "At no risk shown is acting surely better than treating all or none"
     assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3], confidence=0.95)) == said
@@ -1787,7 +1789,7 @@ def test_decision_curve_at_rare_positives_has_panels_of_their_own_scale_and_a_lo
     x = next(layer["encoding"]["x"] for layer in panels["spec"]["layer"] if "x" in layer["encoding"])
     assert x["scale"]["type"] == "log"
     assert "Not drawn: a risk of 0" in subtitle(chart)
-    assert "true cases per million cases" in subtitle(chart)
+    assert "true positives per million cases" in subtitle(chart)
     lowest = {}
     for row in [*records(chart), *records(chart, "reference")]:
         if "net_benefit" in row:
@@ -2005,8 +2007,8 @@ def test_labels_of_points_are_off_the_drop_at_the_end_of_a_line():
     found = [one for one in inner(chart)["layer"] if one["mark"].get("fontWeight") == "bold"]
     found = [one["mark"] for one in found if "dx" in one["mark"] and one["mark"].get("color") in COLORS]
     assert len(found) >= 2
-    lefts = [250 * 0.9 + mark["dx"] - (30 if mark["align"] == "right" else 0) for mark in found]
-    assert not any(left < 250 < left + 30 for left in lefts)
+    lefts = [250 * 0.9 + mark["dx"] - (24 if mark["align"] == "right" else 0) for mark in found]
+    assert not any(left < 250 < left + 24 for left in lefts)
 
 
 def test_alerts_at_random_are_named_where_no_line_runs():
@@ -2151,7 +2153,7 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
     assert "Dotted: the interval is in doubt: few positives" in subtitle(chart)
     alone = charts.p3_curve(points_at.drop("doubt"))
     assert {row["color"] for row in records(alone) if row.get("doubt")} == {"few"}
-    assert "Dotted: fewer than 5 false alerts" in subtitle(alone)
+    assert "Dotted: fewer than 5 false positives" in subtitle(alone)
 
 
 def test_titles_of_several_lines_tell_what_each_has():
@@ -2378,7 +2380,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     other = frame.prc.operating_points(0.1, recall=0.4, by="model", columns="all")
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
     values = say_shares([*other["precision"]])
-    each = " or ".join(
+    each = " and ".join(
         f"{plain(words)} ({name})"
         for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
     )

@@ -57,7 +57,7 @@ def test_each_grid_is_a_row_of_operating_points():
         assert f"{facet}: {share} ({low} to {high}) of 100" in chart.to_dict()["description"]
         words_of = [r["text"] for r in records_of_words(chart) if r.get("facet") == facet]
         assert f"{share} ({low} to {high}) of 100" in words_of, "icons come with their number"
-    assert "right or not, by the 90% interval" in subtitle(chart)
+    assert "either, by the 90% interval" in subtitle(chart)
     assert png(chart).startswith(PNG)
 
 
@@ -162,7 +162,7 @@ def test_alerts_take_all_targets_and_words():
     assert heading(by_hand) == "My title"
     bare = test.plot.alerts(0.2, recall=0.5, title=False)
     assert "title" not in bare.to_dict()
-    assert any("of 100 right" in row["text"] for row in records_of_words(bare)), "numbers stay"
+    assert any("of 100" in row["text"] for row in records_of_words(bare)), "numbers stay"
 
 
 def test_alerts_of_odd_tables_draw():

@@ -66,7 +66,7 @@ def test_points_are_the_counts_of_the_table():
     drawn = [(row["x"], row["y"], row["low"], row["high"]) for row in records(chart, "range")]
     assert np.allclose(drawn, ranges.select("x", "y", "low", "high").rows(), rtol=1e-5)
     assert {row["off"] for row in records(chart, "range")} == {0}
-    assert heading(chart) == "No range of scores is off by more than chance"
+    assert heading(chart) == "No range of scores is significantly off"
     assert "corrected for all" in subtitle(chart)
     assert png(chart).startswith(PNG)
 
@@ -120,14 +120,14 @@ def test_titles_say_where_scores_are_off():
     both = pl.concat([frame.with_columns(model=pl.lit("calm")), sure.with_columns(model=pl.lit("sure"))])
     chart = both.prc.plot.reliability(by="model")
     assert re.fullmatch(
-        r"Scores of sure are too low below .* %; those of calm not shown to be", heading(chart)
+        r"Scores of sure are too low below .*%; those of calm are not significantly off", heading(chart)
     )
     assert {row["color"] for row in records(chart, "range") if row["off"]} == {"sure"}
     half = frame.with_columns(score=pl.col("score") / 2)
     assert heading(half.prc.plot.reliability()) == "Scores are too low everywhere"
     many = pl.concat(both.with_columns(model=pl.format("{} {}", "model", pl.lit(k))) for k in range(3))
     assert heading(many.prc.plot.reliability(by="model")) == (
-        "Scores are off by more than chance in 3 of 6 panels"
+        "Scores are significantly off in 3 of 6 panels"
     )
     few = make_posteriors(draw_scores(pos=10, neg=40))
     assert "10 positives" in heading(few.prc.plot.reliability()) or "Scores are" in heading(
@@ -153,7 +153,7 @@ def test_scores_and_shares_move_to_another_prevalence_together():
     assert (moved["off"] == 0).all(), "calibrated at 1 in 10, so calibrated anywhere"
     assert (find_ranges(frame)["off"] == 1).any(), "but not as they stand"
     chart = frame.prc.plot.reliability(0.01, eta_train=0.1)
-    assert "moved to where 1 in 100 is positive" in subtitle(chart)
+    assert "moved to a prevalence of 1 in 100" in subtitle(chart)
     at_own = find_ranges(frame, eta=1 / 3, eta_train=0.1)
     assert at_own["x"].to_list() == pytest.approx((at_own["expected"] / at_own["n"]).to_list())
 
@@ -165,7 +165,7 @@ def test_without_a_level_nothing_is_tested():
         frame.prc.plot.reliability(confidence=None),
         weighted.prc.plot.reliability(weight="w"),
     ):
-        assert heading(chart) == "Share of positives by score"
+        assert heading(chart) == "Observed share of positives by predicted probability"
         assert all(row["off"] == 0 and "low" not in row for row in records(chart, "range"))
         assert "interval" not in subtitle(chart)
 

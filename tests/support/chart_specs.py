@@ -78,7 +78,7 @@ def channels(chart) -> tuple[str | None, str | None]:
     color = layer(chart, "line")["encoding"].get("color", {})
     is_split = bool(labels(chart, "facet"))
     said = re.search(r"Panels: ([^.]*)", subtitle(chart))
-    facet = (said[1] if said else "share of positives") if is_split else None
+    facet = (said[1] if said else "prevalence") if is_split else None
     return color.get("title") if labels(chart, "color") else None, facet
 
 

@@ -52,8 +52,9 @@ def alerts(
 ) -> Chart:
     """Icon arrays of 100 alerts, from the table of `operating_points`: one grid per row.
 
-    A solid circle is a right alert, up to the lower limit of precision, and a hollow one a false alert.
-    Between the limits, where the ring is dotted, alerts may be right or not; the tint is deeper up to
+    A solid circle is a true positive, up to the lower limit of precision, and a hollow one a false
+    positive.
+    Between the limits, where the ring is dotted, alerts may be either; the tint is deeper up to
     the estimate. Below 1 right in 50 a grid has as many alerts as one right one takes, but no more than
     1,000, and dotted are those that it may take, from one limit to the other. Grids of groups come in
     order of their values, the greatest first.

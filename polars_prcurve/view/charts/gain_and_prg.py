@@ -54,7 +54,7 @@ def gain_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> gain_curve(df.prc.curve(eta=0.5)).to_dict()["layer"][1]["encoding"]["x"]["title"]
-    'Cases looked at, highest scores first'
+    'Share of cases flagged, highest scores first'
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("gain_curve", table)

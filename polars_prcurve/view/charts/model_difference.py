@@ -308,7 +308,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
         record |= {"settled": 1} if row.is_settled else {}
         canvas.records.append({"part": "interval", "row": place, "said": row.say(), **record})
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
-    canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
+    canvas.words += [Word(text="not significant", y=float(n_settled), **quiet)] if has_open else []
     if further_rows:
         n_further = sum(row.is_settled for row in further_rows)
         rest = f"{format_count(n_further)} of them settled and smaller than these"
