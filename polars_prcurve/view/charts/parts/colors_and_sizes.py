@@ -33,6 +33,7 @@ NAME_SIZE = 12.5  # of the names of lines and panels, and of the numbers at poin
 TICK_SIZE = 11  # of the labels and titles of axes
 NOTE_SIZE = 11  # of the note, and of the names of grey lines
 LETTER = 0.55  # mean width of a letter, as a share of the size of its type
+_MORE_OF_PERCENT = 0.6  # letters by which a percent sign is wider than one
 
 # The look of lines to compare with, such as alerts at random.
 REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
@@ -40,7 +41,7 @@ REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
 
 def measure_text(text: str, size: float = NAME_SIZE) -> float:
     """Return the width of a text in pixels, about."""
-    return count_letters(text) * LETTER * size
+    return (count_letters(text) + _MORE_OF_PERCENT * text.count("%")) * LETTER * size
 
 
 def mix_eta_colors(n_colors: int) -> list[str]:
