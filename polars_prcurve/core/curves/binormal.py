@@ -62,6 +62,8 @@ def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
+    # The fit and its test read the same rows, which would be sorted for each of them.
+    sweep = sweep._replace(rows=sweep.rows.pipe(share_result))
     fits_per_group = fit_binormal(table, sweep, ddof=ddof)
     p_value_exprs = {name: pl.lit(None, dtype=pl.Float64) for name in _P_VALUE_COLUMNS}
     if table.count_dtype.is_integer():  # the test is one of examples that are not weighted

@@ -30,12 +30,13 @@ _TAILS = (
     (0.2, (-8.318, 42.796, -59.938), True),
     (-math.inf, (-13.436, 101.14, -223.73), True),
 )
+_Z, _TERM = f"{RESERVED}z", f"{RESERVED}term"  # of a score
 _TERM_SUM, _N = f"{RESERVED}term_sum", f"{RESERVED}class_size"  # of a class in a group
 
 
 def add_p_values(fits_per_group: pl.LazyFrame, sweep: SweepTables, ddof: int) -> pl.LazyFrame:
     """Add the p-value of each class to a fit of unweighted scores; null below 8 and without a fit."""
-    rows = sweep.rows.join(fits_per_group, on=Group.NUMBER)
+    groups = sweep.groups.join(fits_per_group, on=Group.NUMBER)
     for names, mu_name, sigma_name, p_value_name in (
         (CLASS_SUMS[0], NormalFit.MU_POS, NormalFit.SIGMA_POS, NormalFit.P_VALUE_POS),
         (CLASS_SUMS[1], NormalFit.MU_NEG, NormalFit.SIGMA_NEG, NormalFit.P_VALUE_NEG),
@@ -44,13 +45,18 @@ def add_p_values(fits_per_group: pl.LazyFrame, sweep: SweepTables, ddof: int) ->
         sigma = repeat_in_rows(pl.col(sigma_name) * ((n - ddof) / (n - 1)).sqrt(), pl.col(names.cum))
         # Of halves, whose difference does not overflow.
         z = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5 - pl.col(mu_name) * 0.5) / sigma * 2
-        term_sum = sum_shares(to_whole_shares(_compute_term(names, z) * _TERM_SCALE))
-        class_rows = rows.filter(
-            pl.col(names.cum) > pl.col(names.above),
-            n >= _FEWEST_SCORES,
-            pl.col(sigma_name).is_not_null(),
+        of_group = groups.filter(n >= _FEWEST_SCORES, pl.col(sigma_name).is_not_null()).select(
+            Group.NUMBER, names.total, names.before, mu_name, sigma_name
         )
-        sums = class_rows.group_by(Group.NUMBER).agg(term_sum.alias(_TERM_SUM), n.first().alias(_N))
+        rows = sweep.rows.select(Group.NUMBER, Row.SCORE, names.cum, names.above)
+        rows = rows.filter(pl.col(names.cum) > pl.col(names.above)).join(of_group, on=Group.NUMBER)
+        rows = rows.with_columns(z.alias(_Z))
+        term = to_whole_shares(_compute_term(names, pl.col(_Z)) * _TERM_SCALE).alias(_TERM)
+        sums = (
+            rows.select(Group.NUMBER, n.alias(_N), term)
+            .group_by(Group.NUMBER)
+            .agg(sum_shares(pl.col(_TERM)).alias(_TERM_SUM), pl.col(_N).first())
+        )
         statistic = pl.col(_N) * (pl.col(_TERM_SUM) * (-1 / _TERM_SCALE) - 1)
         statistic = statistic * (1 + (0.75 + 2.25 / pl.col(_N)) / pl.col(_N))
         p_values = sums.select(Group.NUMBER, _compute_p_value(statistic).alias(p_value_name))
