@@ -204,8 +204,9 @@ def list_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 TAKES_ETA = [
     (name, function)
     for name, function in list_functions()
-    if "eta" in inspect.signature(function).parameters
+    if "eta" in inspect.signature(function).parameters and name != "polars_prcurve.from_rates"
 ]
+"""All but `from_rates`, whose prevalence is that of a paper, and not where something is asked."""
 BEFORE_ETA = {"FramePrc.sample_size": ["delta"]}
 """Arguments with a default that stand before eta: what a method is mostly called with."""
 
