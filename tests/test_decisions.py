@@ -826,3 +826,15 @@ def test_a_constant_model_ranks_nothing_and_a_2x2_table_has_no_scores() -> None:
     cells = pl.DataFrame({"tp": [90], "fp": [40], "fn": [10], "tn": [960]})
     point = prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.02)
     assert not any("scores" in reason for reason in point.verdict.reasons)
+
+
+def test_a_model_without_a_row_may_be_the_best_where_no_ranking_can_tell() -> None:
+    """Of two equal models whose highest scores are alike, chance decides which one meets two targets."""
+    equal = draw_models({"a": 0.8, "b": 0.8}, 300, 10_000, seed=3)
+    df = equal.with_columns(pl.col("a", "b").clip(upper_bound=1.5))
+    curve = bind(df).curve(0.02, metrics="precision")
+    best = curve.group_by("model").agg(pl.col("precision").max())["precision"]
+    decision = decide(df, 0.02, recall=0.1, precision=best.mean())
+    assert decision.table["threshold"].null_count() == 1
+    assert decision.table["may_be_best"].null_count() == 2
+    assert decision.verdict.status == "no_winner"

@@ -387,7 +387,8 @@ def _add_leads(
         pl.col("behind").first(),
         pl.col("behind_low").min(),
         pl.col("behind_high").max(),
-        pl.col("may_be_best").any(),
+        # Null if a ranking cannot tell, as where the other model meets no target, and none says it may.
+        pl.col("may_be_best").any(ignore_nulls=False),
     )
     return _join(case_rows, leads_of_models, ranking_keys)
 
