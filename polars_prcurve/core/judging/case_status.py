@@ -331,7 +331,9 @@ class JudgedCase(Case):
 
     @property
     def models_of_few_scores(self) -> list[Candidate]:
-        """The models with so few distinct scores that these may be decisions."""
+        """The models with so few distinct scores that these may be decisions, and not few examples."""
+        if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
+            return []
         return [
             candidate for candidate in self.candidates if candidate.row.get(EvidenceColumn.FEW_SCORES)
         ]
