@@ -918,7 +918,7 @@ def bootstrap_replicates(case: Case) -> None:
 
 @checks("bootstrap_exact_moments")
 def bootstrap_exact_moments(case: Case) -> None:
-    """Of all samples that may be drawn, to the error of drawing 20 000."""
+    """Of all samples that may be drawn, to the error of drawing 20,000."""
     frame, _ = score_table(case)
     n, expected = 20_000, case["expected"]
     areas = replicates(frame, case["inputs"]["eta"], n)[:, 0]

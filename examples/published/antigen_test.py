@@ -1,4 +1,4 @@
-"""A rapid antigen test among students without symptoms: no false alarm among 2 600.
+"""A rapid antigen test among students without symptoms: no false alarm among 2,600.
 
 N. Okoye et al., Journal of Clinical Microbiology 2021, abstract (PMC8092740): 2,645 students, 24
 infections found, 21 missed, sensitivity 53.3%, specificity 100%, infections 1.7%. In workplaces

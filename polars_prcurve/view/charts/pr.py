@@ -150,7 +150,7 @@ def _free_panels(
     axis: ChartAxis, channels: Channels, curves: ChartCurves
 ) -> tuple[ChartAxis, dict[int, float]]:
     """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
-    # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
+    # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50,000.
     facet_channel, curve_etas = channels.facet, curves.curve_rows.select("curve", "eta")
     lows = dict.fromkeys(curve_etas["curve"], axis.low)
     if (
