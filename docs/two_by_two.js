@@ -38,7 +38,7 @@ function draw() {
   for (const id of ["say", "rates"]) find(id).textContent = "";
   if (wrong) return;
   const point = evaluateTable(state), eta = 1 / state.n;
-  find("say").textContent = `${sayRight(point)}, ${sayWhere(eta)}`;
+  find("say").textContent = `Precision${sayPrecision(point)} ${sayWhere(eta)}`;
   find("rates").textContent = `Sensitivity ${percent(point.recall)}, specificity `
     + `${saySpecificity(state.fp / (state.fp + state.tn))}, wherever you go. Per 1,000 cases: ${two(point.alerts)} alerts `
     + `(${two(point.alertsLow)} to ${two(point.alertsHigh)}).`;

@@ -56,7 +56,7 @@ def test_the_story_says_what_its_tables_show() -> None:
         "8 of 100": "0.9198",
         "`logistic` 6": "0.9386",
         "14 are right, or 57": "0.1354",
-        "36 000": "35731",
+        "36,000": "35731",
     }
     story = " ".join(
         "".join(cell["source"]) for cell in cells(NOTEBOOK) if cell["cell_type"] == "markdown"

@@ -39,9 +39,9 @@ def draw(samples: pl.DataFrame) -> alt.LayerChart:
     """The precision of all samples, of their middle half, and with all negatives."""
     base = alt.Chart(
         samples,
-        width=360,
+        width=420,
         height=240,
-        title="Precision with 4,950 of 49,950 negatives, where 1 in 100 is positive",
+        title="Precision with 4,950 of 49,950 negatives, at a prevalence of 1%",
     )
     base = base.encode(alt.X("recall").title("Recall"))
     ribbon = base.mark_area(opacity=0.2, interpolate="step-before")
