@@ -356,7 +356,7 @@ def _shapes() -> Iterator[Case]:
         "polars_ds query_tpr_fpr in agg": Entry(polars_ds_agg),
     }
     shapes = {
-        "groups": (MANY, "100 000 groups"),
+        "groups": (MANY, "100,000 groups"),
         "strings": (STRINGS, "string keys"),
         "positives": (HALF, "50% positives"),
         "ties": (TIES, "scores of 3 decimals"),
@@ -395,7 +395,7 @@ def _models() -> Iterator[Case]:
 
 
 def _roc_areas() -> Iterator[Case]:
-    for data, text in ((PLAIN, ""), (MANY, "100 000 groups: ")):
+    for data, text in ((PLAIN, ""), (MANY, "100,000 groups: ")):
         for rival, run in (("polarbearings", bearings_roc_auc), ("polars_ds", polars_ds_roc_auc)):
             name = f"{text}{rival} roc_auc / summary"
             yield Case("summary", name, Entry(run, data), Entry(roc_auc, data), "> 1")
@@ -430,7 +430,7 @@ CASES = [
     *_shapes(),
     Case(
         "small",
-        "1 000 rows: curve(eta=0.01) / scikit-learn",
+        "1,000 rows: curve(eta=0.01) / scikit-learn",
         Entry(curve, SMALL, times=20),
         Entry(sklearn_arrays, SMALL, times=20),
         "<= 10",
@@ -439,7 +439,7 @@ CASES = [
     Case("expressions", "sweep in agg / sweep", Entry(sweep_in_agg), Entry(sweep), "<= 2"),
     Case(
         "expressions",
-        "100 000 groups: sweep in agg / sweep",
+        "100,000 groups: sweep in agg / sweep",
         Entry(sweep_in_agg, MANY),
         Entry(sweep, MANY),
         "<= 2",

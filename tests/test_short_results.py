@@ -19,10 +19,18 @@ DF = DF.with_columns(risk=1 / (1 + (-pl.col("a")).exp()), week=pl.int_range(pl.l
 ONE, BOTH, RISK = {"score": "a"}, {"score": ["a", "b"]}, {"score": "risk"}
 POINTS = ("eta", "criterion", "target", "threshold")
 RATES = ("recall", "recall_low", "recall_high", "precision", "precision_low", "precision_high")
+OPTIONAL = {"n_groups", "not_worse", "p_adjusted"}  # of mean_over=, margin= and adjust=
+
+
+def list_short(method: str, *added: str) -> tuple[str, ...]:
+    """The short columns of a method, without those of arguments that are not passed."""
+    return tuple(name for name in SHORT_COLUMNS[method] if name not in OPTIONAL or name in added)
+
+
 CALLS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
     ("summary", ONE, {}, ("eta", "n_pos", "n_neg", "metric", "value")),
-    ("summary", ONE, {"confidence": 0.95}, SHORT_COLUMNS["summary"]),
-    ("summary", ONE, {"coarse": True}, SHORT_COLUMNS["summary"][:-1]),
+    ("summary", ONE, {"confidence": 0.95}, list_short("summary")),
+    ("summary", ONE, {"coarse": True}, list_short("summary")[:-1]),
     ("operating_points", ONE, {"recall": 0.5}, (*POINTS, "recall", "precision")),
     ("operating_points", ONE, {"recall": 0.5, "confidence": 0.95}, (*POINTS, *RATES, "doubt")),
     ("operating_points", ONE, {"recall": 0.5, "per": 100}, (*POINTS, "recall", "precision", "alerts")),
@@ -48,8 +56,8 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
         {"recall": 0.5, "long": True, "confidence": 0.95},
         (*POINTS, "metric", "value", "low", "high", "doubt"),
     ),
-    ("compare", BOTH, {}, tuple(name for name in SHORT_COLUMNS["compare"] if name != "p_adjusted")),
-    ("compare", BOTH, {"adjust": "holm"}, SHORT_COLUMNS["compare"]),
+    ("compare", BOTH, {}, list_short("compare")),
+    ("compare", BOTH, {"adjust": "holm"}, list_short("compare", "p_adjusted")),
     ("ranking", BOTH, {}, ("eta", "model", "value", "rank")),
     (
         "ranking",
@@ -81,7 +89,7 @@ def test_short_results_keep_groups_and_what_an_eta_frame_carries() -> None:
     frame = eta_from_sample(3, 200).with_columns(note=pl.lit("here"))
     found = DF.with_columns(g=pl.lit(1)).prc(**ONE, by="g").summary(frame, confidence=0.95)
     assert found.columns[:6] == ["g", "eta", "eta_low", "eta_high", "eta_confidence", "note"]
-    assert found.columns[6:] == [*SHORT_COLUMNS["summary"][1:]]
+    assert found.columns[6:] == [*list_short("summary")[1:]]
 
 
 def test_monitor_shows_what_decides() -> None:

@@ -30,7 +30,7 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="Faces in a crowd",
-    claim="2 297 of 2,470 alerts wrong, 92%",
+    claim="2,297 of 2,470 alerts wrong, 92%",
     place="Metro, 5 May 2018, on figures of South Wales Police",
     field="assumed",
     so="The force says that the system has improved since.",

@@ -22,6 +22,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 
@@ -153,7 +154,7 @@ def _list_rows(passed: Mapping[str, Any], names: object) -> list[dict[str, Any]]
     if names is not None:
         values_of_word["names"] = read_list("names=", names, "a name, or a list of names", str)
         for name in values_of_word["names"]:
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not is_literal(name):
                 raise refuse_kind("names=", "texts", name)
         if not values_of_word["names"]:
             raise PrcError("names= holds no name")

@@ -631,7 +631,8 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
 def _empty_incomplete(frame: F, words: Mapping[str, Any]) -> F:
     """Return a table whose examples are complete for all models, or have no score; see there."""
     score: Any = "score" if words.get("score") is None else words["score"]
-    if words.get("missing") != "drop":
+    missing = words.get("missing")
+    if not isinstance(missing, str) or missing != "drop":  # another kind is refused where words are read
         return frame
     if isinstance(score, list | tuple | Mapping):
         return empty_incomplete(frame, [*(score.values() if isinstance(score, Mapping) else score)])

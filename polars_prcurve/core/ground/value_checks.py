@@ -375,14 +375,14 @@ def label_dtypes(pos_label: Any) -> DtypeRule:
         return _DTYPES_WITHOUT_POS_LABEL
     pos_label = _to_python(pos_label)
     for python_type, dtype_selector in _DTYPES_OF_KIND:
-        if isinstance(pos_label, python_type) and _is_literal(pos_label):
+        if isinstance(pos_label, python_type) and is_literal(pos_label):
             return DtypeRule(dtype_selector, f" and cannot equal pos_label={pos_label!r}")
     raise PrcError(
         f"pos_label= is one value of the label, such as 'spam' or 1; got {describe_value(pos_label)}"
     )
 
 
-def _is_literal(value: Any) -> bool:
+def is_literal(value: Any) -> bool:
     """Return whether Polars can hold a value: of numbers those of 128 bits, of texts those in UTF-8."""
     if isinstance(value, Decimal) and not value.is_finite():
         return False  # on which Polars panics

@@ -72,7 +72,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
     >>> chart.to_dict()["title"]["text"]
-    ['Precision and recall at two shares of positives']
+    ['Precision and recall at two prevalences']
     """
 
     def __init__(self, methods: BoundTable[Any]) -> None:
@@ -381,6 +381,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             return self._draw_points(
                 draw, eta, table_words, metrics=point_metrics, confidence=confidence
             )
+        table_words = {word: value for word, value in table_words.items() if word not in TARGET_WORDS}
         all_words = self._methods._merge_words(table_words)
         model_column, is_wide = all_words.get("model"), isinstance(all_words.get("score"), list | tuple)
         if metrics is None:
@@ -459,7 +460,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> weeks = pl.DataFrame({"week": [1, 2], "score": 1, "n_pos": [80, 79], "n_neg": [20, 21]})
         >>> chart = weeks.prc(counts=("n_pos", "n_neg")).plot.monitor("week", reference=0.8, threshold=1)
         >>> chart.to_dict()["title"]["text"]
-        ['Precision is not shown to have fallen']
+        ['Precision has not fallen significantly']
         """
         draw, table_words = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}

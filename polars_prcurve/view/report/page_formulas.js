@@ -13,11 +13,11 @@ const oneIn = (share) => {
   const isWhole = Math.abs(whole * share - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
-// A share in 100, which is 100 only if all are meant.
+// A share in 100 in two digits, and in more if it would read as 100 and is less.
 const of100 = (share) => {
-  if (share < 0.95 || share >= 1) return two(100 * share);
-  const zeros = -Math.floor(Math.log10(100 * (1 - share)));
-  return String(Number((100 * share).toFixed(Math.min(zeros > 1 ? zeros : zeros + 1, 8))));
+  let digits = 2;
+  while (share < 1 && digits < 12 && Number((100 * share).toPrecision(digits)) >= 100) digits += 1;
+  return digits === 2 ? two(100 * share) : String(Number((100 * share).toPrecision(digits)));
 };
 const percent = (share) => of100(share) + "%";
 
