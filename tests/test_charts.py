@@ -883,7 +883,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
     assert table["may_be_best"].n_unique() == 2
     assert any("doubt" in row for row in records(chart))
-    assert "Grey: places that a test does not settle (95%)" in subtitle(chart)
+    assert "Grey: the order is not significant (95%)" in subtitle(chart)
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1", "1–2", "1–2", "2", "late", "late", "sure", "sure"]
@@ -1602,7 +1602,11 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     assert f"{first[better[0]]} over {first[better[1]]}" in texts
     rest = order["significant"][12:]
     if len(rest):
-        told = f"{rest.sum()} of them settled and smaller than these" if rest.any() else "none settled"
+        told = (
+            f"{rest.sum()} of them significant and smaller than these"
+            if rest.any()
+            else "none significant"
+        )
         assert f"and {len(rest)} more, {told}" in texts
     assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs differ significantly")
     assert "corrected for all pairs (Holm)" in subtitle(chart)

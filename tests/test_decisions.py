@@ -838,3 +838,12 @@ def test_a_model_without_a_row_may_be_the_best_where_no_ranking_can_tell() -> No
     assert decision.table["threshold"].null_count() == 1
     assert decision.table["may_be_best"].null_count() == 2
     assert decision.verdict.status == "no_winner"
+
+
+def test_chance_at_half_recall_quotes_the_interval_of_its_table() -> None:
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame({"score": rng.normal(size=3_000), "label": rng.random(3_000) < 0.1})
+    decision = frame.prc.decide(0.01, recall=0.5)
+    assert decision.verdict.status == "chance"
+    [interval] = re.findall(r"precision is ([^;]*);", plain(decision.verdict.sentence))
+    assert interval in plain(str(decision)).rpartition("threshold  ")[2]

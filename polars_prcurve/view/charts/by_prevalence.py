@@ -198,9 +198,9 @@ class _LineChart:
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
             target_text = label_formats.format_value("target", curve_rows["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
-        if not subtitle:
-            subtitle = f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}"
         finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
+        if not subtitle or subtitle == finding:
+            subtitle = f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}"
         note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
         return canvas.finish(title, finding, subtitle, note)
 

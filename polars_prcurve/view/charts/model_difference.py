@@ -311,8 +311,8 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     canvas.words += [Word(text="not significant", y=float(n_settled), **quiet)] if has_open else []
     if further_rows:
         n_further = sum(row.is_settled for row in further_rows)
-        rest = f"{format_count(n_further)} of them settled and smaller than these"
-        text = f"and {format_count(len(further_rows))} more, {rest if n_further else 'none settled'}"
+        rest = f"{format_count(n_further)} of them significant and smaller than these"
+        text = f"and {format_count(len(further_rows))} more, {rest if n_further else 'none significant'}"
         canvas.words.append(Word(text=text, y=n_lines - 1.0, **quiet))
     canvas.layers += _build_layers(*canvas.place)
     return canvas

@@ -228,12 +228,10 @@ def _describe_zones(
     if not (curves.points["top"] < curves.points["foot"]).any():
         return []
     if "behind" not in result.columns:
-        reason = "the table does not tell what lies between its points or within equal scores"
+        reason = "nothing is known between points or within equal scores"
         return [f"Grey: places that are open, since {reason}"]
     level_text = "" if confidence is None else f" ({format_level(confidence)})"
-    grey_sentence = (
-        f"Grey: places that a test does not settle{level_text}, so a swap drawn dotted may not exist"
-    )
+    grey_sentence = f"Grey: the order is not significant{level_text}; crossings there may be chance"
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
     return [grey_sentence, "Below the first, nothing is tested" if is_partly_tested else ""]
 

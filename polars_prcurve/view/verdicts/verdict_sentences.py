@@ -110,7 +110,12 @@ def _describe_chance(case: JudgedCase) -> _Description:
             "models": names if has_names else "the scores",
             "rank": "ranks" if is_one else "rank",
         }
-    estimates = [candidate.precision_at_half for candidate in candidates[:MOST_NAMES]]
+    # A threshold of 50% recall is in the table, with an interval of its own.
+    is_in_table = {**case.goal.targets} == {"recall": 0.5}
+    estimates = [
+        candidate.precision if is_in_table else candidate.precision_at_half
+        for candidate in candidates[:MOST_NAMES]
+    ]
     return "scores", {
         "models": names,
         "are": "is" if is_one else "are",

@@ -233,7 +233,7 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
     low, high = min(etas), max(etas)
     if high < 1.01 * low:  # one prevalence: half a decade to either side
         low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
-    return ChartAxis("eta", "Share of positives", low, high, "one in", is_log=True)
+    return ChartAxis("eta", "Prevalence", low, high, "one in", is_log=True)
 
 
 def needs_log_axis(etas: pl.Series) -> bool:
