@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import settings
 
@@ -27,6 +28,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Keep modules and thousands of tests, which all stay, out of every search for garbage."""
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def polars_display() -> Iterator[None]:
+    """Restore how Polars prints tables, which blocks of pages set, and which processes inherit."""
+    with pl.Config():
+        yield
 
 
 @pytest.fixture(scope="session")

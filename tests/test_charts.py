@@ -1726,7 +1726,7 @@ def test_decision_curve_says_where_acting_is_surely_better():
     few = pl.concat([one.filter(label=1).head(5), one.filter(label=0)])
     assert heading(plot(few).decision_curve()) == "Net benefit by risk"
     useless = one.with_columns(score=pl.lit(0.2))
-    said = "At no risk shown is acting surely better than treating all or none"
+    said = "At no risk is net benefit significantly above treat-all and treat-none"
     assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3], confidence=0.95)) == said
 
 
@@ -2319,7 +2319,7 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
     assert chart.to_dict() == charts.ranking(limits).to_dict()
     dotted = {row["color"] for row in records(chart) if "doubt" in row}
     assert dotted >= set(limits.filter("may_be_best")["model"]) == {"a", "b"}
-    assert "Grey: places that are open, since the table does not tell" in subtitle(chart)
+    assert "Grey: places that are open, since nothing is known" in subtitle(chart)
 
 
 def test_a_parameter_of_a_metric_follows_its_name():

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from polars_prcurve import charts
@@ -56,8 +55,7 @@ def test_pages_show_what_really_comes_out(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # for the files that a page writes
-    with pl.Config():  # which a page sets
-        result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
     assert result.attempted > 0 or ">>>" not in page.read_text(encoding="utf-8")
 

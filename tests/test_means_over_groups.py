@@ -8,11 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy import stats
+from scipy import __version__, stats
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.core.ground.student_distribution import add_student_quantile, add_student_share
 
+# SciPy 1.12 has quantiles of Student's distribution to ten digits, as its 1.18 shows.
+CLOSE = 1e-12 if tuple(map(int, __version__.split(".")[:2])) >= (1, 18) else 1e-9
 NAMES = ["average_precision", "pr_auc", "roc_auc", "precision_at_recall(0.5)", "best(f1)"]
 ETAS = [None, 0.01, 0.3]
 ALL: dict[str, Any] = {"mean_over": "topic", "columns": "all"}
@@ -64,7 +66,7 @@ def test_a_mean_has_the_interval_of_scipy(name: str, eta: float | None) -> None:
     assert (row["n_pos"], row["n_neg"]) == (TOPICS["label"].sum(), (~TOPICS["label"]).sum())
     expected = (values.mean(), stats.sem(values), span.low, span.high)
     found = (row["value"], row["standard_error"], row["low"], row["high"])
-    assert found == pytest.approx(expected, rel=1e-12)
+    assert found == pytest.approx(expected, rel=CLOSE)
     assert row["doubt"] is None
 
 
@@ -80,7 +82,7 @@ def test_a_difference_is_the_paired_test_of_scipy(door: str, eta: float | None) 
             expected = stats.ttest_rel(both["a"], both["b"])
             row = get_row(found, metric=name, eta=eta, model_a=a, model_b=b)
             span = expected.confidence_interval(0.95)
-            assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=1e-12)
+            assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=CLOSE)
             assert row["p_value"] == pytest.approx(expected.pvalue, rel=1e-11)
             assert row["significant"] == (expected.pvalue < 0.05)
             assert row["n_groups"] == both.height
@@ -168,7 +170,7 @@ def test_examples_that_no_run_returned() -> None:
     assert (row["n_pos"], row["n_neg"], row["n_groups"]) == (12, None, 3)
     assert (row["eta"], row["doubt"]) == (None, "few groups")
     span = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=1e-12)
+    assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=CLOSE)
     both = pl.concat([df.with_columns(model=pl.lit("a")), df.with_columns(model=pl.lit("b"))])
     both = both.with_columns(pl.when(model="b", topic="q1").then(-pl.col("score")).otherwise("score"))
     below_runs = below.join(pl.DataFrame({"model": ["a", "b"]}), how="cross")
@@ -271,4 +273,4 @@ def test_students_distribution_is_scipys() -> None:
     for z in (0.3, 1.0, 1.96, 2.6, 4.0):
         quantiles = add_student_quantile(pl.LazyFrame({"f": freedoms}), pl.lit(z), pl.col("f"), "q")
         expected = stats.t.isf(stats.norm.sf(z), freedoms)
-        assert quantiles.collect()["q"].to_list() == pytest.approx(list(expected), rel=1e-11)
+        assert quantiles.collect()["q"].to_list() == pytest.approx(list(expected), rel=10 * CLOSE)

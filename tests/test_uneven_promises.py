@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -206,8 +207,11 @@ def passes(k: float, n: float, share: float, alpha: float) -> bool:
     return n - k >= 1 and bool(special.betainc(n - k, k + 1, 1 - share) <= alpha)
 
 
-def find_run(sizes: Sizes, criterion: str, value: float, eta: float | None, alpha: float) -> Any:
-    """Return the threshold of precision or npv, row by row from the start."""
+def find_run(
+    sizes: Sizes, criterion: str, value: float, eta: float | None, alphas: tuple[float, float]
+) -> Any:
+    """Return the threshold of precision or npv, row by row, by the levels of rows and of the start."""
+    alpha, start_alpha = alphas
     good = criterion != "npv"
     label = sizes.label == good
     total, squares = sizes.add(sizes.every)
@@ -221,10 +225,10 @@ def find_run(sizes: Sizes, criterion: str, value: float, eta: float | None, alph
     flagged = [above if good else ~above for above in sizes.above]
     order = range(len(sizes.score)) if good else range(len(sizes.score) - 1, -1, -1)
     odds, scale = share / (1 - share), total / squares
-    least = math.ceil(math.log(alpha) / math.log(1 - share))
+    least = math.ceil(math.log(start_alpha) / math.log(1 - share))
     most = min((n_good + n_good * odds) * scale, total * scale)
     m = math.ceil(max(least, min(2 * least, most / 4), most / 10))
-    z = special.ndtri(alpha)
+    z = special.ndtri(start_alpha)
     k = m * share + math.sqrt(m * share * (1 - share)) * z + (z * z - 1) * (1 - 2 * share) / 6
     k = max(0, math.floor(k - 0.5))
     found, started = None, False
@@ -232,7 +236,7 @@ def find_run(sizes: Sizes, criterion: str, value: float, eta: float | None, alph
         of = flagged[i]
         wrong = sizes.add(of & ~label)[0]
         n = sizes.count_alerts(i, good=good, own=eta is None)
-        started = started or n >= m or passes(k, n, share, alpha)
+        started = started or n >= m or passes(k, n, share, start_alpha)
         if not started:
             continue
         alerts = sizes.add(of)[0]
@@ -274,12 +278,13 @@ def test_sizes_are_those_of_the_definition(
         for point in found.filter(g=g[0]).to_dicts():
             target = point["criterion"], point["target"]
             near = set()
-            for room in (0.9, 1.0, 1.1):  # where the tail is next to alpha, the approximation decides
-                alpha = (1 - level) * room
+            # Where a tail is next to alpha, at the start or later, the approximation decides.
+            alphas = [(1 - level) * room for room in (0.9, 1.0, 1.1)]
+            for alpha, start_alpha in product(alphas, alphas):
                 if point["criterion"] in ("recall", "fpr"):
                     near.add(find_rate(sizes, *target, alpha))
                 else:
-                    near.add(find_run(sizes, *target, eta, alpha))
+                    near.add(find_run(sizes, *target, eta, (alpha, start_alpha)))
             if len(near) == 1:
                 assert {point["threshold"]} == near, (point, near)
 

@@ -74,7 +74,7 @@ def metric_by_eta(
     >>> table = df.prc.summary(eta_grid(0.001, 0.9), metrics="average_precision", by="model")
     >>> chart = metric_by_eta(table, crossings=df.prc.crossings(eta_range=(0.001, 0.9)))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Average precision by prevalence']
+    ['Prevalences from 0.1% to 90%']
     """
     check_words(title, color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
