@@ -27,11 +27,10 @@ from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 
 Numbers: TypeAlias = float | Sequence[float | None] | None
+"""A rate or a size: of one test, or a list with one of each test."""
 _OF_POSITIVES = ("recall", "sensitivity")
 _OF_NEGATIVES = ("fpr", "specificity", "precision")
 """Two rates tell what a test does: one of each row. A precision does with the prevalence of the test."""
-
-
 _ROUNDING = 1e-9  # how far a product of floats may be from the whole number that it is
 
 
@@ -89,9 +88,14 @@ def from_rates(
     0.116
     """
     numbers_of_argument = {
-        **{"recall": recall, "sensitivity": sensitivity},
-        **{"fpr": fpr, "specificity": specificity, "precision": precision},
-        **{"n_pos": n_pos, "n_neg": n_neg, "eta": eta},
+        "recall": recall,
+        "sensitivity": sensitivity,
+        "fpr": fpr,
+        "specificity": specificity,
+        "precision": precision,
+        "n_pos": n_pos,
+        "n_neg": n_neg,
+        "eta": eta,
     }
     passed = {name: numbers for name, numbers in numbers_of_argument.items() if numbers is not None}
     hit_word, false_word = (_choose_word(passed, words) for words in (_OF_POSITIVES, _OF_NEGATIVES))

@@ -30,12 +30,10 @@ from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
-    read_choice,
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
-    MISSING,
     Column,
     ColumnReader,
     check_group_names,
@@ -173,6 +171,11 @@ class Question:
         band_kind = "simultaneous" if self.certainty.simultaneous else band_kind
         return build_bands(self.certainty.level, self.certainty.rate, band_kind)
 
+    def list_result_keys(self, table: ResolvedTable) -> list[str]:
+        """Return the group columns of a result: those of the table that no mean is over."""
+        mean_names = () if self.means is None else self.means.names
+        return [name for name in table.group_columns if name not in mean_names]
+
     def place_at_etas(
         self, table: ResolvedTable, metrics: Iterable[PointMetric | CurveMetric] = ()
     ) -> tuple[ResolvedTable, EtaTable]:
@@ -292,8 +295,7 @@ def _make_long(question: Question, *, paired: bool) -> Question:
             "paired=False is for models that have examples of their own, and models of a wide table "
             "share its rows; leave paired= out"
         )
-    missing = read_choice("missing=", columns.missing, MISSING)
-    stacked_table = stack_models(question.frame.lazy(), score_columns, drop=paired and missing == "drop")
+    stacked_table = stack_models(question.frame.lazy(), score_columns)
     if paired and len(score_columns) < 2:
         raise PrcError(f"compare() takes two models or more; got score={list(score_columns)}")
     columns = replace(columns, score=stacked_table.score_name)
@@ -629,7 +631,7 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
 
 
 def _empty_incomplete(frame: F, words: Mapping[str, Any]) -> F:
-    """Return a table whose examples are complete for all models, or have no score; see there."""
+    """Return the table of a call, for `missing="drop"` as `wide_tables.empty_incomplete` makes it."""
     score: Any = "score" if words.get("score") is None else words["score"]
     missing = words.get("missing")
     if not isinstance(missing, str) or missing != "drop":  # another kind is refused where words are read

@@ -32,7 +32,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.uncertainty.means_over_groups import (
-    N_GROUPS,
+    FREEDOM,
     STANDARD_ERROR,
     MeanOver,
     add_intervals,
@@ -103,10 +103,8 @@ def build_mean_differences(
     differences = level.add_quantile(differences, ["difference"])
     differences = add_intervals(differences, "difference", level.deviations, means)
     difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
-    freedom = (pl.col(N_GROUPS) - 1).clip(lower_bound=1)
-    differences = add_student_share(differences, difference / error, freedom, "p_value")
-    half_width = (pl.col("high") - pl.col("low")) / 2
-    is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)
+    differences = add_student_share(differences, difference / error, FREEDOM, "p_value")
+    is_decisive = (difference.abs() >= pl.col("high") - pl.col("low")) & (error > 0)
     is_certain = is_significant(pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null(), is_decisive)
     differences = differences.with_columns(
         pl.when(error > 0).then("p_value").alias("p_value"),

@@ -355,8 +355,8 @@ def _move_ends_by_choice(
         -1: [metric for metric in metrics if metric.direction == "none" or _is_of_fpr(metric)],
     }
     row_names = points.collect_schema().names()
-    seen_columns = {name: f"{RESERVED}seen_{name}" for name in _CHOSEN_COLUMNS if name in row_names}
-    points = points.with_columns(pl.col(name).alias(seen) for name, seen in seen_columns.items())
+    copy_of_column = {name: f"{RESERVED}copy_{name}" for name in _CHOSEN_COLUMNS if name in row_names}
+    points = points.with_columns(pl.col(name).alias(copy) for name, copy in copy_of_column.items())
     for fpr_sign, moved_metrics in metrics_of_sign.items():
         if not moved_metrics:
             continue
@@ -372,8 +372,8 @@ def _move_ends_by_choice(
             points = points.with_columns(
                 pl.when(pl.col(limit_column).is_not_null()).then(farther_end).alias(limit_column)
             )
-        points = points.with_columns(pl.col(seen).alias(name) for name, seen in seen_columns.items())
-    return points.drop(seen_columns.values())
+        points = points.with_columns(pl.col(copy).alias(name) for name, copy in copy_of_column.items())
+    return points.drop(copy_of_column.values())
 
 
 def _is_of_fpr(metric: PointMetric) -> bool:
@@ -387,8 +387,8 @@ def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]
     n_right, n_wrong = pl.col(TargetRow.N_RIGHT_BY_CHOICE), pl.col(TargetRow.N_WRONG_BY_CHOICE)
     n_wrong = n_wrong if fpr_sign > 0 else pl.when(n_right > 0).then(-1.0).otherwise(0.0)
     step_of_rate = {
-        rate: n_moved / pl.col(SIZE_COLUMNS[rate])
-        for rate, n_moved in (("recall", -n_right), ("fpr", n_wrong))
+        rate: change / pl.col(SIZE_COLUMNS[rate])
+        for rate, change in (("recall", -n_right), ("fpr", n_wrong))
     }
     columns = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
     if "tp" not in names:

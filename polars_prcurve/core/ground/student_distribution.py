@@ -22,10 +22,11 @@ _N_NODES, _FIRST_NODE, _LAST_NODE = 56, -3.4, 4.5
 """With these the sum is exact to 1e-12 for 1 to 1e6 degrees of freedom."""
 _STEP = (_LAST_NODE - _FIRST_NODE) / (_N_NODES - 1)
 _NODES = [_FIRST_NODE + number * _STEP for number in range(_N_NODES)]
-_N_NEWTON_STEPS = 3  # from 1 % off, or many times too far out of 1 degree, to the last digits
+_N_NEWTON_STEPS = 3  # from 1% off, or many times too far out of 1 degree, to the last digits
 _FREEDOM, _LOG_SHARE, _AT_0, _INTEGRAL, _TANH, _SCALE = (
     f"{RESERVED}student_{name}" for name in ("f", "share", "at_0", "integral", "tanh", "scale")
 )
+_TEMPORARY = (_FREEDOM, _AT_0, _INTEGRAL)  # columns that are there while a share is computed
 
 
 def add_student_share(
@@ -53,9 +54,6 @@ def add_student_quantile(
         log_step = excess * pl.col(_INTEGRAL) * (freedom_column + t * t).sqrt() / t
         frame = frame.with_columns((t * log_step.exp()).alias(quantile_name))
     return frame.drop(*_TEMPORARY, _LOG_SHARE)
-
-
-_TEMPORARY = (_FREEDOM, _AT_0, _INTEGRAL)
 
 
 def _start(frame: pl.LazyFrame, t: pl.Expr, freedom: pl.Expr, name: str) -> pl.LazyFrame:

@@ -78,18 +78,13 @@ def empty_incomplete(
     )
 
 
-def stack_models(wide_rows: pl.LazyFrame, score_columns: Any, *, drop: bool) -> StackedTable:
-    """Return a row per model and row; with `drop` none of a row in which one score is missing."""
+def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
+    """Return a row per model and row."""
     score_columns = arguments.read_list("score=", score_columns, _SCORE_COLUMNS_TEXT, single_type=str)
     wide_rows = _cast_rules(wide_rows, score_columns)
     schema = wide_rows.collect_schema()
     _check_known(schema, "score", score_columns)
     score_name = " or ".join(score_columns)
-    if drop:
-        missing_test_exprs = (
-            is_missing(select_column(column), schema[column]) for column in score_columns
-        )
-        wide_rows = wide_rows.filter(~pl.any_horizontal(missing_test_exprs))
     # One model keeps the name of its column.
     new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
     other_columns = _find_other_columns(schema, "score", score_columns, new_names)

@@ -15,8 +15,8 @@ from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 ResultColumns: TypeAlias = Literal["short", "all"]
 """The argument columns=: those that fit a screen, or all."""
-_ENDS = ("", "_corrected", "_low", "_high")
-ALERT_NAMES = ("alerts", "true_alerts", "missed")
+_ENDS = ("", "_corrected", "_low", "_high")  # what follows the name of a metric in its columns
+ALERT_NAMES = ("alerts", "true_alerts", "missed")  # counts of events, which `per=` tells
 COUNT_NAMES = (*CELLS, *ALERT_NAMES)
 """What `metrics=` of operating points takes beside metrics: the counts of a row."""
 SHORT_COLUMNS: dict[str, tuple[str, ...]] = {

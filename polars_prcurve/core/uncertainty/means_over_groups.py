@@ -27,9 +27,12 @@ from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 N_GROUPS = "n_groups"  # how many groups a mean is over
-STANDARD_ERROR = "standard_error"
+STANDARD_ERROR = "standard_error"  # of the mean
 _FEW_GROUPS = 10
 """With 5 groups of skewed values, intervals of a mean held in 89% (docs/coverage.md), with 10 in 93%."""
+FREEDOM = (pl.col(N_GROUPS) - 1).clip(lower_bound=1)
+"""The degrees of freedom of a mean; of a single group, whose error is null, any do."""
+_QUANTILE = f"{RESERVED}student_quantile"  # of Student's distribution, at which an interval ends
 
 
 class MeanOver(NamedTuple):
@@ -121,10 +124,9 @@ def add_intervals(
 
     Where groups share examples their values say nothing of the error, which is null.
     """
-    freedom = (pl.col(N_GROUPS) - 1).clip(lower_bound=1)
     if means.share_examples:
         mean_rows = mean_rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(STANDARD_ERROR))
-    mean_rows = add_student_quantile(mean_rows, deviations, freedom, _QUANTILE)
+    mean_rows = add_student_quantile(mean_rows, deviations, FREEDOM, _QUANTILE)
     half_width, error = pl.col(_QUANTILE) * pl.col(STANDARD_ERROR), pl.col(STANDARD_ERROR)
     condition_of_reason = {"few groups": pl.col(N_GROUPS) < _FEW_GROUPS}
     if means.share_examples:
@@ -134,6 +136,3 @@ def add_intervals(
         high=pl.col(name) + half_width,
         doubt=find_first_doubt(condition_of_reason, error.is_not_null()),
     )
-
-
-_QUANTILE = f"{RESERVED}student_quantile"  # of Student's distribution, at which an interval ends

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from shutil import get_terminal_size
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from polars_prcurve import __version__
 from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.ground.argument_checks import read_list
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import is_watched, show_seconds
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
@@ -38,7 +39,9 @@ from polars_prcurve.doors.cli.method_call import FilePrc, MethodCall, check_outp
 from polars_prcurve.doors.cli.options import OPTIONS, Option, add_option, name_flag
 from polars_prcurve.doors.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.doors.namespace import prc
-from polars_prcurve.view.report.decision import Decision
+
+if TYPE_CHECKING:
+    from polars_prcurve.view.report.decision import Decision
 
 # What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
 _PROGRAM_HELP = """\
@@ -112,7 +115,7 @@ def write_table(args: argparse.Namespace) -> int:
         query = _call_method(call)
         if flags:
             query = run_query(query).lazy()
-        has_passed = _holds(query, flags)
+        has_passed = not flags or _holds(query, flags)
         if write is None:
             shown_rows = collect_shown_rows(query)
         else:
@@ -146,13 +149,12 @@ def write_table(args: argparse.Namespace) -> int:
 
 def _holds(query: pl.LazyFrame, flags: str | Sequence[str]) -> bool:
     """Return whether all of these columns are true in every row."""
-    flag_names = [flags] if isinstance(flags, str) else flags
-    schema = query.collect_schema() if flag_names else {}
-    for name in flag_names:
+    names = read_list("--fail-unless", flags, "names of columns", str)
+    schema = query.collect_schema()
+    for name in names:
         if schema.get(name) != pl.Boolean:
             raise PrcError(f"--fail-unless takes not_worse, with --margin, or significant; got {name}")
-    are_true = [pl.col(name).fill_null(False).all() for name in flag_names]
-    return all(run_query(query.select(are_true)).row(0)) if are_true else True
+    return all(run_query(query.select(pl.col(names).fill_null(False).all())).row(0))
 
 
 _METHODS_WITH_A_LEAD = ("ranking", "crossings")
@@ -245,7 +247,7 @@ def write_decision(args: argparse.Namespace) -> int:
 
 def _passes(decision: Decision, words: str | Sequence[str]) -> bool:
     """Return whether a verdict has one of these statuses; `met` is that of the demand."""
-    statuses = [words] if isinstance(words, str) else words
+    statuses = read_list("--fail-unless", words, "statuses", str)
     for status in statuses:
         if status not in STATUSES:
             names = suggest_names(status, STATUSES)

@@ -205,7 +205,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
             query = build_compare_table(comparison, metrics, targets, worst=worst)
         query = add_not_worse(query, margin, metrics)
-        keys = [name for name in table.group_columns if means is None or name not in means.names]
+        keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "compare", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
 
@@ -315,7 +315,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             check_negatives([ranking_metric.metric])
         certainty, means = question.certainty, question.means
         query = build_ranking_table(table, grid, ranking_metric, certainty, coarse=coarse, means=means)
-        keys = [name for name in table.group_columns if means is None or name not in means.names]
+        keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "ranking", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
 

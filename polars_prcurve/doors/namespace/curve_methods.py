@@ -581,7 +581,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             query = build_summary_table(
                 table, grid, chosen_metrics, certainty=certainty, smooth=is_smooth, coarse=coarse
             )
-        keys = list(table.by) if means is None else list(means.list_keys(table))
+        keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "summary", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid)
 
