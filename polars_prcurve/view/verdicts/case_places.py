@@ -29,10 +29,10 @@ def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
     return plural if is_plural else name
 
 
-def say_places(cases: Sequence[Case], quantifier: str = "") -> str:
-    """Return where several cases are: `in all 4 sites`, `at both prevalences`."""
+def say_places(cases: Sequence[Case], quantifier: str) -> str:
+    """Return in how many of several cases: `in all 4 sites`, `at both prevalences`."""
     n_cases, unit = len(cases), name_unit(cases)
-    number = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}".strip()
+    number = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}"
     return f"{'at' if unit == 'prevalences' else 'in'} {number} {unit}"
 
 

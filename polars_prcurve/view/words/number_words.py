@@ -82,11 +82,6 @@ def say_share(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):.10g}%"
 
 
-def say_part(share: float) -> str:
-    """Return a target of recall as `half`, `a quarter`, `all`, or in percent."""
-    return {0.5: "half", 1.0: "all", 0.25: "a quarter"}.get(share) or say_share(share)
-
-
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
@@ -151,12 +146,6 @@ def say_eta(eta: float) -> str:
         return glue_numbers(f"1 in {format_count(whole_number)}")
     one_in_n = count_one_in(eta) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
     return glue_numbers(f"1 in {format_count(one_in_n)}")
-
-
-def say_where(eta: float) -> str:
-    """Return where a prevalence holds: `where 1 in 1,000 is positive`, `where 80% are positive`."""
-    verb = "is" if 0 < eta <= 0.5 else "are"
-    return f"where {say_eta(eta)} {verb} positive"
 
 
 def count_of_100(share: float) -> int:
