@@ -171,15 +171,14 @@ def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
 def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples detect a difference that matters between the first two models."""
     first, second = case.rivals[0], case.rivals[min(1, len(case.rivals) - 1)]
-    gap_low, gap_high = second.row.get("behind_low"), second.row.get("behind_high")
-    value = abs(first.value)
-    if gap_low is None or gap_high is None or value == 0 or is_out_of_reach(case):
+    gap, value = second.read("behind"), abs(first.value)
+    if gap.span is None or value == 0 or is_out_of_reach(case):
         return None
     # The difference has the standard error (high - low) / 2z, and errors shrink with the root of n:
     # n * ((z + 0.84) * error / d)**2 examples detect a difference of d.
     difference = RELEVANT_GAP if value >= 2 * RELEVANT_GAP else value / 2
     z = z_value(test_level)
-    error = float(gap_high - gap_low) / 2 / z
+    error = float(gap.high - gap.low) / 2 / z
     plan_error = min(1.0, 2 * error / value)  # that of the value, and that of how errors shrink
     times = ((z + _POWER_MARGIN) * error / difference) ** 2 * math.exp(plan_error)
     return _build_need(case, {"positives": times, "negatives": times}, difference)

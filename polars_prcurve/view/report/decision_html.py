@@ -347,13 +347,14 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
 
 def _write_need(findings: Findings) -> Iterator[str]:
     test_level, would_settle = findings.evidence.test_level, findings.verdict.would_settle
-    case = find_least_known(findings.cases, test_level)
     if would_settle:
         is_decided = findings.status in ("winner", "met", "measured")
         heading = "What more data would show" if is_decided else "What would settle it"
         yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
-        need = count_examples_needed(case, test_level)
-        if findings.group_tests is None and need is not None and not need.is_met:
+        need = None
+        if findings.group_tests is None:
+            need = count_examples_needed(find_least_known(findings.cases, test_level), test_level)
+        if need is not None and not need.is_met:
             short_class = need.classes[0]
             percent_tested = max(min(100 * short_class.n_tested / short_class.number, 100), 0.7)
             n_tested_text = safe_text.format_count(short_class.n_tested)
@@ -379,9 +380,8 @@ def describe_difference(case: Case) -> str:
     if len(case.qualifiers) < 2:
         return ""
     first, second = case.qualifiers[:2]
-    second_row = second.row
-    gap, low, high = (second_row.get(f"behind{end_suffix}") for end_suffix in ("", "_low", "_high"))
-    if gap is None or low is None or high is None:
+    gap = second.read("behind")
+    if gap.value is None or gap.span is None:
         return ""
     names_html = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
     pair_html = " minus ".join(names_html)
@@ -389,7 +389,8 @@ def describe_difference(case: Case) -> str:
     unit = " points" if case.goal.is_of_rate else ""
     scale, number_format = (100, "{:.1f}") if unit else (1, "{:.2g}")
     gap_text, low_text, high_text = (
-        number_words.say_signed(scale * value, number_format.format, "+") for value in (gap, low, high)
+        number_words.say_signed(scale * number, number_format.format, "+")
+        for number in (gap.value, *gap.span)
     )
     interval_text = f"{gap_text}{unit} ({low_text} to {high_text})"
     return f"{pair_html}, {escape(metric_name)}: {interval_text}, for all models at once."

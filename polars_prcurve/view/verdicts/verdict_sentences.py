@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
@@ -37,6 +37,7 @@ from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,
     say_share,
+    say_signed,
     say_threshold,
 )
 from polars_prcurve.view.words.value_names import join_words, name_metric
@@ -284,12 +285,12 @@ def _describe_difference(case: JudgedCase) -> str:
     if len(case.rivals) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
         return ""
     first, second = case.rivals[:2]
-    gap, low, high = (second.row.get(f"behind{end}") for end in ("", "_low", "_high"))
-    if gap is None or low is None or high is None:
+    gap = second.read("behind")
+    if gap.value is None or gap.span is None:
         return ""
-    is_rate = case.goal.is_of_rate
-    unit = " points" if is_rate else ""
-    gap_text, low_text, high_text = _write_signed([gap, low, high], is_rate=is_rate)
+    low, high = gap.span
+    unit, say_size = (" points", say_points) if case.goal.is_of_rate else ("", "{:.2g}".format)
+    gap_text, low_text, high_text = (say_signed(number, say_size) for number in (gap.value, low, high))
     text = f"difference in {name_merit(case)}: {gap_text}{unit} ({low_text} to {high_text})"
     if low >= 0 or high <= 0:
         return text
@@ -297,12 +298,3 @@ def _describe_difference(case: JudgedCase) -> str:
     return (
         f"{text}, so {name_model(first)} may be up to {high_text}{unit} better, or {behind_text} worse"
     )
-
-
-def _write_signed(numbers: Sequence[float], *, is_rate: bool) -> list[str]:
-    """Return differences with a minus sign where they are below 0."""
-    texts = [say_points(abs(number)) if is_rate else f"{abs(number):.2g}" for number in numbers]
-    return [
-        f"{MINUS if number < 0 and float(text) else ''}{text}"
-        for number, text in zip(numbers, texts, strict=True)
-    ]
