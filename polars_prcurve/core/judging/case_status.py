@@ -19,7 +19,6 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
@@ -67,23 +66,9 @@ class Candidate:
         if not self.goal.demand:
             return None
         if self.goal.is_gate:
-            is_met = combine_met(self.meets_limit(word) for word in self.goal.demand)
+            is_met = combine_met(self.goal.test_limit(self.row, word) for word in self.goal.demand)
             return False if is_met is None and not self.meets_targets else is_met  # it flags nothing
         return True if self.meets_targets else None if self.may_meet_targets else False
-
-    def meets_limit(self, word: str) -> bool | None:
-        """Return whether the interval of a metric is within the limit of the demand, or beyond it."""
-        kind, estimate, limit = TARGET_KINDS[word], self.read_limited(word), self.goal.demand[word]
-        if estimate.span is None:
-            return None
-        low, high = estimate.span
-        if kind.is_at_most:
-            return True if high <= limit else False if low > limit else None
-        return True if low >= limit else False if high < limit else None
-
-    def read_limited(self, word: str) -> Estimate:
-        """Return the value that a target limits, and its interval."""
-        return self.read("alerts" if word == "alerts" else TARGET_KINDS[word].metric.name)
 
     @property
     def may_meet_targets(self) -> bool:

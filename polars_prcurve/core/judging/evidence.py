@@ -219,30 +219,28 @@ def _collect_tested_points(request: DecisionRequest, n_events: float) -> pl.Data
         return points.with_columns(pl.lit(level).alias(EvidenceColumn.LEVEL))
 
     points = collect(1 - error)
-    is_missed = _find_misses(goal, points)
-    n_cases, missed, confirmed = points.height, is_missed.arg_true().to_list(), set[int]()
-    while n_cases > 1 and len(confirmed) < len(missed):
-        tested = collect(1 - error / (n_cases - len(confirmed)))
-        row_numbers = [number for number in missed if number not in confirmed]
-        points = pl.concat([points, tested]).select(
-            pl.all().gather([n_cases + n if n in row_numbers else n for n in range(n_cases)])
+    n_cases, open_misses = points.height, _find_misses(goal, points)
+    n_confirmed = 0
+    while n_cases > 1 and open_misses:
+        test_points = collect(1 - error / (n_cases - n_confirmed))
+        points = pl.concat([points, test_points]).select(
+            pl.all().gather([n_cases + n if n in open_misses else n for n in range(n_cases)])
         )
-        newly_missed = set(_find_misses(goal, tested).arg_true()) & set(row_numbers)
-        if not newly_missed:
+        confirmed_misses = open_misses & _find_misses(goal, test_points)
+        if not confirmed_misses:
             break
-        confirmed |= newly_missed
+        n_confirmed += len(confirmed_misses)
+        open_misses -= confirmed_misses
     return points
 
 
-def _find_misses(goal: Goal, points: pl.DataFrame) -> pl.Series:
-    """Return which rows surely miss a limit of the demand."""
-    misses = []
-    for word, limit in goal.demand.items():
-        kind = TARGET_KINDS[word]
-        name = "alerts" if word == "alerts" else kind.metric.name
-        is_beyond = pl.col(f"{name}_low") > limit if kind.is_at_most else pl.col(f"{name}_high") < limit
-        misses.append(is_beyond.fill_null(False))
-    return points.select(pl.any_horizontal(misses)).to_series()
+def _find_misses(goal: Goal, points: pl.DataFrame) -> set[int]:
+    """Return the numbers of the rows that surely miss a limit of the demand."""
+    return {
+        number
+        for number, row in enumerate(points.iter_rows(named=True))
+        if any(goal.test_limit(row, word) is False for word in goal.demand)
+    }
 
 
 def _add_open_targets(

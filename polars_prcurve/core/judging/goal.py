@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
+from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.curves.targets import direction_sign, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
@@ -76,6 +77,17 @@ class Goal:
     def is_of_rate(self) -> bool:
         """Whether models are judged by what is right of 100 alerts, or found of 100 positives."""
         return self.merit_column in ("precision", "recall")
+
+    def test_limit(self, row: Mapping[str, Any], word: str) -> bool | None:
+        """Return whether the interval of a row is within a limit of the demand; None if it holds it."""
+        kind, limit = TARGET_KINDS[word], self.demand[word]
+        span = read_estimate(row, kind.column).span
+        if span is None:
+            return None
+        low, high = span
+        if kind.is_at_most:
+            return True if high <= limit else False if low > limit else None
+        return True if low >= limit else False if high < limit else None
 
     def build_arguments(self, *words: str) -> dict[str, Any]:
         """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""

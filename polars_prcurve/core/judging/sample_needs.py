@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from polars_prcurve.core.confidence.intervals import Estimate, z_value
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 10 points
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a share of usual size is well known
@@ -159,8 +160,8 @@ def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed 
 
 def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
     """Return how many examples leave the limit of a demand outside of the interval, 4 times in 5."""
-    word = next(word for word in case.goal.demand if candidate.meets_limit(word) is None)
-    estimate, limit = candidate.read_limited(word), case.goal.demand[word]
+    word = next(word for word in case.goal.demand if case.goal.test_limit(candidate.row, word) is None)
+    estimate, limit = candidate.read(TARGET_KINDS[word].column), case.goal.demand[word]
     if estimate.span is None or estimate.value is None:
         return None
     z = z_value(float(candidate.row[EvidenceColumn.LEVEL]))

@@ -63,6 +63,11 @@ class TargetKind:
     promise_test: PromiseTest | None = None  # None if guarantee= has no test of it yet
 
     @property
+    def column(self) -> str:
+        """The column of points that has what is compared with the value."""
+        return self.word if self.values == "number" else self.metric.name
+
+    @property
     def takes_first(self) -> bool:
         """Whether the highest threshold that meets it is the answer; otherwise the lowest one is."""
         return self.limits_misses

@@ -190,7 +190,7 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
     yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.format_metric(candidate, "alerts")
     for word in goal.demand if goal.is_gate else ():
         if word not in ("precision", "recall", "alerts"):
-            name = TARGET_KINDS[word].metric.name
+            name = TARGET_KINDS[word].column
             yield value_phrases.name_limited(word, case), *value_phrases.format_metric(candidate, name)
     if threshold_text := say_score(candidate):
         yield "threshold", threshold_text, ""

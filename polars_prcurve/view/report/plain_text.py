@@ -23,7 +23,6 @@ from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_na
 from polars_prcurve.view.verdicts.value_phrases import (
     format_metric,
     join_value,
-    name_column,
     name_merit,
     name_model,
     start_sentence,
@@ -107,7 +106,7 @@ def list_columns(
     level_text = _clean(document.describe_level(findings))
     names = [goal.merit_column]
     if not goal.is_of_curve:
-        limited = [TARGET_KINDS[word].metric.name for word in goal.demand if word != "alerts"]
+        limited = [TARGET_KINDS[word].column for word in goal.demand if word != "alerts"]
         limited = limited if goal.is_gate else []
         names = list(dict.fromkeys([*names, *limited, "precision", "recall", "alerts"]))
     thresholds = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
@@ -162,7 +161,7 @@ def _sort_cases(findings: Findings) -> Sequence[WordedCase]:
 def _choose_column(findings: Findings) -> str:
     """Return the column whose values stand beside cases: what is demanded first, or the merit."""
     goal = findings.goal
-    return name_column(next(iter(goal.demand))) if goal.is_gate else goal.merit_column
+    return TARGET_KINDS[next(iter(goal.demand))].column if goal.is_gate else goal.merit_column
 
 
 def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:

@@ -80,13 +80,8 @@ def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
     estimate = candidate.precision if name == "precision" else candidate.read(name)
     demand = candidate.goal.demand if candidate.goal.is_gate else {}
-    limits = [limit for word, limit in demand.items() if name_column(word) == name]
+    limits = [limit for word, limit in demand.items() if TARGET_KINDS[word].column == name]
     return format_value(name, estimate, *limits)
-
-
-def name_column(word: str) -> str:
-    """Return the column of what a target limits."""
-    return "alerts" if word == "alerts" else TARGET_KINDS[word].metric.name
 
 
 def _write_apart(numbers: Sequence[float], write: Callable[[float, int], str]) -> list[str]:
@@ -230,7 +225,9 @@ def describe_limit(word: str, value: float, per: float | None) -> str:
 
 def name_limited(word: str, case: Case) -> str:
     """Return the name of what a target limits."""
-    return f"alerts {say_cases(case.per)}" if word == "alerts" else name_metric(name_column(word))
+    return (
+        f"alerts {say_cases(case.per)}" if word == "alerts" else name_metric(TARGET_KINDS[word].column)
+    )
 
 
 def write_prevalence(case: Case) -> str:

@@ -21,7 +21,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     format_value,
     join_value,
     list_names,
-    name_column,
     name_limited,
     name_merit,
     name_model,
@@ -194,9 +193,9 @@ def _describe_gate(case: JudgedCase) -> _Description:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
     limited = [
-        f"{name_limited(word, case)} {join_value(*format_metric(candidate, name_column(word)))}"
+        f"{name_limited(word, case)} {join_value(*format_metric(candidate, TARGET_KINDS[word].column))}"
         for word in case.goal.demand
-        if candidate.read_limited(word).value is not None
+        if candidate.read(TARGET_KINDS[word].column).value is not None
     ]
     return "point" if case.goal.is_of_point else "threshold", {
         "threshold": _write_threshold(candidate),
