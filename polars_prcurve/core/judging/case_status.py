@@ -83,7 +83,7 @@ class Candidate:
     @property
     def precision(self) -> Estimate:
         """Its precision: at the targets, or where half of the positives are found."""
-        return self.read(EvidenceColumn.AT_HALF if self.goal.is_of_curve else "precision")
+        return self.read("precision")
 
     @property
     def may_be_chance(self) -> bool:
@@ -96,8 +96,8 @@ class Candidate:
             return True
         # A few high scores may tell what all scores together do not: their alerts are surely right more
         # often than by lot if the interval of the log odds, 1.7 times as wide, is above those of eta.
-        log_odds, low_log_odds = _find_log_odds(self.precision.value), _find_log_odds(self.precision.low)
-        return not log_odds - _SURELY * (log_odds - low_log_odds) > _find_log_odds(self.row["eta"])
+        log_odds, low_log_odds = find_log_odds(self.precision.value), find_log_odds(self.precision.low)
+        return not log_odds - _SURELY * (log_odds - low_log_odds) > find_log_odds(self.row["eta"])
 
     def is_surely_below(self, other: Candidate) -> bool:
         """Whether fewer of its alerts are right than of another model's, where half is found."""
@@ -128,17 +128,18 @@ class Candidate:
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
         lacks_examples = self.row[DOUBT] in (None, *_CURED_BY_EXAMPLES)
-        return lacks_examples and self.vaguest.high - self.vaguest.low > WIDE
+        return lacks_examples and measure_width(self.vaguest[1]) > WIDE
 
     @property
-    def vaguest(self) -> Estimate:
-        """What is known worst: the value by which the model is judged, or how many alerts are right."""
-        estimates = [estimate for estimate in (self.merit, self.precision) if estimate.span is not None]
-        return max(estimates, key=lambda estimate: estimate.high - estimate.low, default=self.merit)
+    def vaguest(self) -> tuple[str, Estimate]:
+        """What is known worst, by name: the value by which the model is judged, or its precision."""
+        estimates = [(name, self.read(name)) for name in (self.goal.merit_column, "precision")]
+        return max(estimates, key=lambda name_and_estimate: measure_width(name_and_estimate[1]))
 
     def read(self, name: str) -> Estimate:
-        """Return a value of the row and its interval."""
-        return read_estimate(self.row, name)
+        """Return a value of the row and its interval; precision of a whole curve is that at half."""
+        is_at_half = name == "precision" and self.goal.is_of_curve
+        return read_estimate(self.row, EvidenceColumn.AT_HALF if is_at_half else name)
 
 
 @dataclass(frozen=True)
@@ -368,12 +369,17 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
     return sorted(cases, key=lambda case: place_of_eta.get(case.eta, 0))
 
 
+def measure_width(estimate: Estimate) -> float:
+    """Return the width of an interval; below 0 if an end is missing."""
+    return -1.0 if estimate.span is None else float(estimate.high - estimate.low)
+
+
 def _rank_candidate(candidate: Candidate) -> tuple[int, float]:
     """Return what sorts models that meet the targets first, and then by merit; ties stay in order."""
     return (0, -candidate.value * candidate.goal.sign) if candidate.meets_targets else (1, 0.0)
 
 
-def _find_log_odds(share: float) -> float:
+def find_log_odds(share: float) -> float:
     """Return the log odds of a share; of 0 and 1 they are infinite."""
     if share in (0.0, 1.0):
         return math.inf if share else -math.inf

@@ -13,7 +13,14 @@ from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate, z_value
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import (
+    LEAST_OF_CLASS,
+    Candidate,
+    Case,
+    JudgedCase,
+    find_log_odds,
+    measure_width,
+)
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
@@ -135,11 +142,11 @@ def _plan_classes(
     times = (pos_width**2 + neg_width**2) / room**2 * factor
     # One class alone does where the other one leaves room, at no more than twice the size of both.
     width_of_class: dict[ClassName, float] = {"positives": pos_width, "negatives": neg_width}
-    for name, other in (("positives", neg_width), ("negatives", pos_width)):
-        rest = room**2 - other**2 * factor
-        alone = width_of_class[name] ** 2 * factor / rest if rest > 0 else math.inf  # type: ignore[index]
-        if alone <= 2 * times:
-            return _build_need(case, {name: alone}, half_width)  # type: ignore[dict-item]
+    for (name, width), other_width in zip(width_of_class.items(), (neg_width, pos_width), strict=True):
+        rest = room**2 - other_width**2 * factor
+        times_alone = width**2 * factor / rest if rest > 0 else math.inf
+        if times_alone <= 2 * times:
+            return _build_need(case, {name: times_alone}, half_width)
     first = max(width_of_class, key=lambda name: width_of_class[name])
     return _build_need(case, dict.fromkeys([first, *width_of_class], times), half_width)
 
@@ -152,7 +159,7 @@ def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed 
         return _build_need(case, {"positives": times, "negatives": times}, half_width)
     if not 0 < low < high < 1:
         return None
-    width = (_find_logit(high) - _find_logit(low)) / 2
+    width = (find_log_odds(high) - find_log_odds(low)) / 2
     room = _find_room(estimate, width / 2, half_width)
     times = math.inf if room is None else (width / room) ** 2 * math.exp(min(1.0, width / 2))
     return _build_need(case, {"positives": times, "negatives": times}, half_width)
@@ -216,10 +223,6 @@ def _build_need(case: Case, times_of_class: dict[ClassName, float], size: float)
 # Half-widths and their errors ---------------------------------------------------------------------
 
 
-def _find_logit(share: float) -> float:
-    return math.log(share / (1 - share))
-
-
 def _find_share(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
 
@@ -247,7 +250,7 @@ def _find_room(estimate: Estimate, error: float, half_width: float) -> float | N
     """Return the half-width on the logit scale that is `half_width` at a value, moved half an error."""
     if not 0 < float(estimate.value) < 1:
         return None
-    logit = _find_logit(float(estimate.value))
+    logit = find_log_odds(float(estimate.value))
     logit = math.copysign(max(abs(logit) - error / 2, 0.0), logit)
 
     def measure(room: float) -> float:
@@ -358,12 +361,6 @@ def find_short_class(case: Case) -> tuple[float, ClassName]:
 
 def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:
     """Return a model, and its merit or precision: that of which the interval is the widest."""
-    estimates = [
-        (candidate, name, candidate.precision if name == "precision" else candidate.merit)
-        for candidate in case.qualifiers or case.candidates
-        for name in dict.fromkeys([case.goal.merit_column, "precision"])
-    ]
-    return max(
-        estimates,
-        key=lambda entry: -1.0 if entry[2].span is None else entry[2].high - entry[2].low,
-    )
+    candidates = case.qualifiers or case.candidates
+    candidate = max(candidates, key=lambda candidate: measure_width(candidate.vaguest[1]))
+    return candidate, *candidate.vaguest
