@@ -183,7 +183,7 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
         precision_name = f"precision at {number_words.say_share(0.5)} recall"
     yield precision_name, *value_phrases.format_metric(candidate, "precision")
     if not goal.is_of_rate:
-        yield value_phrases.name_merit(case), *value_phrases.format_merit(candidate)
+        yield value_phrases.name_merit(case), *value_phrases.format_metric(candidate, goal.merit_column)
     if goal.is_of_curve:
         return
     yield "recall", *value_phrases.format_metric(candidate, "recall")
@@ -454,9 +454,7 @@ def write_value(value_text: str, span_text: str) -> str:
 def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     goal, status = case.goal, case.status
-    names = [goal.merit_column]
-    if not goal.is_of_curve:
-        names = list(dict.fromkeys([*names, "precision", "recall", "alerts"]))
+    names = value_phrases.list_metrics(goal)
     heads = [name_metric(name) for name in names]
     if not goal.is_of_curve:
         heads[-1] = f"alerts {number_words.say_cases(case.per)}"

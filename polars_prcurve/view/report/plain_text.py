@@ -17,15 +17,16 @@ from polars_prcurve.core.ground.terminal_text import (
     pad_text,
 )
 from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
-    format_metric,
-    join_value,
+    list_metrics,
     name_merit,
     name_model,
     start_sentence,
+    write_metric,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases, say_dropped_rows
@@ -104,25 +105,24 @@ def list_columns(
         model_names = [_clean(name_model(candidate)) for candidate in candidates]
         text_columns.append(Column("model", model_names, is_text=True))
     level_text = _clean(document.describe_level(findings))
-    names = [goal.merit_column]
-    if not goal.is_of_curve:
-        limited = [TARGET_KINDS[word].column for word in goal.demand if word != "alerts"]
-        limited = limited if goal.is_gate else []
-        names = list(dict.fromkeys([*names, *limited, "precision", "recall", "alerts"]))
-    thresholds = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
-    if not goal.is_of_curve and any(cell != "-" for cell in thresholds):
-        text_columns.append(Column("threshold", thresholds))
-    first, *others = names
+    text_columns += _list_thresholds(goal, candidates)
+    first, *others = list_metrics(goal)
     text_columns.append(Column(f"{name_metric(first)} ({level_text} CI)", fill(first)))
     text_columns += [Column(name_metric(name), fill(name)) for name in others]
     return text_columns, [name_metric(name) for name in reversed(others)]
+
+
+def _list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[Column]:
+    """Return the column of thresholds; none if no model has one."""
+    cells = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
+    return [] if goal.is_of_curve or {*cells} <= {"-"} else [Column("threshold", cells)]
 
 
 def _write(candidate: Candidate | None, name: str) -> str:
     """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
     if candidate is None or not candidate.meets_targets:
         return "-"
-    return _clean(join_value(*format_metric(candidate, name)))
+    return _clean(write_metric(candidate, name))
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
@@ -172,11 +172,9 @@ def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[
     verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     if findings.has_one_model:
         candidates = [case.candidates[0] for case in cases]
-        thresholds = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
-        has_thresholds = not findings.goal.is_of_curve and any(cell != "-" for cell in thresholds)
         return [
             Column("where", case_names, is_text=True),
-            *([Column("threshold", thresholds)] if has_thresholds else []),
+            *_list_thresholds(findings.goal, candidates),
             Column(value_head, [_write(candidate, name) for candidate in candidates]),
             *([verdict_column] if any(verdict_column.cells) else []),
         ]
@@ -249,7 +247,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
 
     def write(row_title: str, name: str) -> str:
         cells = [
-            _escape(join_value(*format_metric(candidate, name))) if candidate.meets_targets else "–"
+            _escape(write_metric(candidate, name)) if candidate.meets_targets else "–"
             for candidate in candidates
         ]
         return f"| {row_title} | {' | '.join(cells)} |"

@@ -48,12 +48,22 @@ def format_value(metric_name: str, estimate: Estimate, *others: float) -> tuple[
     All have two digits, and more if two different numbers would read alike. `others` are numbers that
     stand beside them, such as the limit of a target.
     """
+    texts, unit = _write_numbers(metric_name, estimate, *others)
+    return texts[0] + unit, f"{texts[1]} to {texts[2]}" if estimate.span else ""
+
+
+def format_ends(metric_name: str, estimate: Estimate) -> tuple[str, str]:
+    """Return both ends of an interval, as they stand beside the value; each has its sign."""
+    (_, low_text, high_text), unit = _write_numbers(metric_name, estimate)
+    return low_text + unit, high_text + unit
+
+
+def _write_numbers(metric_name: str, estimate: Estimate, *others: float) -> tuple[list[str], str]:
+    """Return a value, the ends of its interval and the others in digits, and the sign of all."""
     is_share = metric_name in _SHARES
     write = _write_percent if is_share else _write_count if metric_name == "alerts" else _write_number
     numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
-    texts = _write_apart(numbers, write)
-    unit = "%" if is_share else ""
-    return texts[0] + unit, f"{texts[1]} to {texts[2]}" if estimate.span else ""
+    return _write_apart(numbers, write), "%" if is_share else ""
 
 
 def join_value(value_text: str, span_text: str) -> str:
@@ -68,20 +78,19 @@ def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:
 
 def write_merit(candidate: Candidate) -> str:
     """Return the value by which a model is judged, and its interval."""
-    return join_value(*format_merit(candidate))
+    return write_metric(candidate, candidate.goal.merit_column)
 
 
-def format_merit(candidate: Candidate) -> tuple[str, str]:
-    """Return the value by which a model is judged, and its interval or an empty text."""
-    return format_value(candidate.goal.merit_column, candidate.merit)
+def write_metric(candidate: Candidate, name: str) -> str:
+    """Return a value of the row of a model, and its interval."""
+    return join_value(*format_metric(candidate, name))
 
 
 def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
-    estimate = candidate.precision if name == "precision" else candidate.read(name)
     demand = candidate.goal.demand if candidate.goal.is_gate else {}
     limits = [limit for word, limit in demand.items() if TARGET_KINDS[word].column == name]
-    return format_value(name, estimate, *limits)
+    return format_value(name, candidate.read(name), *limits)
 
 
 def _write_apart(numbers: Sequence[float], write: Callable[[float, int], str]) -> list[str]:
@@ -202,6 +211,15 @@ def describe_thresholds(goal: Goal) -> str:
         return f"{text}, chosen on other data" if goal.is_gate else text
     level = "" if goal.guarantee is None else f", met with {format_level(goal.guarantee)} confidence"
     return f"thresholds with {describe_targets(goal.targets, goal.per)}{level}"
+
+
+def list_metrics(goal: Goal) -> list[str]:
+    """Return the columns that stand beside each other: what models are judged by, and the rest."""
+    if goal.is_of_curve:
+        return [goal.merit_column]
+    limited_columns = [TARGET_KINDS[word].column for word in (goal.demand if goal.is_gate else ())]
+    columns = [goal.merit_column, *limited_columns, "precision", "recall"]
+    return [*dict.fromkeys(column for column in columns if column != "alerts"), "alerts"]
 
 
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:

@@ -17,9 +17,8 @@ from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     describe_targets,
-    format_metric,
-    format_value,
-    join_value,
+    format_ends,
+    list_metrics,
     list_names,
     name_limited,
     name_merit,
@@ -27,6 +26,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     say_points,
     start_sentence,
     write_merit,
+    write_metric,
     write_prevalence,
     write_value,
 )
@@ -138,11 +138,10 @@ def _describe_too_little(case: JudgedCase) -> _Description:
     values = {"examples": examples, "metric": f"{name_metric(metric_name)}{place}"}
     if estimate.span is None:
         return "no interval", values
-    low_text, _, high_text = format_value(metric_name, estimate)[1].partition(" to ")
-    unit = format_value(metric_name, estimate)[0].lstrip("0123456789.")
+    low_text, high_text = format_ends(metric_name, estimate)
     has_names = len(case.candidates) > 1
     values["of_model"] = f" of {name_model(candidate)}" if has_names else ""
-    return "interval", {**values, "low": f"{low_text}{unit}", "high": f"{high_text}{unit}"}
+    return "interval", {**values, "low": low_text, "high": high_text}
 
 
 def _describe_not_met(case: JudgedCase) -> _Description:
@@ -192,15 +191,15 @@ def _describe_met(case: JudgedCase) -> _Description:
 def _describe_gate(case: JudgedCase) -> _Description:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
-    limited = [
-        f"{name_limited(word, case)} {join_value(*format_metric(candidate, TARGET_KINDS[word].column))}"
+    phrases = [
+        f"{name_limited(word, case)} {write_metric(candidate, TARGET_KINDS[word].column)}"
         for word in case.goal.demand
         if candidate.read(TARGET_KINDS[word].column).value is not None
     ]
     return "point" if case.goal.is_of_point else "threshold", {
         "threshold": _write_threshold(candidate),
         "target": describe_targets(case.goal.demand, case.goal.per),
-        "values": join_words(limited),
+        "values": join_words(phrases),
     }
 
 
@@ -210,16 +209,11 @@ def _write_threshold(candidate: Candidate) -> str:
 
 def _write_values(case: Case, candidate: Candidate) -> str:
     """Return what a model does: its merit, and what else counts at its threshold."""
-    names = [case.goal.merit_column]
-    if not case.goal.is_of_curve:
-        names = list(dict.fromkeys([*names, "precision", "recall"]))
-    best_name = name_merit(case)
     phrases = []
-    for name in names:
-        estimate = candidate.precision if name == "precision" else candidate.read(name)
-        if estimate.value is not None:
-            title = best_name if name == case.goal.merit_column else name_metric(name)
-            phrases.append(f"{title} {write_value(name, estimate)}")
+    for name in list_metrics(case.goal):
+        if name != "alerts" and candidate.read(name).value is not None:
+            title = name_merit(case) if name == case.goal.merit_column else name_metric(name)
+            phrases.append(f"{title} {write_metric(candidate, name)}")
     return join_words(phrases)
 
 
