@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_place, say_places
 from polars_prcurve.view.verdicts.need_sentences import say_group_need
@@ -110,10 +110,10 @@ def _name(cases: Sequence[WordedCase]) -> str:
 def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str:
     """Return how many cases meet the demand, and which ones do not."""
     goal = judged_table.goal
-    little = [case for case in cases if case.met is None and case.status == "too_little_data"]
     misses = [case for case in cases if case.met is False]
-    open_cases = [case for case in cases if case.met is None and case not in little]
-    n_met, n_cases, target = sum(case.met is True for case in cases), len(cases), ""
+    open_cases = [case for case in cases if case.met is None and case.status != "too_little_data"]
+    vague_cases = [case for case in cases if case.met is None and case.status == "too_little_data"]
+    n_met, n_cases = sum(case.met is True for case in cases), len(cases)
     target = describe_targets(goal.demand, goal.per)
     if n_met == n_cases:
         return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} meet {target}"
@@ -123,44 +123,46 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
         clauses.append(f"{_name(misses)} {'misses' if len(misses) == 1 else 'miss'} it")
     if open_cases:
         clauses.append(f"not sure for {_name(open_cases)}")
-    if little:
-        clauses.append(f"too little data for {_name(little)}")
+    if vague_cases:
+        clauses.append(f"too little data for {_name(vague_cases)}")
     return "; ".join(clauses)
 
 
 def _write_groups(cases: Sequence[WordedCase]) -> str:
     """Return which groups differ significantly from all others together."""
     unit, units = name_unit(cases, is_plural=False), name_unit(cases)
-    better, worse = (
+    better_cases, worse_cases = (
         sorted((case for case in cases if case.outcome == outcome), key=_read_value, reverse=True)
         for outcome in ("better", "worse")
     )
     n_open = sum(case.outcome == "open" for case in cases)
-    little = [case for case in cases if case.outcome == "too_little_data"]
+    vague_cases = [case for case in cases if case.outcome == "too_little_data"]
     metric = name_merit(cases[0])
-    if not better and not worse:
-        judged = sorted((case for case in cases if case not in little), key=_read_value)
+    if not better_cases and not worse_cases:
+        open_cases = sorted((case for case in cases if case.outcome == "open"), key=_read_value)
         headline = f"No {unit} differs significantly from the rest"
-        if judged:
+        if open_cases:
             ends = " to ".join(
                 f"{write_merit(case.candidates[0])} in {case.short_name}"
-                for case in (judged[0], judged[-1])
+                for case in (open_cases[0], open_cases[-1])
             )
             headline += f": {metric} from {ends}"
     else:
         comparisons = [
-            f"{_name(apart)} {'is' if len(apart) == 1 else 'are'} {word}"
-            for word, apart in (("better", better), ("worse", worse))
-            if apart
+            f"{_name(group_cases)} {'is' if len(group_cases) == 1 else 'are'} {word}"
+            for word, group_cases in (("better", better_cases), ("worse", worse_cases))
+            if group_cases
         ]
         comparisons[0] += f" than the other {units}"
         headline = ", ".join(comparisons)
-        if len(named := [*better, *worse]) <= MOST_NAMES:
-            headline += f": {metric} {join_words([write_merit(case.candidates[0]) for case in named])}"
+        cases_apart = [*better_cases, *worse_cases]
+        if len(cases_apart) <= MOST_NAMES:
+            values = join_words([write_merit(case.candidates[0]) for case in cases_apart])
+            headline += f": {metric} {values}"
         if n_open:
             verb = "does" if n_open == 1 else "do"
             headline += f"; {n_open} of {len(cases)} {verb} not differ significantly"
-    return f"{headline}; too little data for {_name(little)}" if little else headline
+    return f"{headline}; too little data for {_name(vague_cases)}" if vague_cases else headline
 
 
 def _read_value(case: Case) -> float:
@@ -179,17 +181,19 @@ def _write_everywhere(cases: Sequence[WordedCase]) -> str:
 
 def _write_range(cases: Sequence[WordedCase]) -> str:
     """Return the lowest and the highest value of one model, and the cases that have none."""
-    measured = sorted((case for case in cases if case.status == "measured"), key=_read_value)
-    others: dict[str, list[WordedCase]] = {}
+    measured_cases = sorted((case for case in cases if case.status == "measured"), key=_read_value)
+    other_cases: dict[str, list[WordedCase]] = {}
     for case in cases:
         if case.status != "measured":
-            others.setdefault(name_outcome(case.outcome), []).append(case)
-    clauses = [f"{label} {join_places(cases, [_name(labelled)])}" for label, labelled in others.items()]
-    if len(measured) == 1:
-        clauses.insert(0, f"{name_merit(measured[0])} {_write_end(measured[0])}")
-    elif measured:
-        ends = (_write_end(case) for case in (measured[0], measured[-1]))
-        clauses.insert(0, f"{name_merit(measured[0])} from {' to '.join(ends)}")
+            other_cases.setdefault(name_outcome(case.outcome), []).append(case)
+    clauses = [
+        f"{label} {join_places(cases, [_name(same_cases)])}" for label, same_cases in other_cases.items()
+    ]
+    if len(measured_cases) == 1:
+        clauses.insert(0, f"{name_merit(cases[0])} {_write_end(measured_cases[0])}")
+    elif measured_cases:
+        ends = (_write_end(case) for case in (measured_cases[0], measured_cases[-1]))
+        clauses.insert(0, f"{name_merit(cases[0])} from {' to '.join(ends)}")
     return start_sentence("; ".join(clauses))
 
 
@@ -220,12 +224,8 @@ def _write_differing(cases: Sequence[WordedCase]) -> str:
 def say_short(case: JudgedCase) -> str:
     """Return a verdict in a few words."""
     if case.standing is None and case.status == "winner":
-        return f"{list_names(_list_named(case))} is better"
+        return f"{list_names(case.named_candidates)} is better"
     return name_outcome(case.outcome)
-
-
-def _list_named(case: JudgedCase) -> list[Candidate]:
-    return [candidate for candidate in case.candidates if candidate.model in case.models]
 
 
 def _say_need_of_least_known(cases: Sequence[WordedCase], test_level: float) -> str:
