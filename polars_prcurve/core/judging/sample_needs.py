@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from polars_prcurve.core.confidence.intervals import Estimate, z_value
 from polars_prcurve.core.judging.case_status import (
@@ -30,13 +30,15 @@ ROUGHLY_KNOWN = 0.1  # the same where there was too little data for a verdict
 _LEAST_HITS = 5  # true positives, at least, of targets that a plan takes for reachable
 _TIMES_UNSEEN = 4.0  # times the examples of a class, at least, where none shows how many it takes
 _MOST_TIMES = 1_000.0  # times the test set that a plan names, at most: more is out of reach
-_POWER_MARGIN = NormalDist().inv_cdf(0.8)
+POWER = 0.8  # of tests that a plan sizes, and the assurance of the widths that it names
+_POWER_MARGIN = NormalDist().inv_cdf(POWER)
 """A difference d is detected four times in five if it is z + 0.84 standard errors: 0.84 farther from 0
 than its interval, of z standard errors, reaches."""
 _PLAN_ERROR = 0.05  # the standard error of a plan from counts that are known well
 _LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
 
 ClassName: TypeAlias = Literal["positives", "negatives"]  # as counts are named: `4,000 negatives`
+_CLASSES: tuple[ClassName, ...] = get_args(ClassName)  # a need of both names them in this order
 
 
 class ClassNeed(NamedTuple):
@@ -156,13 +158,13 @@ def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed 
     low, high = estimate.span or (0.0, 1.0)
     if high > 1:  # no share
         times = ((high - low) / 2 / half_width) ** 2 * math.exp(2 * _PLAN_ERROR)
-        return _build_need(case, {"positives": times, "negatives": times}, half_width)
+        return _build_need(case, dict.fromkeys(_CLASSES, times), half_width)
     if not 0 < low < high < 1:
         return None
     width = (find_log_odds(high) - find_log_odds(low)) / 2
     room = _find_room(estimate, width / 2, half_width)
     times = math.inf if room is None else (width / room) ** 2 * math.exp(min(1.0, width / 2))
-    return _build_need(case, {"positives": times, "negatives": times}, half_width)
+    return _build_need(case, dict.fromkeys(_CLASSES, times), half_width)
 
 
 def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
@@ -189,7 +191,7 @@ def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
     error = float(gap.high - gap.low) / 2 / z
     plan_error = min(1.0, 2 * error / value)  # that of the value, and that of how errors shrink
     times = ((z + _POWER_MARGIN) * error / difference) ** 2 * math.exp(plan_error)
-    return _build_need(case, {"positives": times, "negatives": times}, difference)
+    return _build_need(case, dict.fromkeys(_CLASSES, times), difference)
 
 
 def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> ClassNeed | None:
@@ -212,12 +214,17 @@ def _build_need(case: Case, times_of_class: dict[ClassName, float], size: float)
     """Return the sizes of classes that grow so many times; None if that is out of reach."""
     if max(times_of_class.values()) > _MOST_TIMES:
         return None
-    n_of_class: dict[ClassName, float] = {"positives": case.n_pos, "negatives": case.n_neg}
+    n_of_class = _count_classes(case)
     needs = [
         ClassNeed(name, n_of_class[name] * times, n_of_class[name])
         for name, times in times_of_class.items()
     ]
     return SampleNeed(tuple(needs), size)
+
+
+def _count_classes(case: Case) -> dict[ClassName, float]:
+    """Return the numbers of examples of the test set."""
+    return dict(zip(_CLASSES, (case.n_pos, case.n_neg), strict=True))
 
 
 # Half-widths and their errors ---------------------------------------------------------------------
@@ -305,8 +312,7 @@ def _count_times_of_rate(case: Case, candidate: Candidate, name: str, half_width
 
 def find_promise_need(case: Case) -> ClassNeed | None:
     """Return how many examples perfect scores take to promise the targets; infinite if none suffice."""
-    n_of_classes: list[tuple[ClassName, float]] = [("positives", case.n_pos), ("negatives", case.n_neg)]
-    for class_name, n_tested in n_of_classes:
+    for class_name, n_tested in _count_classes(case).items():
         n_needed = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
         least_needed = min(
             (n_of_candidate for n_of_candidate in n_needed if n_of_candidate is not None), default=None
@@ -351,12 +357,12 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 
 def find_short_class(case: Case) -> tuple[float, ClassName]:
     """Return the number of examples of the class that is short, and its name: that of the plan."""
-    n_of_classes: list[tuple[float, ClassName]] = [(case.n_pos, "positives"), (case.n_neg, "negatives")]
-    scarce = min(n_of_classes, key=lambda n_and_class: n_and_class[0])
-    need = None if scarce[0] < LEAST_OF_CLASS else _plan_vaguest(case)
-    if need is None:
-        return scarce
-    return need.classes[0].n_tested, need.classes[0].class_name
+    n_of_class = _count_classes(case)
+    class_name = min(n_of_class, key=lambda name: n_of_class[name])
+    need = None if n_of_class[class_name] < LEAST_OF_CLASS else _plan_vaguest(case)
+    if need is not None:
+        class_name = need.classes[0].class_name
+    return n_of_class[class_name], class_name
 
 
 def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:

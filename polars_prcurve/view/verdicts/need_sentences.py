@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import (
+    POWER,
     RELEVANT_GAP,
     SampleNeed,
     count_examples_needed,
@@ -27,7 +28,7 @@ from polars_prcurve.view.words.value_names import join_words
 
 _COUNT_CASES = "Most of that uncertainty is of the prevalence: count more cases where the model will run"
 """What to do where a prevalence is an estimate, and more examples in the test set would not help."""
-_POWER = say_share(0.8)  # of the sizes that are named
+_POWER_TEXT = say_share(POWER)  # of the sizes that are named
 
 
 def say_need(case: JudgedCase, test_level: float) -> str:
@@ -43,9 +44,9 @@ def say_need(case: JudgedCase, test_level: float) -> str:
         return _say_no_size(case) if need is None else ""
     aim = f"For ±{_format_difference(case, need.size)}"
     if case.status == "no_winner":
-        aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER} power"
+        aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
     elif case.status == "unsure":
-        aim = f"To tell whether it meets the target, with {_POWER} power,"
+        aim = f"To tell whether it meets the target, with {_POWER_TEXT} power,"
     return f"{aim} you need {format_sizes(need)}"
 
 
@@ -62,7 +63,13 @@ def format_sizes(need: SampleNeed) -> str:
 def _format_difference(case: JudgedCase, difference: float) -> str:
     """Return a difference, or half a width, of what models are judged by."""
     is_rate = case.goal.is_of_rate or case.status == "too_little_data"
-    return f"{say_points(difference)} points" if is_rate else f"{difference:.2g} in {name_merit(case)}"
+    text = _format_size(difference, is_rate=is_rate)
+    return text if is_rate else f"{text} in {name_merit(case)}"
+
+
+def _format_size(size: float, *, is_rate: bool) -> str:
+    """Return a difference, or half a width: of rates in points."""
+    return f"{say_points(size)} points" if is_rate else f"{size:.2g}"
 
 
 def _say_no_size(case: Case) -> str:
@@ -96,7 +103,7 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     if need is None or need.is_met:
         return ""
     return (
-        f"To detect a difference of {say_points(RELEVANT_GAP)} points to the others with {_POWER} "
+        f"To detect a difference of {say_points(RELEVANT_GAP)} points to the others with {_POWER_TEXT} "
         f"power, a group needs about {say_about(need.number)} positives; the middle one of those that "
         f"do not differ has {format_count(need.n_tested)}"
     )
@@ -110,12 +117,12 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
         return order_sentence
     if rests_on_eta(case):
         return ". ".join(filter(None, [order_sentence, _COUNT_CASES]))
-    unit = " points" if case.goal.is_of_rate else ""
-    width_text = say_points(half_width) if unit else f"{half_width:.2g}"
-    sentences = [order_sentence, f"{start_sentence(name_merit(case))} is known to ±{width_text}{unit}"]
+    is_rate = case.goal.is_of_rate
+    width_text = _format_size(half_width, is_rate=is_rate)
+    sentences = [order_sentence, f"{start_sentence(name_merit(case))} is known to ±{width_text}"]
     if need is not None and not need.is_met and half_width > need.size:
-        size_text = say_points(need.size) if unit else f"{need.size:.2g}"
-        sentences.append(f"For ±{size_text}{unit} you need {format_sizes(need)}")
+        size_text = _format_size(need.size, is_rate=is_rate)
+        sentences.append(f"For ±{size_text} you need {format_sizes(need)}")
     return ". ".join(filter(None, sentences))
 
 
