@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import polars as pl
+from polars import selectors
 
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
-from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
 from polars_prcurve.view.verdicts.value_phrases import name_model
@@ -54,15 +55,7 @@ def decide(request: DecisionRequest) -> Findings:
 def build_table(findings: Findings) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
     hidden_columns = () if findings.goal.is_of_curve else ("criterion", "target")
-    return findings.evidence.rows.drop(
-        *hidden_columns,
-        EvidenceColumn.BINDING,
-        EvidenceColumn.IS_REVERSED,
-        EvidenceColumn.FEW_SCORES,
-        EvidenceColumn.MAY_MEET,
-        *(f"{EvidenceColumn.BEST}{end}" for end in ("", "_low", "_high")),
-        strict=False,
-    )
+    return findings.evidence.rows.drop(*hidden_columns, selectors.starts_with(RESERVED))
 
 
 def build_verdicts(findings: Findings) -> pl.DataFrame:
