@@ -28,7 +28,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
@@ -121,10 +121,10 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
 
 def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
     """Return a thin curve of each model, with the rates and what the targets limit."""
-    limited = [TARGET_KINDS[word].metric.name for word in request.goal.targets if word in TARGET_KINDS]
+    limit_names = [TARGET_KINDS[word].metric.name for word in request.goal.limits]
     curves: pl.DataFrame = request.table.curve(
         request.eta,
-        metrics=list(dict.fromkeys([*_RATES, *limited])),
+        metrics=list(dict.fromkeys([*_RATES, *limit_names])),
         confidence=request.confidence,
         thresholds=_CURVE_STEPS,
     )
@@ -247,29 +247,35 @@ def _add_open_targets(
     request: DecisionRequest, case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
     """Add MAY_MEET and BEST where no threshold of a model meets the targets, from its curve."""
-    limits = {word: limit for word, limit in request.goal.targets.items() if word in TARGET_KINDS}
+    limits = request.goal.limits
     if not limits or not case_rows["threshold"].null_count():
         return case_rows
-    is_allowed = has_alerts = (pl.col("tp") + pl.col("fp")).fill_null(math.inf) >= _LEAST_ALERTS
+    has_alerts = (pl.col("tp") + pl.col("fp")).fill_null(math.inf) >= _LEAST_ALERTS
+    tests = [has_alerts]
     for word, limit in limits.items():
-        kind, share = TARGET_KINDS[word], limit / request.goal.per if word == "alerts" else limit
+        kind, share = TARGET_KINDS[word], limit / (request.goal.per or 1) if word == "alerts" else limit
         name = kind.metric.name
         low, high = pl.col(f"{name}_low").fill_null(0.0), pl.col(f"{name}_high").fill_null(math.inf)
-        is_allowed &= low <= share if kind.is_at_most else high >= share
-    case_keys, open_exprs = [*keys, "eta"], [is_allowed.any().alias(EvidenceColumn.MAY_MEET)]
+        tests.append(low <= share if kind.is_at_most else high >= share)
+    case_keys = [*keys, "eta"]
+    open_exprs = [pl.all_horizontal(tests).any().alias(EvidenceColumn.MAY_MEET)]
     if len(limits) == 1:
-        rows = pl.col(f"^{name}(_low|_high)?$").filter(has_alerts)
-        best_rows = rows.sort_by(
-            pl.col(name).filter(has_alerts), descending=not kind.is_at_most, nulls_last=True
-        )
-        best = EvidenceColumn.BEST
-        open_exprs.append(best_rows.first().name.map(lambda column: column.replace(name, best, 1)))
+        open_exprs += [_find_best(TARGET_KINDS[word], has_alerts) for word in limits]
     open_targets = curve_points.group_by(case_keys).agg(open_exprs)
     is_open = pl.col("threshold").is_null()
     added_columns = [
         pl.when(is_open).then(column) for column in set(open_targets.columns) - {*case_keys}
     ]
     return _join(case_rows, open_targets, case_keys).with_columns(added_columns)
+
+
+def _find_best(kind: TargetKind, is_counted: pl.Expr) -> pl.Expr:
+    """Return BEST, the value nearest to a target and both ends of its interval, of some rows."""
+    name = kind.metric.name
+    rows = pl.col(f"^{name}(_low|_high)?$").filter(is_counted)
+    merits = pl.col(name).filter(is_counted)
+    best_rows = rows.sort_by(merits, descending=not kind.is_at_most, nulls_last=True)
+    return best_rows.first().name.map(lambda column: column.replace(name, EvidenceColumn.BEST, 1))
 
 
 def _collect_rates(

@@ -69,6 +69,11 @@ class Goal:
         return [word for word in self.targets if word in CAPS]
 
     @property
+    def limits(self) -> dict[str, float]:
+        """The targets that a value is compared with: all but a threshold and what is maximized."""
+        return {word: limit for word, limit in self.targets.items() if word in TARGET_KINDS}
+
+    @property
     def sign(self) -> float:
         """1 if a greater merit is better, otherwise -1."""
         return 1.0 if self.maximized is None else direction_sign(self.maximized)
