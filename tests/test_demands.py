@@ -37,7 +37,7 @@ def demand(word: str, limit: float) -> dict[str, Any]:
 
 
 def read_interval(decision: Decision, word: str) -> tuple[float, float]:
-    name = "alerts" if word == "alerts" else TARGET_KINDS[word].metric.name
+    name = TARGET_KINDS[word].column
     row = decision.table.row(0, named=True)
     return row[f"{name}_low"], row[f"{name}_high"]
 
