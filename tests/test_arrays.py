@@ -98,8 +98,9 @@ def test_labels_and_scores_of_any_kind() -> None:
         (([1, 0], [[1, 2]]), r"score takes one array, .*; got shape \(1, 2\)"),
         (([1, 0], [1]), "every array takes one value per example; label has 2, score has 1"),
         (([1, 0], [1, 2], [1]), "weight has 1"),
-        (([1, 0], [1, 2], [1, -1]), r"weight takes finite numbers >= 0; got -1\.0"),
-        (([1, 0], [1, 2], [1, math.inf]), "weight takes finite numbers >= 0; got inf"),
+        (([1, 0], [1, 2], [1, -1]), r"weight takes numbers from 0 to 1e100; got -1\.0"),
+        (([1, 0], [1, 2], [1, math.inf]), "weight takes numbers from 0 to 1e100; got inf"),
+        (([1, 0], [1, 2], [1, 1e101]), "weight takes numbers from 0 to 1e100; got 1e.101"),
     ],
 )
 def test_what_points_refuse(given: Any, words: str) -> None:

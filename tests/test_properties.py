@@ -479,7 +479,7 @@ def test_rising_transform_of_scores_changes_only_thresholds(table: Table, how: s
         assert_same(before.drop("threshold"), after.drop("threshold"))
 
 
-@pytest.mark.parametrize("power", [-900, -400, 400, 900])
+@pytest.mark.parametrize("power", [-900, -300, 300])
 @examples(15)
 @given(table=tables(weights=["floats"], keys=["none", "String"], min_size=3), eta=etas)
 def test_unit_of_weight_does_not_matter(power: int, table: Table, eta: list[float | None]) -> None:
@@ -696,7 +696,7 @@ def test_counts_and_sweep_expressions_are_the_frame_methods(table: Table) -> Non
 
 @examples(30)
 @given(tables(weights=["large integers"], keys=["none", "String"], min_size=2))
-def test_expressions_take_whole_weights_above_2_to_the_53_as_floats(table: Table) -> None:
+def test_expressions_take_large_whole_weights_as_floats(table: Table) -> None:
     """An expression cannot know the dtype; a frame method adds them as the integers they are."""
     as_floats = table.frame.with_columns(pl.col(table.weight or "").cast(pl.Float64))
     for method in ("counts", "sweep"):

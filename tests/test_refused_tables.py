@@ -69,7 +69,27 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "infinite weight": (
         spoilt("weight", float("inf")),
         {"weight": "weight"},
-        "infinite or NaN in 1 row",
+        "negative, infinite, NaN or above 1e100 in 1 row",
+    ),
+    "weight whose sum may overflow": (
+        spoilt("weight", 1e101),
+        {"weight": "weight"},
+        r"above 1e100 in 1 row\(s\); expected numbers from 0 to 1e100; divide larger ones",
+    ),
+    "integer weight whose squares may overflow": (
+        GOOD.with_columns(heavy=pl.when(pl.int_range(pl.len()) == 9).then(2**45 + 1).otherwise(1)),
+        {"weight": "heavy"},
+        r"weight column 'heavy' is negative or above 2\*\*45 in 1 row\(s\); .*cast larger integers",
+    ),
+    "count whose sum may overflow": (
+        spoilt("weight", 1e131),
+        {"counts": ("label", "weight")},
+        "counts column 'weight' is negative, infinite, NaN or above 1e130 in 1 row",
+    ),
+    "integer count whose sum may overflow": (
+        spoilt("label", 2**126, pl.Int128),
+        {"counts": ("label", "label")},
+        r"counts column 'label' is negative or above 2\*\*63 - 1 in 1 row",
     ),
     "negative count": (
         spoilt("label", -1),
@@ -270,7 +290,12 @@ EXPRESSIONS: dict[str, Callable[..., pl.Expr]] = {
 
 
 @pytest.mark.parametrize(
-    "case", [c for c, (_, how, _) in WHEN_RUN.items() if "rates" not in how and "counts" not in how]
+    "case",
+    [  # an expression adds whole weights as floats
+        case
+        for case, (_, how, _) in WHEN_RUN.items()
+        if "rates" not in how and "counts" not in how and "integer" not in case
+    ],
 )
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions_fail_in_the_words_of_the_frame(case: str, name: str) -> None:
@@ -467,7 +492,7 @@ def test_values_are_found_in_the_order_of_the_contracts_page() -> None:
     told = [
         ("score", "score column 'score' is null in 1 row"),
         ("label", "label column 'label' is not binary in 1 row"),
-        ("weight", "weight column 'weight' is negative, infinite or NaN in 1 row"),
+        ("weight", "weight column 'weight' is negative, infinite, NaN or above 1e100 in 1 row"),
     ]
     for name, words in told:
         with pytest.raises(PrcError, match=words):

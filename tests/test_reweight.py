@@ -153,9 +153,14 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "null share": (
         DF,
         {"eta": ETAS.with_columns(share=pl.lit(None, pl.Float64))},
-        "no finite number >= 0",
+        "no number from 0 to 1e100",
     ),
-    "negative share": (DF, {"eta": ETAS.with_columns(share=-1)}, "no finite number >= 0, in 2 row"),
+    "negative share": (DF, {"eta": ETAS.with_columns(share=-1)}, "no number from 0 to 1e100, in 2 row"),
+    "shares whose sum may overflow": (
+        DF,
+        {"eta": ETAS.with_columns(share=1e308)},
+        "no number from 0 to 1e100, in 2 row",
+    ),
     "no share at all": (DF, {"eta": ETAS.with_columns(share=0)}, "shares of the eta= frame are all 0"),
     "no share": (DF, {"eta": ETAS.drop("share")}, "needs a column 'share', how much of the field each"),
     "no eta": (DF, {"eta": ETAS.drop("eta")}, "needs a column 'eta', or the columns 'k' and 'n'"),

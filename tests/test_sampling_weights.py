@@ -163,7 +163,7 @@ def ask_once(by: str | None, weight: str | None) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "weight", slow_unless(lambda weight: weight != 1.0, [1, 1.0, 2.0, 2.0**-700, 2.0**700])
+    "weight", slow_unless(lambda weight: weight != 1.0, [1, 1.0, 2.0, 2.0**-700, 2.0**300])
 )
 def test_equal_weights_are_no_weights(weight: float) -> None:
     df = random_rows().with_columns(w=pl.lit(weight))
@@ -179,7 +179,7 @@ def test_equal_weights_are_no_weights(weight: float) -> None:
     )
 
 
-@pytest.mark.parametrize("factor", [0.1, 3.0, 1e100])
+@pytest.mark.parametrize("factor", [0.1, 3.0, 1e90])
 def test_the_unit_of_weights_does_not_matter(factor: float) -> None:
     counts = ("tp", "fp", "fn", "tn", "n_pos", "n_neg")
     scaled = random_rows().with_columns(pl.col("w") * factor)

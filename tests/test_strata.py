@@ -320,7 +320,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         r"weight column 'w' is less than elsewhere in its stratum in 1 row\(s\)",
     ),
     "weights below 1": ({"w": pl.col("w") / 10}, "weight column 'w' is below 1 or above"),
-    "infinite weights": ({"w": pl.lit(math.inf)}, "weight column 'w' is negative, infinite or NaN"),
+    "infinite weights": (
+        {"w": pl.lit(math.inf)},
+        "weight column 'w' is negative, infinite, NaN or above",
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""A row of weight 0 is as if it were not there, and so is a group of such rows, in every method."""
+"""Rows and groups of weight 0 are as if they were not there, and large weights make no sum infinite."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from polars_prcurve import PrcError, intervals, prc
 from polars_prcurve.core.binding.argument_rules import USES
-from tests.support.comparing import assert_same
+from tests.support.comparing import assert_nearly, assert_same
 from tests.support.plain_calls import OTHERS, PLAIN
-from tests.support.queries import POINTS, QUERIES
+from tests.support.queries import DRAWN, POINTS, QUERIES
 from tests.support.tiers import slow_unless
 
 C = ("n_pos", "n_neg")
@@ -92,6 +92,68 @@ def test_rows_of_weight_0_change_no_query(name: str) -> None:
     plain = call(WeightedDoor(frame, added=False))
     assert plain.height > 0
     assert_same(call(WeightedDoor(frame, added=True)), plain)
+
+
+class ScaledDoor:
+    """Stands in for `.prc`: calls methods with weights, or counts, in the unit 1 / `scale`."""
+
+    def __init__(self, frame: pl.DataFrame, scale: float) -> None:
+        self.frame, self.scale = frame.with_columns(one=pl.lit(1.0)), scale
+
+    def __getattr__(self, method: str) -> Callable[..., pl.DataFrame]:
+        def call(*values: Any, **options: Any) -> pl.DataFrame:
+            frame = self.frame
+            if options.get("counts") is None:
+                options["weight"] = pl.col(options.get("weight", "one")) * self.scale
+            else:
+                frame = frame.with_columns(pl.col(C) * self.scale, pl.col(SQUARES) * self.scale**2)
+            return getattr(prc(frame), method)(*values, **options)  # type: ignore[no-any-return]
+
+        return call
+
+
+LARGE = 2.0**330
+"""A power of two, which rounds nothing; times each weight here it is just below the largest allowed."""
+SCALED = [  # a weight of a stratum, and a count without squares, is a number of rows
+    name
+    for name in WEIGHTED
+    if QUERIES[name][0] is not DRAWN and ("of counts" not in name or "weighted" in name)
+]
+
+
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(SCALED)[1::8], SCALED))
+def test_weights_near_the_largest_give_the_numbers_of_small_ones(name: str) -> None:
+    """Each column is the same, or in the unit of the weights, of their squares, or of one over it."""
+    frame, call = QUERIES[name]
+    plain, found = (call(ScaledDoor(frame, scale)) for scale in (1.0, LARGE))
+    for column in plain.columns:
+        units = (1.0, LARGE, LARGE**2, 1 / LARGE) if plain[column].dtype == pl.Float64 else (None,)
+        assert any(
+            found[column].equals(
+                plain[column] if unit is None else plain[column] * unit, null_equal=True
+            )
+            for unit in units
+        ), column
+
+
+WITH_ERRORS = (
+    "summary, with errors",
+    "curve, with bands",
+    "compare, wide",
+    "compare, of groups at a target",
+)
+
+
+@pytest.mark.parametrize("name", WITH_ERRORS)
+def test_squares_of_the_largest_integer_weights_add_up(name: str) -> None:
+    frame, call = QUERIES[name]
+    rows = frame.with_columns(one=pl.lit(1), most=pl.lit(2**45))
+    found, plain = (
+        call(prc(rows)(weight=weight)).select(pl.col("^.*(low|high|standard_error|p_value)$"))
+        for weight in ("most", "one")
+    )
+    assert plain.width > 0
+    assert_nearly(found, plain)
 
 
 EAGER = [

@@ -21,7 +21,9 @@ GOOD = pl.DataFrame(
 
 def spoilt(column: str, value: Any, dtype: Any = None) -> pl.DataFrame:
     """One bad value near the end of the table."""
-    new = pl.when(pl.int_range(pl.len()) == ROWS - 3).then(pl.lit(value)).otherwise(pl.col(column))
+    new = (
+        pl.when(pl.int_range(pl.len()) == ROWS - 3).then(pl.lit(value, dtype)).otherwise(pl.col(column))
+    )
     return GOOD.with_columns(new.cast(dtype).alias(column) if dtype else new.alias(column))
 
 

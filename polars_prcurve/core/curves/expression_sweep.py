@@ -460,7 +460,7 @@ def read_scored_rows(
         description = describe_expression("weight", weights)
         weights = value_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
         checks += value_checks.missing_checks(count, description, weights, refuses_nan=True)
-        checks += value_checks.amount_checks(count, description, weights)
+        checks += value_checks.weight_checks(count, description, weights)
         amount_exprs = weights * pos, weights * neg
         exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amount_exprs)
         pos, neg = map(exact_arithmetic.to_integer, amount_exprs, exponents)

@@ -19,6 +19,7 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.safe_text import make_visible
 
@@ -63,7 +64,7 @@ def round_to_float(number: Any) -> float:
 
 
 def read_shares(function_name: str, shares: object) -> dict[Any, float]:
-    """Return the share of each class, as a float; raise unless their sum is finite and above 0."""
+    """Return the share of each class, as a float; raise unless their sum is above 0."""
     if not isinstance(shares, Mapping):
         raise PrcError(
             f"{function_name} maps each class to its share in the field; got {describe_value(shares)}"
@@ -72,16 +73,15 @@ def read_shares(function_name: str, shares: object) -> dict[Any, float]:
     for class_label, share in shares.items():
         is_number = isinstance(share, Real) and not isinstance(share, bool)
         share_number = round_to_float(share) if is_number else -1.0
-        if not 0 <= share_number < math.inf:
+        if not 0 <= share_number <= LARGEST_WEIGHT:  # beyond it the sum may be infinite
             raise PrcError(
-                f"{function_name} takes shares, numbers >= 0; got {describe_value(share)} for "
-                f"{describe_value(class_label)}"
+                f"{function_name} takes shares, numbers from 0 to 1e100; "
+                f"got {describe_value(share)} for {describe_value(class_label)}"
             )
         share_of_class[class_label] = share_number
-    if not 0 < math.fsum(share_of_class.values()) < math.inf:
+    if not any(share_of_class.values()):
         raise PrcError(
-            f"the shares of {function_name} need a finite sum above 0; "
-            f"got {describe_value(dict(shares))}"
+            f"the shares of {function_name} need a sum above 0; got {describe_value(dict(shares))}"
         )
     return share_of_class
 

@@ -29,6 +29,8 @@ NEAR_ONE = 2.0**-WEIGHT_BITS
 """The factor that brings the integers of weights to where the largest is near 1."""
 SQUARES_NEAR_ONE = 2.0**-SQUARE_BITS
 """The same factor of the integers of their squares."""
+LARGEST_WEIGHT = 1e100
+"""Weights up to this, and their squares, add up to a finite float, of more rows than any table has."""
 MAX_ROUNDING_ERROR = 2.0**-50
 """The greatest relative error of a metric by rounding that is expected: eight times that of one step."""
 

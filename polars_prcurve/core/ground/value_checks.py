@@ -27,6 +27,7 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.safe_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
@@ -234,13 +235,48 @@ class ValueRule:
         ]
 
 
-# Of counts and weights
+# Of numbers of examples, and of sums of squared weights
 amount_checks = ValueRule(
     # NaN is above every number in Polars, so one comparison finds it and infinity.
     lambda value: (value < 0) | (value.cast(pl.Float64) >= float("inf")),
     "negative, infinite or NaN",
     "expected finite numbers >= 0",
 )
+
+_LARGEST_FLOAT_COUNT = 1e130
+"""What LARGEST_WEIGHT is for weights, for counts, which may be sums of weights."""
+_LARGEST_INTEGER_WEIGHT = 2**45
+"""The squares of 2**37 integers up to this, which any table fits into, add up to an Int128."""
+
+
+def _limit_floats(largest_amount: float, limit_text: str) -> ValueRule:
+    """Return the rule that amounts are floats from 0 to a limit, by which no sum is infinite."""
+    return ValueRule(
+        lambda value: (value < 0) | (value.cast(pl.Float64) > largest_amount),
+        f"negative, infinite, NaN or above {limit_text}",
+        f"expected numbers from 0 to {limit_text}; divide larger ones by a constant",
+    )
+
+
+def _limit_integers(largest_amount: int, limit_text: str) -> ValueRule:
+    """Return the rule that amounts are integers from 0 to a limit, by which no sum overflows."""
+    return ValueRule(
+        lambda value: (value < 0) | (value > largest_amount),
+        f"negative or above {limit_text}",
+        "expected numbers >= 0; cast larger integers to Float64",
+    )
+
+
+# Of weights, of which expressions know no more than that they are numbers
+weight_checks = _limit_floats(LARGEST_WEIGHT, "1e100")
+# Of what a frame holds: by its kind, and whether it is integers
+amount_checks_of_kind = {
+    **{("squares", is_integer): amount_checks for is_integer in (True, False)},
+    ("weights", False): weight_checks,
+    ("weights", True): _limit_integers(_LARGEST_INTEGER_WEIGHT, "2**45"),
+    ("counts", False): _limit_floats(_LARGEST_FLOAT_COUNT, "1e130"),
+    ("counts", True): _limit_integers(2**63 - 1, "2**63 - 1"),
+}
 # Of counts that a method needs as numbers of examples: below 2**62 they fit an Int64 with room to spare
 whole_checks = ValueRule(
     lambda number: (number != number.floor()) | (number >= 2.0**62),

@@ -172,8 +172,9 @@ class ResolvedTable:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
         # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
         # memory for both uses.
-        test_sum_exprs = (
-            test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items()
+        test_sum_exprs = (  # a sum of counts that are too large for a check may wrap
+            test.sum().cast(pl.Int64, wrap_numerical=True).alias(name)
+            for name, test in self.tallies.tests.items()
         )
         if self.by:
             groups = (

@@ -317,7 +317,7 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
     """Return Row.LABEL, false in each row without a label; of counts Row.POS, which is 0, and NEG."""
     if counts is None:
         return {Row.LABEL: (pl.lit(False), pl.Boolean())}
-    amount, dtype = _read_amount(reader, "counts", counts)
+    amount, dtype = _read_amount(reader, "counts", counts, "counts")
     if dtype == pl.Float64:
         raise PrcError(
             "counts= holds floats, and takes numbers of rows; cast them to integers if that is what "
@@ -341,9 +341,12 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
         "counts", columns.counts, 4 if has_squares else 2, f"{columns_text}, {others_text}"
     )
     typed_amounts = {
-        name: _read_amount(reader, "counts", column)
-        for name, column in zip(
-            (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES), listed_columns, strict=False
+        name: _read_amount(reader, "counts", column, kind)
+        for name, column, kind in zip(
+            (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES),
+            listed_columns,
+            ("counts", "counts", "squares", "squares"),
+            strict=False,
         )
     }
     amount_exprs = [value for value, _ in typed_amounts.values()]
@@ -376,7 +379,7 @@ def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
         reader.check(value_checks.label_checks, subject, label_value)
     if columns.weight is None:
         return {Row.LABEL: (is_positive, pl.Boolean())}
-    amount, amount_dtype = _read_amount(reader, "weight", columns.weight)
+    amount, amount_dtype = _read_amount(reader, "weight", columns.weight, "weights")
     zero = pl.lit(0, dtype=amount_dtype)
     return {
         Row.POS: (pl.when(is_positive).then(amount).otherwise(zero), amount_dtype),
@@ -399,13 +402,14 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     reader.tallies.checks.append(Check(total_sum.max() >= 2**63, (message,)))
 
 
-def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
+def _read_amount(reader: ColumnReader, argument: str, column: Column, kind: str) -> TypedExpr:
     """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
     value, dtype, _, subject = reader.read_values(argument, column, value_checks.AMOUNT_DTYPES)
-    reader.check(value_checks.amount_checks, subject, value)
-    # Sums in the user's dtype could overflow.
+    amount_checks = value_checks.amount_checks_of_kind[kind, dtype.is_integer()]
+    reader.check(amount_checks, subject, value)
+    # Sums in the user's dtype could overflow. What no Int128 holds is refused by the check.
     wide_dtype: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
-    return value.cast(wide_dtype), wide_dtype
+    return value.cast(wide_dtype, wrap_numerical=True), wide_dtype
 
 
 # Published points: rates, with or without sizes, and cumulative counts --------------------------

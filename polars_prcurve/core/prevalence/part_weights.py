@@ -31,7 +31,12 @@ from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.core.ground.exact_arithmetic import (
+    LARGEST_WEIGHT,
+    repeat_in_rows,
+    sum_shares,
+    to_whole_shares,
+)
 from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, join_groups
 from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -312,10 +317,10 @@ def _read_frame(
         part_rows, troubles = eta_grid.add_uncertain_eta(part_rows, schema, confidence)
     part_eta, share, no_value = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
     is_outside = part_eta.is_nan() | ~part_eta.is_between(0, 1)
-    lacks_share = share.is_null() | ~(share.is_finite() & (share >= 0))
+    lacks_share = share.is_null() | ~share.is_between(0, LARGEST_WEIGHT)
     troubles += [
         (is_outside, "holds an eta outside [0, 1] (a share, not percent)"),
-        (lacks_share, "holds a 'share' that is no finite number >= 0"),
+        (lacks_share, "holds a 'share' that is no number from 0 to 1e100"),
     ]
     checks = [
         count_check(is_wrong.sum(), f"the eta= frame {trouble}, in ", " row(s)")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.core.ground.exact_arithmetic import WEIGHT_BITS
+from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT, WEIGHT_BITS
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 
@@ -71,9 +71,9 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     weights = None
     if weight is not None:
         weights = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
-        is_valid = (weights >= 0) & (weights < np.inf)
+        is_valid = (weights >= 0) & (weights <= LARGEST_WEIGHT)
         if not is_valid.all():
-            raise PrcError(f"weight takes finite numbers >= 0; got {weights[~is_valid][0]}")
+            raise PrcError(f"weight takes numbers from 0 to 1e100; got {weights[~is_valid][0]}")
     check_lengths(label=is_positive, score=scores, weight=weights)
     if weights is not None and not (weights > 0).all():
         has_weight = weights > 0

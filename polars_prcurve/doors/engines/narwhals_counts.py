@@ -20,6 +20,7 @@ import polars as pl
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, guard, run_query
 from polars_prcurve.core.inputs.column_reader import Missing, check_group_names, list_columns
@@ -344,7 +345,7 @@ def _list_kinds(
     }
     if names.weight is not None:
         weight = nw.col(names.weight)
-        is_wrong = (weight < 0) | (weight.cast(nw.Float64) == float("inf"))
+        is_wrong = (weight < 0) | (weight.cast(nw.Float64) > LARGEST_WEIGHT)
         kinds_of_column["weight"] = [
             *missing(names.weight),
             _ValueKind(is_wrong, -1.0),
@@ -378,7 +379,7 @@ def _list_checks(
         yield from value_checks.missing_checks(
             _sum_rows, weight_description, pl.col("weight"), refuses_nan=True
         )
-        yield from value_checks.amount_checks(_sum_rows, weight_description, pl.col("weight"))
+        yield from value_checks.weight_checks(_sum_rows, weight_description, pl.col("weight"))
 
 
 def _sum_rows(condition: pl.Expr) -> pl.Expr:
