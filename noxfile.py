@@ -1,7 +1,8 @@
 """What every change must pass, in four parts: `nox -s quick`, and so `rest`, `oldest` and `wide`.
 
-Each makes an environment of its own. `nox -R -s rest -- -k charts` takes the one that is there, and what
-stands after `--` are more options of pytest. `.ci/run` runs all four, side by side.
+`nox -s platforms` tries the package on all Pythons that are there, before a release. Each session makes
+an environment of its own. `nox -R -s rest -- -k charts` takes the one that is there, and what stands
+after `--` are more options of pytest. `.ci/run` runs the four, side by side.
 """
 
 from __future__ import annotations
@@ -23,6 +24,17 @@ FILES_OF_WORDS = """
     metrics nci_eval_parity reference refused_arguments refused_combinations refused_tables
     registries sklearn_parity
 """
+
+# What a process may meet. `apt install locales-all` brings the locales; `-OO` strips docstrings.
+CONDITIONS: list[tuple[list[str], dict[str, str]]] = [
+    (["-W", "error"], {}),
+    (["-OO"], {"POLARS_MAX_THREADS": "1"}),
+    ([], {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}),  # ASCII alone
+    ([], {"LC_ALL": "tr_TR.UTF-8"}),  # "i".upper() is no "I"
+    ([], {"LC_ALL": "de_DE.UTF-8"}),  # 0,5
+]
+
+RESULTS: set[str] = set()  # digests of what `platforms` found so far, the same everywhere
 
 VERSIONS = """
 import platform, numpy, polars
@@ -75,3 +87,21 @@ def wide(session: nox.Session) -> None:
     install(session, "polars[rt64]", "-e", ".[core-test]")
     every = "hypothesis and not slow and not extras"
     run_tests(session, "--hypothesis-profile=full", "-m", every, engine="in-memory")
+
+
+@nox.session(python=["3.10", "3.11", "3.12", "3.13", "3.14"])
+@nox.parametrize("packages", ["lowest", "newest", "rt64"])
+def platforms(session: nox.Session, packages: str) -> None:
+    """The package as users install it, under all CONDITIONS: everywhere with the same results."""
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    floors = dict(re.findall(r'"(polars|numpy|altair)>=([\d.]+)', project))
+    limits = {"numpy": "; python_version < '3.13'"}  # the lowest has no wheels for later ones
+    lowest = [f"{name}=={floor}{limits.get(name, '')}" for name, floor in floors.items()]
+    chosen = {"lowest": lowest, "newest": [], "rt64": ["polars[rt64]"]}
+    session.install("-q", *chosen[packages], ".")
+    for options, variables in CONDITIONS:
+        line = session.run("python", *options, "tests/alone.py", env=variables, silent=True)
+        session.log(f"{' '.join(options)} {variables or ''} {line}")
+        RESULTS.add(str(line).partition("exact")[2])
+    if len(RESULTS) > 1:
+        session.error("results differ from those of another environment")
