@@ -11,7 +11,9 @@ import tarfile
 import zipfile
 from email.message import Message
 from email.parser import Parser
+from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,22 +27,6 @@ NAME = f"polars_prcurve-{VERSION}"
 SDIST, WHEEL = f"{NAME}.tar.gz", f"{NAME}-py3-none-any.whl"
 OWN = ("PYTHONPATH", "SOURCE_DATE_EPOCH")  # of whoever runs the tests, and not to be passed on
 PURE = {name: value for name, value in os.environ.items() if name not in OWN}
-
-USE = """
-import importlib.util, sys
-from importlib.metadata import version
-from pathlib import Path
-import polars as pl
-import polars_prcurve
-assert Path(polars_prcurve.__file__).is_relative_to(sys.prefix), polars_prcurve.__file__
-assert version("polars-prcurve") == polars_prcurve.__version__
-extras = ("hypothesis", "pyarrow", "pytest", "scipy", "sklearn", "vl_convert")
-assert not [name for name in extras if importlib.util.find_spec(name)]
-df = pl.DataFrame({"score": [0.9, 0.8, 0.7, 0.4], "label": [1, 0, 1, 0]})
-df.write_csv("scores.csv")
-df.prc.plot.pr_curve(0.01).save("chart.html")
-print(df.prc.curve(eta=0.2).select("tp", "fp", "precision").rows())
-"""
 
 
 def run(*command: str | Path, cwd: Path, **env: str) -> str:
@@ -90,6 +76,22 @@ def test_the_sdist_builds_itself_and_the_wheel_byte_for_byte(
     assert again == {path.name: path.read_bytes() for path in dist.iterdir()}
 
 
+def test_two_clones_make_the_same_files(tmp_path: Path) -> None:
+    """Of one commit, whoever clones it, under whatever rights."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs a checkout")
+    made = []
+    for name, umask in (("one", 0o022), ("other", 0o077)):
+        before = os.umask(umask)
+        try:
+            run("git", "clone", "-q", "--no-hardlinks", ROOT, name, cwd=tmp_path)
+            made.append(build(tmp_path / name, tmp_path / f"{name}.dist", TZ=f"Etc/GMT+{umask % 12}"))
+        finally:
+            os.umask(before)
+    assert made[0].keys() == {SDIST, WHEEL}
+    assert made[0] == made[1]
+
+
 def test_source_date_epoch_is_the_date_of_every_file(tmp_path: Path) -> None:
     build(ROOT, tmp_path, SOURCE_DATE_EPOCH="1700000000")
     with tarfile.open(tmp_path / SDIST) as sdist:
@@ -123,16 +125,12 @@ def test_the_metadata_says_what_it_is_and_needs(dist: Path) -> None:
     assert sorted(re.split(r"[^\w-]", line)[0] for line in needed) == ["altair", "numpy", "polars"]
 
 
+@pytest.mark.parametrize("options", [("-W", "error"), ("-OO",)])
 @pytest.mark.xdist_group("alone")  # one worker makes the environment, once
-def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
-    """Without the extras and the checkout: a curve, a chart, the command."""
-    said = run(alone / "python", "-W", "error", "-c", USE, cwd=tmp_path)
-    assert said == f"[(1, 0, 1.0), (1, 1, {1 / 5}), (2, 1, {1 / 3}), (2, 2, 0.2)]\n"
-    assert (tmp_path / "chart.html").stat().st_size > 1_000
-    command = alone / "polars-prcurve"
-    assert "summary" in run(command, "--help", cwd=tmp_path)
-    run(command, "summary", "scores.csv", "--metrics", "roc_auc", "-o", "found.csv", cwd=tmp_path)
-    assert "0.5,2,2,roc_auc,0.75" in (tmp_path / "found.csv").read_text(encoding="utf-8")
+def test_the_wheel_works_alone(alone: Path, options: tuple[str, ...]) -> None:
+    """Without the extras and the checkout: the README, every kind of result, the command."""
+    said = run(alone / "python", *options, ROOT / "tests" / "alone.py", cwd=ROOT)
+    assert re.search(r"(exact|rounded|text|report|command line) [0-9a-f]{8}", said), said
 
 
 def test_the_sdist_holds_what_its_tests_need(unpacked: Path) -> None:
@@ -150,8 +148,12 @@ def test_the_oldest_and_the_newest_python_are_tested(dist: Path) -> None:
     said = " ".join(found.get_all("Classifier", []))
     claimed = sorted(re.findall(r":: (3\.\d+)", said), key=lambda version: int(version[2:]))
     sessions = (ROOT / "noxfile.py").read_text(encoding="utf-8")
-    ran = set(re.findall(r'python="(3\.\d+)"', sessions))
-    assert {claimed[0], claimed[-1]} <= ran <= set(claimed)
+    [on_all] = re.findall(r"python=\[(.*)\]\)", sessions)
+    assert re.findall(r"3\.\d+", on_all) == claimed
+    of_changes = read_workflow("checks")["jobs"]["checks"]["steps"][1]["with"]["python-version"].split()
+    assert set(re.findall(r'python="(3\.\d+)"', sessions)) == {*of_changes} <= {*claimed}
+    of_releases = read_workflow("release")["jobs"]["trial"]["strategy"]["matrix"]["python"]
+    assert of_releases == [claimed[0], claimed[-1]]
     assert found["Requires-Python"] == f">={claimed[0]}"
 
 
@@ -182,14 +184,6 @@ def test_the_archive_holds_every_file_of_the_root(unpacked: Path) -> None:
     assert {path.name for path in unpacked.iterdir()} == tracked | {"PKG-INFO"}
 
 
-@pytest.mark.xdist_group("alone")
-def test_the_examples_of_the_readme_run_on_the_wheel_alone(alone: Path, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "README.md", tmp_path)
-    code = "import doctest; print(doctest.testfile('README.md', module_relative=False))"
-    said = run(alone / "python", "-W", "error", "-c", code, cwd=tmp_path)
-    assert re.search(r"TestResults\(failed=0, attempted=[1-9]\d", said), said
-
-
 @pytest.mark.slow
 def test_the_quickstart_runs_on_the_wheel_and_its_extra_alone(dist: Path, tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", "venv", cwd=tmp_path)
@@ -218,13 +212,71 @@ def test_the_conda_recipe_is_rendered_and_needs_what_the_wheel_needs(dist: Path)
     assert recipe["build"]["python"]["entry_points"] == [f"{name} = {target}"]
 
 
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read_workflow(name: str) -> dict[str, Any]:
+    yaml = pytest.importorskip("yaml")
+    held = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
+    assert isinstance(held, dict)
+    return held
+
+
 def test_workflows_call_scripts_that_are_there() -> None:
     called = [
         word
-        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for path in WORKFLOWS
         for line in re.findall(r"- run: (.*)", path.read_text(encoding="utf-8"))
         for word in line.split()
-        if word.endswith(".py") or word.startswith(".ci")
+        if re.search(r"^\.ci|\.py$|\.txt$", word)
     ]
-    assert sorted({*called}) == [".ci/run", "docs/make_llms.py", "docs/make_reference.py"]
+    docs = ["docs/make_llms.py", "docs/make_reference.py"]
+    assert sorted({*called}) == [".ci/run", ".github/build-tools.txt", *docs, "tests/alone.py"]
     assert all((ROOT / path).exists() for path in called)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_commit_and_keep_no_credentials(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    elsewhere = [words for words in re.findall(r"uses: (.*)", text) if not words.startswith("./")]
+    assert elsewhere
+    assert all(
+        re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", words) for words in elsewhere
+    )
+    workflow = read_workflow(path.stem)
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        for step in job.get("steps", []):
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"] == {"persist-credentials": False}
+    updates = (ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8")
+    assert "package-ecosystem: github-actions" in updates
+
+
+def test_nothing_is_uploaded_that_was_not_checked_built_alone_and_tried() -> None:
+    jobs = read_workflow("release")["jobs"]
+    needs = {name: job.get("needs") for name, job in jobs.items()}
+    assert needs == {"checks": None, "build": "checks", "trial": "build", "upload": "trial"}
+    assert jobs["checks"] == {"uses": "./.github/workflows/checks.yml"}
+    assert "workflow_call" in read_workflow("checks")[True]  # YAML reads `on` so
+    assert [step["run"] for step in jobs["trial"]["steps"] if "run" in step][1:] == [
+        "polars-prcurve --version",
+        "python -W error tests/alone.py",
+    ]
+    may_sign = {name for name, job in jobs.items() if "permissions" in job}
+    assert may_sign == {"upload"}
+    assert jobs["upload"]["environment"] == "release"
+    assert not [step for step in jobs["upload"]["steps"] if "run" in step]
+
+
+def test_what_builds_a_release_is_pinned_by_hash() -> None:
+    lines = (ROOT / ".github" / "build-tools.txt").read_text(encoding="utf-8").splitlines()[1:]
+    packages, hashes = lines[::2], lines[1::2]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+ \\", line) for line in packages)
+    assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}", line) for line in hashes)
+    held = dict(line.removesuffix(" \\").split("==") for line in packages)
+    needed = {re.split(r"[^\w-]", line)[0] for line in requires("hatchling") or [] if "<" not in line}
+    assert needed | {"hatchling"} <= held.keys()
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    [floor] = re.findall(r'^requires = \["hatchling>=([\d.]+)"\]$', project, flags=re.M)
+    assert [*map(int, floor.split("."))] <= [*map(int, held["hatchling"].split("."))]
