@@ -6,6 +6,7 @@ What does not go together is in `test_refused_combinations`, what columns hold i
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -33,10 +34,13 @@ from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.doors.cli.main import main
 from tests.support.arguments import (
     Call,
     has_computed,
     list_calls,
+    list_charts,
     never_computed,
     wrong_values,
 )
@@ -793,3 +797,97 @@ def test_names_of_tables_are_names_of_metrics(text: str) -> None:
 def test_deep_brackets_are_no_metric() -> None:
     with pytest.raises(PrcError, match="no metric is named"):
         DF.prc.curve(0.1, metrics="(" * 20_000)
+
+
+# Prevalences that are floats but no words -------------------------------------------------------
+
+SCORES = DF.select("score", "label")
+EXTREME_ETAS = [1 - 2**-53, 1e-16, 1e-310, 5e-324]
+AT_TARGETS: dict[str, dict[str, Any]] = {word: {word: 0.5} for word in TARGET_KINDS} | {
+    "alerts": {"alerts": 50, "per": 1_000},
+    "lift": {"lift": 1.1},
+    "maximize": {"maximize": "f1"},
+    "threshold": {"threshold": 5},
+    "nothing": {},
+}
+OF_ETA = (
+    "alerts",
+    "decision_curve",
+    "difference",
+    "gain_curve",
+    "metric_by_eta",
+    "p3_curve",
+    "pr_curve",
+)
+OF_ETA += ("prg_curve", "ranking", "reliability", "roc_curve", "threshold_curve")
+"""Charts that a prevalence is passed to; that of monitor counts it."""
+
+
+def plot_at(chart: str, eta: Any) -> Any:
+    """Return a chart at a prevalence, beside another one where a chart has several."""
+    call = CALLS[f"plot.{chart}"]
+    plain = {**call.plain, "eta": [eta, 0.1] if isinstance(call.plain.get("eta"), list) else eta}
+    plain |= {"eta_train": 0.5} if chart in ("decision_curve", "reliability") else {}
+    return call.find(call.table)(**plain)
+
+
+@pytest.mark.parametrize("eta", EXTREME_ETAS)
+def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1(eta: float) -> None:
+    assert {*OF_ETA} | {"monitor"} == {*list_charts()}
+    words = rf"got {re.escape(repr(eta))}: no words tell it from 0 or 1"
+    frame = pl.DataFrame({"eta": [eta]})
+    for at_target in AT_TARGETS.values():
+        with pytest.raises(PrcError, match=words):
+            SCORES.prc.decide(eta, **at_target)
+    for etas in ([0.1, eta], frame):
+        with pytest.raises(PrcError, match=words):
+            SCORES.prc.decide(etas, recall=0.5)
+    own = SCORES.prc(weight=pl.when("label").then(eta).otherwise(1 - eta))
+    with pytest.raises(PrcError, match=r"got .*: no words tell it from 0 or 1"):
+        own.decide(recall=0.5)
+    for chart in OF_ETA:
+        with pytest.raises(PrcError, match=words):
+            plot_at(chart, eta)
+
+
+@pytest.mark.parametrize("eta", EXTREME_ETAS)
+def test_tables_are_right_at_prevalences_that_no_words_tell_from_0_or_1(
+    eta: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SCORES.write_csv(tmp_path / "scores.csv")
+    for found in (
+        SCORES.prc.operating_points(
+            eta, recall=0.5, columns="all", metrics="precision", confidence=0.95
+        ),
+        SCORES.prc.curve(eta, metrics="precision"),
+    ):
+        for recall, fpr, precision in found.select("recall", "fpr", "precision").iter_rows():
+            tp, fp = Fraction(recall) * Fraction(eta), Fraction(fpr) * (1 - Fraction(eta))
+            assert math.isclose(precision, tp / (tp + fp), rel_tol=1e-15, abs_tol=5e-324)
+    assert main(["summary", str(tmp_path / "scores.csv"), "--eta", repr(eta), "-o", "-"]) == 0
+    assert "inf" not in capsys.readouterr().out.lower()
+
+
+ENDS = [1e-15, 1 - 1e-15]
+
+
+@pytest.mark.parametrize("eta", ENDS)
+@pytest.mark.parametrize("word", slow_unless(lambda word: word in ("recall", "alerts"), AT_TARGETS))
+def test_the_least_and_the_largest_prevalence_of_documents_have_words(
+    word: str, eta: float, tmp_path: Path
+) -> None:
+    decision = SCORES.prc.decide(eta, **AT_TARGETS[word])
+    texts = [str(decision), decision.model_card(), decision._repr_markdown_()]
+    for name in ("report", "page"):
+        path = tmp_path / f"{name}.html"
+        getattr(decision, name)(path)
+        texts.append(path.read_text(encoding="utf-8"))
+    for text in texts[:3]:
+        assert ("1,000,000,000,000,000" if eta < 0.5 else "99.9999999999999%") in text.replace("\n", " ")
+        assert not re.search(r"\b(nan|inf)\b", text)
+
+
+@pytest.mark.parametrize("eta", ENDS)
+@pytest.mark.parametrize("chart", OF_ETA)
+def test_the_least_and_the_largest_prevalence_can_be_drawn(chart: str, eta: float) -> None:
+    assert plot_at(chart, eta).to_dict()

@@ -29,6 +29,7 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
+from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
@@ -82,7 +83,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     area_name = goal.merit_column if goal.is_of_curve else "average_precision"
     metrics = [area_name, "roc_auc", precision_at_recall(0.5)]
     options: dict[str, Any] = {"confidence": request.confidence, "columns": "all"}
-    areas: pl.DataFrame = table.summary(eta, metrics=metrics, **options)
+    areas = require_plain_etas(table.summary(eta, metrics=metrics, **options))
     per = _choose_per(areas) if goal.per is None else goal.per
     if goal.is_of_curve:
         new_name_of_column = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}

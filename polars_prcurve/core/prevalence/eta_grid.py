@@ -55,6 +55,25 @@ if TYPE_CHECKING:
     from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix, Field
 
 
+_NEAREST_ETA = 1e-15
+"""How near to 0 or 1 a prevalence may be that is put in words: a case in a million billion."""
+
+
+def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
+    """Return a result; raise for prevalences so near to 0 or 1 that no sentence or axis tells them."""
+    for name in ("eta", ETA_LOW, ETA_HIGH):
+        if name not in result.columns:
+            continue
+        etas = result.get_column(name)
+        is_extreme = ((etas > 0) & (etas < _NEAREST_ETA)) | ((etas < 1) & (etas > 1 - _NEAREST_ETA))
+        if len(extreme_etas := etas.filter(is_extreme)):
+            raise PrcError(
+                f"pass prevalences from 1e-15 to 1 - 1e-15 to decisions and charts, got "
+                f"{extreme_etas[0]!r}: no words tell it from 0 or 1; tables, as of summary(), take any"
+            )
+    return result
+
+
 @dataclass(frozen=True)
 class EtaTable:
     """A grid of prevalences; a null in its column eta is the own prevalence of a group."""

@@ -49,8 +49,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            As in `curve`; with several prevalences there is a verdict for each, and one above them. None
-            is the prevalence of the table, which is then a cohort.
+            As in `curve`, from 1e-15 to 1 - 1e-15; with several prevalences there is a verdict for each,
+            and one above them. None is the prevalence of the table, which is then a cohort.
         targets
             What is wanted, all together, one number each, as in `operating_points`. They choose the
             threshold. Models are judged by precision at a recall that has to be reached; by recall where

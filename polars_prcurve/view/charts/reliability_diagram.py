@@ -14,6 +14,7 @@ from polars_prcurve.core.confidence.intervals import check_confidence, find_wils
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
@@ -106,6 +107,7 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
             "expected eta= and eta_train= together, as decision_curve has them, or neither of them; "
             f"got only {'eta_train' if eta is None else 'eta'}="
         )
+    require_plain_etas(pl.DataFrame({"eta": etas}, schema={"eta": pl.Float64}))
     return (etas[0], etas[1]) if etas else None
 
 

@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.argument_checks import (
     read_list,
     read_number,
 )
-from polars_prcurve.core.prevalence.eta_grid import read_share
+from polars_prcurve.core.prevalence.eta_grid import read_share, require_plain_etas
 from polars_prcurve.view.charts.parts import marked_points, point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -228,6 +228,7 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
         return 0 < share < 1
 
     eta = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1,000"', is_inside)
+    require_plain_etas(pl.DataFrame({"eta": [eta]}))
     distinct_precisions = {
         read_number("precisions=", precision, "numbers between 0 and 1", is_inside)
         for precision in precisions

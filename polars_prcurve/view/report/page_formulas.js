@@ -16,7 +16,7 @@ const oneIn = (share) => {
 // A share in 100 in two digits, and in more if it would read as 100 and is less.
 const of100 = (share) => {
   let digits = 2;
-  while (share < 1 && digits < 12 && Number((100 * share).toPrecision(digits)) >= 100) digits += 1;
+  while (share < 1 && digits < 16 && Number((100 * share).toPrecision(digits)) >= 100) digits += 1;
   return digits === 2 ? two(100 * share) : String(Number((100 * share).toPrecision(digits)));
 };
 const percent = (share) => of100(share) + "%";

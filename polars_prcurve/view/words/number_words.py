@@ -20,9 +20,11 @@ RARELY_RIGHT = 0.02
 """A precision below which people say how many alerts one right one takes."""
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2,600`."""
+_LEAST_IN_WORDS = 1e-21
+"""Shares below this are said as `1e-300`. No case has a prevalence, or a precision, so near to 0."""
 _TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
-_MOST_DECIMALS = 12  # a percent in so many is as exact as a double near 1, about
+_MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
 """The blanks in `1 in 80`, at which no line may end."""
@@ -73,12 +75,14 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
 
 def say_share(share: float) -> str:
     """Return a share in percent, as `3.7%`, and below a tenth of a percent as `1 in 2,600`."""
+    if 0 < share < _LEAST_IN_WORDS:
+        return f"{float(f'{share:.2g}')!r}"
     if 0 < share < _ONE_IN_BELOW:
         return glue_numbers(f"1 in {format_count(count_one_in(share))}")
     if 0.95 <= share < 1:  # 99.96% is not 100%
         n_zeros = -math.floor(math.log10(100 * (1 - share)))
-        text = f"{100 * share:.{min(n_zeros if n_zeros > 1 else n_zeros + 1, 8)}f}"
-        return f"{float(text):.10g}%"
+        text = f"{100 * share:.{n_zeros if n_zeros > 1 else n_zeros + 1}f}"
+        return f"{text.rstrip('0').rstrip('.')}%"
     return f"{float(f'{100 * share:.2g}'):.10g}%"
 
 
@@ -139,7 +143,7 @@ def say_estimate(share: float, low: float | None, high: float | None) -> tuple[s
 
 def say_eta(eta: float) -> str:
     """Return a prevalence as `1 in 80`, `1 in 125` if that is exact, in percent if 0 or above a half."""
-    if not 0 < eta <= 0.5:
+    if not _LEAST_IN_WORDS <= eta <= 0.5:
         return say_share(eta)
     whole_number = round(1 / eta)
     if abs(whole_number * eta - 1) < 1e-9 and whole_number == float(f"{whole_number:.3g}"):
@@ -156,7 +160,7 @@ def count_of_100(share: float) -> int:
 def count_one_in(share: float) -> int:
     """Return n of `1 in n` as a whole number in two digits."""
     # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider says 1 in 13.
-    one_in_n = 1 / share
+    one_in_n = 1 / max(share, _LEAST_IN_WORDS)
     scale = 10.0 ** max(math.floor(math.log10(one_in_n)) - 1, 0)
     return round(math.floor(one_in_n / scale + 0.5) * scale)
 

@@ -15,6 +15,7 @@ from polars_prcurve.core.curves.targets import POINT_CRITERION
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import shorten_name
+from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
 from polars_prcurve.core.prevalence.result_columns import COUNT_NAMES, SHORT_COLUMNS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
@@ -133,7 +134,8 @@ def check_table(
             f"this one lacks {', '.join(absent_columns)}"
         )
     refuse_objects(f"the table of {chart_name}", table.schema)
-    return table
+    # Of crossings charts show those that lie on an axis.
+    return table if made_by == "crossings" else require_plain_etas(table)
 
 
 def name_group_fields(columns: Sequence[str]) -> dict[str, str]:
