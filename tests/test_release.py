@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from email.message import Message
 from email.parser import Parser
 from importlib.metadata import requires
@@ -120,9 +122,37 @@ def test_the_metadata_says_what_it_is_and_needs(dist: Path) -> None:
     found = metadata(dist)
     assert (found["Name"], found["Version"]) == ("polars-prcurve", VERSION)
     assert found["License-Expression"] == "MIT"
-    assert found.get_payload() == (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    addresses = dict(line.split(", ") for line in found.get_all("Project-URL", []))
+    assert found.get_payload() == write_for_index()(readme, addresses.get("Source"), VERSION)
     needed = [line for line in found.get_all("Requires-Dist", []) if "extra ==" not in line]
     assert sorted(re.split(r"[^\w-]", line)[0] for line in needed) == ["altair", "numpy", "polars"]
+
+
+def write_for_index() -> Callable[[str, str | None, str], str]:
+    write: Callable[[str, str | None, str], str] = runpy.run_path(
+        str(ROOT / "docs" / "index_readme.py")
+    )["write_for_index"]
+    return write
+
+
+@pytest.mark.parametrize("source", [None, "https://host.org/us/it"])
+def test_the_index_shows_the_readme_without_a_link_to_nowhere(source: str | None) -> None:
+    markdown = pytest.importorskip("readme_renderer.markdown")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = markdown.render(write_for_index()(readme, source, VERSION))
+    assert shown is not None, "the index refuses to render it"
+    assert "pip install polars-prcurve" in shown
+    assert "pip install ." not in shown
+    links = [url for url in re.findall(r'(?:href|src)="([^"]*)"', shown) if not url.startswith("#")]
+    of_files = re.findall(r"\]\((?!http)([^)]+)\)", readme)
+    assert len(of_files) > 20
+    if source is None:
+        assert "<img" not in shown
+        assert links == re.findall(r"\]\((http[^)]+)\)", readme)
+    else:
+        assert {url.split(f"/v{VERSION}/")[1] for url in links if url.startswith(source)} == {*of_files}
+        assert f'src="{source}/raw/v{VERSION}/docs/images/hero.png"' in shown
 
 
 @pytest.mark.parametrize("options", [("-W", "error"), ("-OO",)])
