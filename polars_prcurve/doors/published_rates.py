@@ -116,7 +116,8 @@ def from_rates(
     if names is None:
         return prc(frame, **source)
     name_series = pl.Series("name", [row["names"] for row in rows], dtype=pl.String)
-    return prc(frame.insert_column(0, name_series), by="name", **source)
+    frame = frame.insert_column(0, name_series)
+    return DataFramePrc(frame, {"by": "name", **source}, name_series.to_list())
 
 
 def _choose_word(passed: Mapping[str, Any], words: Sequence[str]) -> str:

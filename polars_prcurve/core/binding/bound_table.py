@@ -431,8 +431,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     _may_collect: bool
     """Whether a stage may run a query half way, for what Polars has no expression for."""
 
-    def __init__(self, frame: F, words: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, frame: F, words: Mapping[str, Any] | None = None, names: Sequence[str] = ()
+    ) -> None:
         self._frame: F = frame
+        self._names = names  # the values of the column `name`, in the order of a call
         self._words: Mapping[str, Any] = words or {}
         # `df.prc` is of a frame that may change in place: it keeps no counts.
         self._tables = None if words is None else ReadTables()
@@ -440,7 +443,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles and copies hold: the table and its words, and no counts."""
         tables = None if self._tables is None else ReadTables()
-        return {"_frame": self._frame, "_words": self._words, "_tables": tables}
+        return vars(self) | {"_tables": tables}
 
     def __call__(self, **words: Unpack[TableWords]) -> Self:
         """Return the same methods, with words about the table that hold for each of them.
@@ -460,7 +463,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         True
         """
         all_words = merge_words(self._words, words)
-        bound = type(self)(self._frame.clone(), all_words)
+        bound = type(self)(self._frame.clone(), all_words, self._names)
         if all_words:
             bound._check_words()
         return bound
@@ -496,6 +499,15 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
                     typed_column = reader.read_column(word, column)
                     if word == "score":
                         SCORE_DTYPES.require(typed_column.what, typed_column.dtype)
+
+    def _find_call_order(self, call_words: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return the names in the order of a call, by each column of results that holds them."""
+        scores: Any = self._merge_words(call_words).get("score")
+        if isinstance(scores, Mapping):
+            return {"class": [*scores]}
+        if isinstance(scores, list | tuple):
+            return {column: [*scores] for column in ("model", "model_a", "model_b")}
+        return {"name": [*self._names]} if self._names else {}
 
     def _merge_words(self, call_words: Mapping[str, Any]) -> dict[str, Any]:
         return merge_words(self._words, call_words)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -34,6 +34,8 @@ class DecisionRequest:
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
     is_published: bool = False  # whether the table holds points of curves, without examples
+    call_order: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """The names in the order of a call, by the column that holds them."""
     n_groups: int = 1  # the number of groups, which share the error of all tests
 
     @property

@@ -8,7 +8,7 @@ request -> evidence      what the methods of the table say, see `evidence`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ class JudgedTable:
     goal: Goal
     confidence: float
     model: str | None  # the column of models in results
+    call_order: Mapping[str, Sequence[Any]]  # the names in the order of a call, by their column
     dropped_rows: DroppedRows | None  # the rows that were left out; None if none was
     group_tests: GroupTests | None
     """How groups of one model compare with all others, if there are several."""
@@ -84,6 +85,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
         goal=request.goal,
         confidence=request.confidence,
         model=request.model,
+        call_order=request.call_order,
         dropped_rows=request.dropped_rows,
         group_tests=tests_of_groups,
     )

@@ -197,6 +197,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             compares_intervals=goal.maximized is not None,
             dropped_rows=count_rows_left_out(question),
             is_published=columns.points is not None,
+            call_order=self._find_call_order(words),
             unweighted_table=None if columns.weight is None else ranked_table(weight=None),
         )
         if not question.eta.is_field:

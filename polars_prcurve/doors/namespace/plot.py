@@ -44,6 +44,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import end_at_negatives, eta_grid
 from polars_prcurve.view.report.decision import Decision
+from polars_prcurve.view.words.name_numbers import keep_call_order
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -104,11 +105,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table_words = {name: value for name, value in words.items() if name not in CHART_WORDS}
         check_unscored(chart, self._methods._merge_words(table_words))
 
+        call_order = self._methods._find_call_order(table_words)
+
         def draw_rows(result: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
+            for name, value in options.items():
+                if isinstance(value, pl.DataFrame):  # points, pairs or crossings of the same names
+                    options[name] = keep_call_order(value, call_order)
             if "confidence" in parameters:
                 level = confidence.level if isinstance(confidence, Intervals) else confidence
                 options["confidence"] = level
-            chart: Chart = draw(_collect(result), *etas, **chart_words, **options)
+            rows = keep_call_order(_collect(result), call_order)
+            chart: Chart = draw(rows, *etas, **chart_words, **options)
             return chart
 
         return draw_rows, table_words

@@ -17,7 +17,6 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100
 from polars_prcurve.view.charts.parts.colors_and_panels import (
-    Channel,
     Channels,
     read_panels_of_one,
     sort_panels,
@@ -155,27 +154,21 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
             row, column = divmod(number, n_columns)
             place = {"kind": icon_kind, "x": (column + 0.5) / n_columns, "y": (row + 0.5) / n_columns}
             canvas.records.append({"part": "icon", **place, **icon_fields})
-    canvas.layers += _build_layers(*canvas.place, channels.color)
+    canvas.layers += _build_layers(*canvas.place, channels)
     return canvas, grid_of_curve
 
 
-def _build_layers(
-    x_encoding: alt.X, y_encoding: alt.Y, color_channel: Channel | None
-) -> list[alt.Chart]:
+def _build_layers(x_encoding: alt.X, y_encoding: alt.Y, channels: Channels) -> list[alt.Chart]:
     """Return a layer per kind of icon."""
     layers = []
     for icon_kind, kind_look in _LOOKS.items():
         mark_look = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | kind_look
         mark_layer = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **mark_look)
-        scale_options: dict[str, Any] = (
-            {} if color_channel is None else {"scale": color_channel.scale, "legend": None}
-        )
-        encodings: list[Any] = [] if color_channel is None else [alt.Fill("color:N", **scale_options)]
-        encodings += (
-            []
-            if color_channel is None or "stroke" in kind_look
-            else [alt.Stroke("color:N", **scale_options)]
-        )
+        encodings: list[Any] = []
+        for color in channels.encodings:
+            encodings.append(alt.Fill(color["shorthand"], scale=color["scale"], legend=None))
+            if "stroke" not in kind_look:
+                encodings.append(alt.Stroke(color["shorthand"], scale=color["scale"], legend=None))
         tooltip = alt.Tooltip("said:N", title="alerts")
         encodings += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
         kind_test = f"datum.part === 'icon' && datum.kind === '{icon_kind}'"

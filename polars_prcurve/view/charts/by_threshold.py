@@ -174,7 +174,9 @@ class _Column:
             is_shown = pl.col("curve").is_in(channels.facet.curves_of_label[label])
             rows, curve_rows = curves.points.filter(is_shown), curves.curve_rows.filter(is_shown)
             curves = replace(curves, points=rows, curve_rows=curve_rows)
-        self.channels, self.width = replace(channels, facet=None), width
+        plain_color = channels.find_panel_color(label)
+        self.channels = replace(channels, facet=None, plain_color=plain_color)
+        self.width = width
         self.head = chart_assembly.name_panel(channels.facet, label)
         etas = curves.curve_rows["eta"]
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")

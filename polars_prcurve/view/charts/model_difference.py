@@ -21,11 +21,10 @@ from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.words.name_numbers import number_names
 from polars_prcurve.view.words.number_words import say_eta, say_signed
 
-# Colours of the band where it is above 0, below 0, and where it holds 0.
-_SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
-_HOLDS_0 = 2  # the place of the last of them
+_HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it
 _HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, and lines run across
 _FEWEST_ROWS = 3  # pairs of models from which on they are a table, since curves would lie on each other
 _MOST_ROWS = 12  # rows of the table, at most, so that it fits a screen
@@ -77,7 +76,8 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
     y_axis = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
-    look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True, "side_colors": _SIDE_COLORS}
+    look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True}
+    look |= {"side_colors": _choose_side_colors(pair_frame)}
     spec = ChartSpec(build_eta_axis(rows), y_axis, "linear", bands=(("low", "high"),), **look)
     canvas = Canvas(curves, _build_panels(curves), spec)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")
@@ -101,7 +101,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         metric, names = label_formats.format_metric(first_row["metric"]), _name_models(first_row)
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
         if is_higher_better(first_row["metric"]):
-            canvas.words += _name_sides(names, spec.y)
+            canvas.words += _name_sides(names, spec)
             finding = say_better(rows, names)
     subtitle += ", in points, by prevalence"
     return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
@@ -132,7 +132,7 @@ def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add `side`, the number in _SIDE_COLORS of the stretch that leads to a point."""
+    """Add `side`, the number in `side_colors` of the stretch that leads to a point."""
     side_here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
     side_before, side_after = (pl.col("here").shift(step).over("curve") for step in (1, -1))
     is_first = pl.int_range(pl.len()).over("curve") == 0
@@ -157,16 +157,26 @@ def _build_panels(curves: ChartCurves) -> Channels:
     labels = [pair_texts[label] for label in pair_channel.labels]
     title = " · ".join([*(curves.column_of_field[name] for name in others), "two models"])
     label_of_curve = {curve: pair_texts[label] for curve, label in pair_channel.label_of_curve.items()}
-    return Channels(
-        None, replace(pair_channel, title=title, labels=labels, label_of_curve=label_of_curve)
-    )
+    numbers = {pair_texts[label]: number for label, number in pair_channel.number_of_label.items()}
+    texts: dict[str, Any] = {"title": title, "labels": labels, "label_of_curve": label_of_curve}
+    return Channels(None, replace(pair_channel, **texts, number_of_label=numbers))
 
 
-def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
+def _choose_side_colors(pair_frame: pl.DataFrame) -> tuple[str, str, str]:
+    """Return the colours above 0 and below it, those of both models of a single pair, and that of 0."""
+    models = pl.concat([pair_frame["group_a"], pair_frame["group_b"].rename("group_a")])
+    numbers = number_names(models)
+    if pair_frame.n_unique(_PAIR_FIELDS) != 1:
+        return style.INK, style.INK, style.QUIET
+    return style.COLORS[numbers[0]], style.COLORS[numbers[-1]], style.QUIET
+
+
+def _name_sides(names: tuple[str, str], spec: ChartSpec) -> list[Word]:
     """Return the words above and below 0: which model is better there."""
-    height = round(540 * _HEIGHT)
-    above: dict[str, Any] = {"py": 6, "baseline": "top", "color": _SIDE_COLORS[0]}
-    below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": _SIDE_COLORS[1]}
+    height, y = round(540 * _HEIGHT), spec.y
+    color_above, color_below, _ = spec.side_colors
+    above: dict[str, Any] = {"py": 6, "baseline": "top", "color": color_above}
+    below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": color_below}
     zero_looks = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
     ends: list[dict[str, Any]] = [{"px": 8}, {"px": 532, "align": "right"}]
     return [

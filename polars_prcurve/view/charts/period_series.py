@@ -132,9 +132,8 @@ def _draw_periods(canvas: Canvas, period_rows: pl.DataFrame) -> None:
         canvas.records.append(
             {"part": "period", "alarm": bool(period_row["alarm"]), **place_fields, **curve_fields}
         )
-    color_channel = canvas.channels.color
-    encodings = [color_channel.encode()] if color_channel else []
-    look: dict[str, Any] = {} if color_channel else {"color": style.COLORS[0]}
+    encodings = canvas.channels.encodings
+    look: dict[str, Any] = {} if encodings else {"color": style.COLORS[0]}
     for negation, fill_look in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
         dot_layer = alt.Chart().mark_point(
             shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill_look, **look

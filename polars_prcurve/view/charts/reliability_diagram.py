@@ -213,9 +213,8 @@ def _draw_ranges(
         fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
         canvas.records.append({"part": "range", **place, **fields})
     x_place, y_place = canvas.place
-    color = channels.color
-    ink: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
-    encodings = [color.encode()] if color else []
+    encodings = channels.encodings
+    ink: dict[str, Any] = {} if encodings else {"color": style.COLORS[0]}
     texts = (alt.Description("said:N"), alt.Tooltip("said:N"))
     end_texts = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **ink)
     layers = [end_texts.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *encodings)]

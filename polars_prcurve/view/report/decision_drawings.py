@@ -25,8 +25,9 @@ from polars_prcurve.view.report.html_and_svg import (
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import describe_icons, is_rarely_right
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
+from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
 from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
-from polars_prcurve.view.words.value_names import count_letters, name_value, wrap_words
+from polars_prcurve.view.words.value_names import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 
@@ -281,7 +282,7 @@ class GroupBlock:
 def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     overall = None if findings.group_tests is None else findings.group_tests.overall_value
-    color_number_by_model = {} if findings.has_one_model else number_models(*findings.cases)
+    color_number_by_model = {} if findings.has_one_model else number_models(findings)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
     axis_end = _find_axis_end(findings)
 
@@ -382,10 +383,13 @@ def are_drawn(findings: Findings) -> bool:
     return findings.group_tests is not None or len(findings.cases) >= _LEAST_DRAWN
 
 
-def number_models(*cases: Case) -> dict[Any, int]:
-    """Return the number of the colour of each model: they follow the order of names, as in charts."""
-    models = {candidate.model for case in cases for candidate in case.candidates}
-    return {model: number for number, model in enumerate(sorted(models, key=name_value))}
+def number_models(findings: Findings) -> dict[Any, int]:
+    """Return the number of the colour of each model, as in charts."""
+    if findings.model is None:
+        return {None: 0}
+    names = findings.evidence.rows[findings.model].to_frame()
+    numbers = number_names(keep_call_order(names, findings.call_order)[findings.model])
+    return dict(zip(names[findings.model].to_list(), numbers, strict=True))
 
 
 def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
@@ -400,7 +404,7 @@ def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
 
 def list_blocks(findings: Findings) -> list[GroupBlock]:
     """Return the blocks; the cases with a winner have one for each model."""
-    color_number_by_model = number_models(*findings.cases)
+    color_number_by_model = number_models(findings)
     blocks = []
     for outcome, cases in place_cases(findings).items():
         title, color_number = _BLOCKS[outcome]

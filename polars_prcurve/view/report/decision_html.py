@@ -76,7 +76,7 @@ def _write_body(
         if is_drawn:
             yield from write_groups(findings)
         else:
-            color_number_by_model = drawings.number_models(case)
+            color_number_by_model = drawings.number_models(findings)
             cards = [
                 ModelCard(case, candidate, color_number_by_model[candidate.model])
                 for candidate in choose_drawable(case)
@@ -257,7 +257,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
     )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
-        color_number_by_model = drawings.number_models(*findings.cases)
+        color_number_by_model = drawings.number_models(findings)
         yield _write_names(
             {name_value(model): number for model, number in color_number_by_model.items()}
         )
@@ -305,7 +305,7 @@ def make_key(*values: Any) -> tuple[Any, ...]:
 
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     [rows_by_model] = pick_rows(findings, [case], findings.evidence.curves)
-    color_number_by_model = drawings.number_models(case)
+    color_number_by_model = drawings.number_models(findings)
     # Models that may be best have colours of their own.
     ranked_candidates = [*choose_pair(case), *case.rivals, *case.candidates]
     colored_models = list(dict.fromkeys(candidate.model for candidate in ranked_candidates))[

@@ -124,7 +124,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     cases_of_groups = list(cases_by_group.values())
     # Rates are the same at any of its prevalences.
     cases = [cases_of_group[0] for cases_of_group in cases_of_groups]
-    evidence, color_number_of_model = findings.evidence, number_models(*findings.cases)
+    evidence, color_number_of_model = findings.evidence, number_models(findings)
     rows_of_cases = document.pick_rows(findings, cases, evidence.curves, evidence.points)
     curves = [_round_rows(rows) for rows in rows_of_cases]
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)

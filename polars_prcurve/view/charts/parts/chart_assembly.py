@@ -131,7 +131,8 @@ def _build_panels(
         head_texts += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
         head_texts += [Word(caption, **look)] if caption else []
-        look |= {"px": size.width, "align": "right", "weight": "bold", "color": style.COLORS[0]}
+        look |= {"px": size.width, "align": "right", "weight": "bold"}
+        look |= {"color": panel.channels.find_panel_color(label)}
         head_texts += [Word(value, **look)] if value else []
     layers = [*layered_chart.layer[1:], *build_word_layers(panel, head_texts, records)]
     layered_chart.layer = layered_chart.layer[:1]
@@ -254,19 +255,18 @@ class Painter:
     @property
     def color(self) -> list[Any]:
         """The encoding of colours, in a list, which is empty if there is one colour."""
-        color_channel = self.channels.color
-        return [color_channel.encode()] if color_channel and not self.spec.is_neutral else []
+        return [] if self.spec.is_neutral else self.channels.encodings
 
     @property
     def look(self) -> dict[str, Any]:
         """The one colour of marks, or nothing."""
-        color_name = style.INK if self.spec.is_neutral else style.COLORS[0]
+        color_name = style.INK if self.spec.is_neutral else self.channels.plain_color
         return {} if self.color else {"color": color_name}
 
     @property
     def faint(self) -> dict[str, Any]:
         """The opacity of lines: faint if a name was clicked, and it is another one."""
-        if not self.color or not self.can_choose:
+        if self.channels.color is None or not self.can_choose:
             return {}
         name = f"chosen_{self.key}.color"
         test = f"isValid({name}) && indexof({name}, datum.color) < 0"
@@ -377,7 +377,7 @@ class Painter:
         thin_layer = pointed_layer.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
         dot_layer = pointed_layer.mark_point(strokeWidth=1.5, aria=False, **look)
-        encodings = [color_channel.encode()] if color_channel else []
+        encodings = [color_channel.encode()] if color_channel else self.color
         target_layer = keep_part(target_layer.encode(self.x, tooltip=tooltip), "read")
         return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *encodings)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import cycle, repeat
+from itertools import repeat
 from typing import Any
 
 import altair as alt
@@ -13,7 +13,7 @@ import polars as pl
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.label_formats import build_labels, escape_name
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.charts.parts.result_tables import NUMBER, ChartCurves
 from polars_prcurve.view.words.number_words import say_eta
 
 MAX_COLORS = 8  # as many as `chart_style.COLORS` has
@@ -44,6 +44,8 @@ class Channel:
     )  # a line under the name of each panel
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
+    # The place of the name in each label among all names of the table; see `number_names`.
+    number_of_label: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def shown_labels(self) -> list[str]:
@@ -64,8 +66,18 @@ class Channel:
         labels = self.shown_labels
         if self.fields == ["eta"]:
             return dict(zip(labels, style.mix_eta_colors(len(labels)), strict=True))
-        color_of_label = dict(zip(labels, cycle(style.COLORS), strict=False))
-        return {label: color_of_label.get(label, style.OTHERS) for label in self.labels}
+        colors = {label: self.name_color(label) for label in labels}
+        if len(set(colors.values())) < len(labels) <= MAX_COLORS:
+            # A few of more names than colours: the later one of two with one colour takes a free one.
+            free_colors = [color for color in style.COLORS if color not in colors.values()]
+            first_of_color = {color: label for label, color in reversed(colors.items())}
+            for label, color in colors.items():
+                colors[label] = color if first_of_color[color] == label else free_colors.pop(0)
+        return {label: colors.get(label, style.OTHERS) for label in self.labels}
+
+    def name_color(self, label: str) -> str:
+        """Return the colour that the name in a label has in all charts."""
+        return style.COLORS[self.number_of_label[label] % MAX_COLORS]
 
     @property
     def scale(self) -> alt.Scale:
@@ -95,6 +107,24 @@ class Channels:
     color: Channel | None
     facet: Channel | None
     color_note: str = ""  # a clause on which of many lines have a colour; empty if all have one
+    plain_color: str = style.COLORS[0]  # of lines without names
+
+    @property
+    def encodings(self) -> list[alt.Color]:
+        """The encoding of colours, in a list, which is empty if there is one colour."""
+        if self.color:
+            return [self.color.encode()]
+        if self.facet is None or not self.facet.fields[0].startswith("group"):
+            return []
+        labels = self.facet.labels
+        scale = alt.Scale(domain=labels, range=[*map(self.find_panel_color, labels)])
+        return [alt.Color("facet:N", scale=scale, legend=None)]
+
+    def find_panel_color(self, panel_label: str | None) -> str:
+        """Return the colour of a line without a name: alone in its panel, that of the panel's name."""
+        if panel_label is None or self.facet is None or not self.facet.fields[0].startswith("group"):
+            return self.plain_color
+        return self.facet.name_color(panel_label)
 
     def curve_fields(self, curve_number: int) -> dict[str, str]:
         """Return the record fields that tell colour and panel of the curve of this number."""
@@ -256,13 +286,33 @@ def pick_out(
     ):
         return channels
     ranked_labels = _rank_labels(color_channel, value_of_curve)
-    picked_labels, clause = ranked_labels[:most_colors], f"Coloured: the {most_colors} that come highest"
-    if most_colors is None:
-        picked_labels = [ranked_labels[0], ranked_labels[len(ranked_labels) // 2], ranked_labels[-1]]
-        clause = "Coloured: highest, middle and lowest"
-    clause += f"; grey: the other {len(ranked_labels) - len(picked_labels)}"
+    last_place = len(ranked_labels) - 1
+    places = [0] * most_colors if most_colors else [0, (last_place + 1) // 2, last_place]
+    # Names keep their colours, so of two with one colour the nearest other one is picked out.
+    place_of_color: dict[str, int] = {}
+    for place in places:
+        for near_place in sorted(range(last_place + 1), key=lambda other: abs(other - place)):
+            color = color_channel.name_color(ranked_labels[near_place])
+            if color not in place_of_color:
+                place_of_color[color] = near_place
+                break
+    picked_places = sorted(place_of_color.values())
+    if most_colors:
+        is_first = picked_places == [*range(most_colors)]
+        clause = (
+            f"the {most_colors} that come highest"
+            if is_first
+            else f"{len(picked_places)} that come high"
+        )
+    else:
+        is_exact = picked_places == places
+        clause = "highest, middle and lowest" if is_exact else "a high, a middle and a low one"
+    picked_labels = [ranked_labels[place] for place in picked_places]
+    n_others = len(ranked_labels) - len(picked_labels)
     return replace(
-        channels, color=replace(color_channel, colored_labels=picked_labels), color_note=clause
+        channels,
+        color=replace(color_channel, colored_labels=picked_labels),
+        color_note=f"Coloured: {clause}; grey: the other {n_others}",
     )
 
 
@@ -324,4 +374,17 @@ def build_channel(
         curve_number: labels[label_number]
         for curve_number, label_number in zip(curves.curve_rows["curve"], label_numbers, strict=True)
     }
-    return Channel(fields, title, labels, label_of_curve, curves.count_distinct(fields[-1:]))
+    # Lines of groups have the colour of the first one, in a panel of their own, too.
+    name_numbers = curves.curve_rows.get_column(f"{NUMBER}{fields[0]}", default=label_numbers)
+    number_of_label = {
+        label_of_curve[curve_number]: number
+        for curve_number, number in zip(curves.curve_rows["curve"], name_numbers, strict=True)
+    }
+    return Channel(
+        fields,
+        title,
+        labels,
+        label_of_curve,
+        curves.count_distinct(fields[-1:]),
+        number_of_label=number_of_label,
+    )

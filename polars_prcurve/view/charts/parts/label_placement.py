@@ -248,9 +248,9 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
         look |= {"dx": place.x - x, "dy": place.y - y}
         look["has_rim"] = color is not None and color.colored_labels is not None
         has_text_color = spec.is_neutral or _SHARED in record
-        look["color"] = (
-            style.INK if has_text_color else color_of_label.get(record.get("color", ""), style.COLORS[0])
-        )
+        plain_color = panel.channels.find_panel_color(panel_label)
+        mark_color = color_of_label.get(record.get("color", ""), plain_color)
+        look["color"] = style.INK if has_text_color else mark_color
         placed_words.append(Word(text, record[spec.x.field], record[spec.y.field], **look))
     return placed_words
 

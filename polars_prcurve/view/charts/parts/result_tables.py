@@ -19,9 +19,11 @@ from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
 from polars_prcurve.core.prevalence.result_columns import COUNT_NAMES, SHORT_COLUMNS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
+from polars_prcurve.view.words.name_numbers import number_names
 from polars_prcurve.view.words.number_words import say_sizes
 
 SPAN = "interval of the prevalence"  # the column of intervals in words, as users see it
+NUMBER = "number of "  # before the name of a field of groups: the number of its colour
 REASON = "reason"  # of values with intervals: the column of why these are in doubt
 _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
 """Sizes of a test of several parts, by what they tell of the field."""
@@ -184,37 +186,44 @@ def build_chart_curves(
     all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
         pl.col(present_fields).first(), first_sizes
     )
+    all_curve_rows = all_curve_rows.with_columns(
+        number_names(all_curve_rows[field]).alias(f"{NUMBER}{field}")
+        for field in present_fields
+        if field.startswith("group")
+    )
     has_rows = pl.col("curve").is_in(drawn_points["curve"].unique().implode())
     drawn_curve_rows, left_out_rows = all_curve_rows.filter(has_rows), all_curve_rows.filter(~has_rows)
-    left_out_sentence = ""
-    if not left_out_rows.is_empty():  # a sentence that names these groups, and says why
-        has_one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
-        reason = "one class only" if left_out_rows.select(has_one_class.all()).item() else "undefined"
-        column_of_label_field = {
-            field: name for field, name in column_of_field.items() if field.startswith("group")
-        }
-        column_of_label_field |= {
-            field: column_of_field[field]
-            for field in ("target", "metric")
-            if field in column_of_field and all_curve_rows.n_unique(field) > 1
-        }
-        group_labels = ["the whole table"]
-        if column_of_label_field:
-            group_labels = label_formats.build_labels(
-                left_out_rows.unique([*column_of_label_field], maintain_order=True),
-                column_of_label_field,
-            )
-        names_text = ", ".join(shorten_name(name, 40) for name in group_labels[:_MAX_NAMES])
-        remainder_text = (
-            f" and {len(group_labels) - _MAX_NAMES} more" if len(group_labels) > _MAX_NAMES else ""
-        )
-        left_out_sentence = f"Not drawn, {reason}: {names_text}{remainder_text}"
     return ChartCurves(
         drawn_points.drop(present_fields, "n_pos", "n_neg"),
         drawn_curve_rows,
         column_of_field,
-        left_out_sentence,
+        _name_left_out(left_out_rows, all_curve_rows, column_of_field),
     )
+
+
+def _name_left_out(
+    left_out_rows: pl.DataFrame, all_curve_rows: pl.DataFrame, column_of_field: Mapping[str, str]
+) -> str:
+    """Return a sentence that names the groups without a curve, and says why; empty if all have one."""
+    if left_out_rows.is_empty():
+        return ""
+    has_one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
+    reason = "one class only" if left_out_rows.select(has_one_class.all()).item() else "undefined"
+    column_of_label_field = {
+        field: name for field, name in column_of_field.items() if field.startswith("group")
+    }
+    column_of_label_field |= {
+        field: column_of_field[field]
+        for field in ("target", "metric")
+        if field in column_of_field and all_curve_rows.n_unique(field) > 1
+    }
+    group_labels = ["the whole table"]
+    if column_of_label_field:
+        distinct_rows = left_out_rows.unique([*column_of_label_field], maintain_order=True)
+        group_labels = label_formats.build_labels(distinct_rows, column_of_label_field)
+    names_text = ", ".join(shorten_name(name, 40) for name in group_labels[:_MAX_NAMES])
+    n_more = len(group_labels) - _MAX_NAMES
+    return f"Not drawn, {reason}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
 
 
 # Tables with a row per threshold --------------------------------------------------------------
