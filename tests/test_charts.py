@@ -640,10 +640,10 @@ def test_a_range_of_prevalences_has_one_unit():
     [
         (0.001, "1 in 1,000"),
         (0.004, "1 in 250"),
-        (0.0524, "1 in 19"),
+        (0.0524, "5.2%"),
         (1e-6, "1 in 1,000,000"),
-        (0.5, "1 in 2"),
-        (0.3725, "1 in 2.7"),
+        (0.5, "50%"),
+        (0.3725, "37%"),
         (0.9, "90%"),
         (0.0, "0%"),
         (1.0, "100%"),
@@ -755,7 +755,7 @@ def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
     chart = charts.metric_by_eta(table)
     own = {row["eta"] for row in records(chart, "reference")}
     assert sorted(own) == [0.1, pytest.approx(21 / 201, rel=1e-5)]
-    assert "prevalences, 1 in 10 to 1 in 9.6" in subtitle(chart)
+    assert "prevalences, 10%" in subtitle(chart)
     assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "reference")
     points_ = frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all")
     assert {row["eta"] for row in records(charts.p3_curve(points_), "reference")} == own
@@ -780,8 +780,8 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
     frame = draw_groups("ab", neg=900)
     long = frame.with_columns(model=pl.format("model {} with splines and an elastic net", "model"))
     for table, end in (
-        (frame, r"1 in [\d.]+ \(a\) and 1 in [\d.]+ \(b\)"),
-        (long, r"between 1 in [\d.]+ and 1 in [\d.]+"),
+        (frame, r"[\d.]+% \(a\) and [\d.]+% \(b\)"),
+        (long, r"between [\d.]+% and [\d.]+%"),
     ):
         chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
         assert re.fullmatch(f"Precision is above 50% down to a prevalence of {end}", heading(chart))
@@ -790,7 +790,7 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
         frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all"), facet="model"
     )
     assert re.fullmatch(
-        r"Precision is above 50% down to a prevalence of 1 in .* \([ab]\) and 1 in .* \([ab]\)",
+        r"Precision is above 50% down to a prevalence of .*% \([ab]\) and .*% \([ab]\)",
         heading(panels),
     )
 
@@ -887,7 +887,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1", "1–2", "1–2", "2", "late", "late", "sure", "sure"]
-    assert heading(chart) == "late is best at 1 in 2; no clear winner elsewhere"
+    assert heading(chart) == "late is best at 50%; no clear winner elsewhere"
     [zone] = records(chart, "zone")
     assert zone["eta"] == 0.001
     assert zone["to"] == pytest.approx(math.sqrt(0.04 * 0.5), rel=1e-5)
@@ -1079,7 +1079,7 @@ def test_titles_of_gains_tell_the_area():
     assert heading(charts.prg_curve(few.prc.curve(0.1, by="model"))).startswith("Precision gain and")
     panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
     start = "Precision gain averages"
-    assert re.fullmatch(f"{start} .*% to .*% at a prevalence of 1 in 2, .*% at 1 in 5", panels)
+    assert re.fullmatch(f"{start} .*% to .*% at a prevalence of 50%, .*% at 20%", panels)
 
 
 def test_prg_curve_counts_what_is_worse_than_chance():
@@ -1505,7 +1505,7 @@ def test_prevalences_that_differ_only_in_their_interval_have_a_band_each():
     etas = pl.DataFrame({"eta": [0.1, 0.1], "eta_low": [0.09, 0.02], "eta_high": [0.11, 0.3]})
     chart = plot(frame).pr_curve(etas, confidence=0.9)
     table = frame.prc.curve(etas, confidence=0.9, thresholds="corners")
-    assert labels(chart, "color") == ["1 in 11 to 1 in 9.1", "1 in 50 to 1 in 3.3"]
+    assert labels(chart, "color") == ["2% to 30%", "9% to 11%"]
     assert channels(chart)[0] == "interval of the prevalence"
     lows = {round(row["precision_low"], 5) for row in records(chart) if "precision_low" in row}
     for _, part in table.group_by("eta_low"):
@@ -1610,7 +1610,7 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
         assert f"and {len(rest)} more, {told}" in texts
     assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs differ significantly")
     assert "corrected for all pairs (Holm)" in subtitle(chart)
-    assert "at a prevalence of 1 in 5" in subtitle(chart), "of many pairs one prevalence"
+    assert "at a prevalence of 20%" in subtitle(chart), "of many pairs one prevalence"
     alone = frame.prc.compare(score=names_, metrics="average_precision", columns="all")
     assert "Significance: each pair alone" in subtitle(charts.difference(alone))
     check_data(chart)
@@ -1837,8 +1837,8 @@ def test_groups_at_prevalences_far_apart_have_decision_curves_of_their_own_scale
     panels = read_spec(chart)["vconcat"][0]
     assert panels["columns"] == 2, "a row per group, a column per prevalence"
     assert [plain(head) for head in panels["facet"]["sort"][:2]] == [
-        "name 0 · 1 in 3.3",
-        "name 0 · 1 in 100",
+        "name 0 · 30%",
+        "name 0 · 1%",
     ]
 
 
@@ -1850,7 +1850,7 @@ def test_heads_of_panels_keep_the_share_of_positives():
             rows.setdefault(row["facet"], []).insert(0, row["text"])
     assert len(rows) == 10
     assert all(" ".join(written) == label for label, written in rows.items()), "in rows, not cut"
-    assert all(re.search(r"\(1 in [\d.]+\)$", plain(label)) for label in rows)
+    assert all(re.search(r"\([\d.]+%\)$", plain(label)) for label in rows)
 
 
 # How it looks ---------------------------------------------------------------------------------
@@ -2023,7 +2023,7 @@ def test_alerts_at_random_are_named_where_no_line_runs():
 
 def test_groups_at_their_own_shares_are_one_phrase():
     chart = charts.gain_curve(draw_groups("ab", neg=150).prc.curve(by="model"))
-    assert ", each group at its own prevalence, from 1 in " in subtitle(chart)
+    assert ", each group at its own prevalence, 12%" in subtitle(chart)
     assert ",," not in subtitle(chart)
 
 
@@ -2277,7 +2277,7 @@ def test_a_ranking_claims_an_order_only_where_it_is_settled():
     said = "sure is best at 1 in 1,000; no clear winner elsewhere"
     assert heading(charts.ranking(rare)) == said
     common = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") < 0.01) | is_first)
-    said = "late is best at 1 in 2; no clear winner elsewhere"
+    said = "late is best at 50%; no clear winner elsewhere"
     assert heading(charts.ranking(common)) == said
 
 

@@ -1304,7 +1304,7 @@ def test_a_narrow_terminal_keeps_the_first_interval(here: Path, command: str, wi
     assert head in shown
     assert "(95%)" in shown
     rows = shown.split("\n\n", 1)[-1]  # without the sentence of the decision
-    assert len(re.findall(r"\([-\d.in ]+ to [-\d.in ]+\)", rows)) == n_rows
+    assert len(re.findall(r"\([-\d.in% ]+ to [-\d.in% ]+\)", rows)) == n_rows
 
 
 def test_a_terminal_shows_the_first_rows(here: Path) -> None:
@@ -2063,7 +2063,7 @@ def test_an_estimate_that_a_test_refutes_is_called_worthless(
     assert note.count("\n") == 1
     shown, beside = on_a_terminal(asked, beside=io.StringIO)
     first, second = shown.splitlines()[-2:]
-    assert re.match(r"1 +1 in \d+ \(.+ to 1 in [\d.]+\)  1,000 ", first)
+    assert re.match(r"1 +1.0% \(.+ to 2.2%\)  1,000 ", first)
     assert re.match(r"2 +worthless  1,000 +< 0.001", second)
     assert note in beside
 

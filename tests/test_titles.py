@@ -25,6 +25,7 @@ from polars_prcurve.view.words.number_words import (
     count_of_100,
     say_count,
     say_eta,
+    say_etas,
     say_share,
     say_signed,
     say_threshold,
@@ -167,13 +168,36 @@ def test_titles_with_few_positives_tell_no_share():
 @pytest.mark.parametrize(
     ("eta", "words"),
     [
-        *((1 / 79.9, "1 in 80"), (1 / 9.52, "1 in 9.5"), (0.008, "1 in 125"), (1 / 1_234, "1 in 1,200")),
-        *((1e-6, "1 in 1,000,000"), (0.5, "1 in 2"), (1 / 12.5, "1 in 13"), (0.7, "70%"), (0.0, "0%")),
-        *((1 / 250, "1 in 250"), (14 / 371, "1 in 27"), (1 / 345.2, "1 in 350"), (1 / 143, "1 in 143")),
+        *((1 / 79.9, "1.3%"), (1 / 9.52, "11%"), (0.008, "1 in 125"), (1 / 1_234, "1 in 1,200")),
+        *(
+            (1e-6, "1 in 1,000,000"),
+            (0.5, "50%"),
+            (0.08, "8%"),
+            (0.7, "70%"),
+            (0.0, "0%"),
+            (1.0, "100%"),
+        ),
+        *((1 / 250, "1 in 250"), (14 / 371, "3.8%"), (1 / 345.2, "1 in 350"), (1 / 143, "1 in 143")),
+        *((0.1, "1 in 10"), (0.05, "1 in 20"), (0.2, "20%")),
     ],
 )
 def test_prevalences_have_two_digits_or_are_exact(eta, words):
     assert plain(say_eta(eta)) == words
+
+
+@pytest.mark.parametrize(
+    ("etas", "words"),
+    [
+        ([0.5, 0.01], ["1 in 2", "1 in 100"]),
+        ([0.5, 0.2], ["50%", "20%"]),
+        ([0.57, 0.15, 0.015], ["57%", "15%", "1.5%"]),
+        ([0.3, 0.01], ["30%", "1%"]),
+        ([0.048, 0.04, 0.056], ["4.8%", "4.0%", "5.6%"]),
+        ([1 / 200, 1 / 45_000], ["1 in 200", "1 in 45,000"]),
+    ],
+)
+def test_prevalences_of_one_comparison_have_one_unit(etas, words):
+    assert [plain(text) for text in say_etas(etas)] == words
 
 
 def test_shares_and_counts_have_two_digits():
@@ -425,7 +449,7 @@ def test_a_metric_is_told_where_the_test_was_made():
     ]
     said = [float(part) / 100 for part in re.findall(r"([\d.]+)% \(", plain(heading(chart)))]
     assert sorted(said) == pytest.approx(sorted(values), abs=0.012)
-    assert "1 in 5" in plain(heading(chart))
+    assert "at a prevalence of 20%" in plain(heading(chart))
 
 
 def test_thin_lines_to_names_stay_in_the_panel_of_the_names():

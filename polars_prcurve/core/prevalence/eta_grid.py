@@ -508,13 +508,15 @@ _SHARE = re.compile(r"/|\bin\b")  # between both numbers of 1/1000, and of 1 in 
 
 
 def read_share_text(text: str) -> float:
-    """Return the prevalence in a text, such as 1/1000 or 1:999; raise a `ValueError` if it is none."""
+    """Return the prevalence in a text, such as 1/1000, 0.1% or 1:999; raise a `ValueError` if none."""
     try:
         if ":" in text:
             n_pos, n_neg = map(_read_plain, text.split(":", 1))
             if n_pos < 0 or n_neg < 0:
                 raise ValueError(f"a number is negative: {text}")
             return float(n_pos / (n_pos + n_neg))
+        if text.endswith("%"):
+            return float(_read_plain(text[:-1]) / 100)
         part_text, separator, whole_text = _SHARE.sub("/", text).partition("/")
         return float(_read_plain(part_text) / (_read_plain(whole_text) if separator else 1))
     except (ZeroDivisionError, OverflowError):
@@ -591,7 +593,7 @@ def check_eta(value: object) -> float:
             number = read_share_text(value)
         except ValueError:
             raise PrcError(
-                'eta= takes numbers in [0, 1], or texts such as "1/1000", "1 in 1000" and "1:999"; '
+                'eta= takes numbers in [0, 1], or texts such as "0.1%", "1 in 1000" and "1:999"; '
                 f"got {describe_value(value)} (a column? pass a frame, or in expressions "
                 "pl.col(...).first())"
             ) from None

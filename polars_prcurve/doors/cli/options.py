@@ -68,7 +68,7 @@ def parse_eta(word: str) -> float | None:
     """Return the prevalence that a word says, or None for each group's own."""
     if word == "own":
         return None
-    return parse_number(word) if word.endswith("%") else read_share_text(word)
+    return read_share_text(word)
 
 
 def split_etas(words: Sequence[str]) -> list[str]:

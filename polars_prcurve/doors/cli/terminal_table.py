@@ -29,7 +29,7 @@ from polars_prcurve.core.ground.terminal_text import (
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.prevalence.sampled_eta import IS_REFUTED
 from polars_prcurve.doors.cli.command_errors import print_sentence
-from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_eta, say_sizes
+from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_etas, say_eta, say_sizes
 
 _MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
 _MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
@@ -231,7 +231,7 @@ def _show_target(criterion: str, target: float | None) -> str:
 def _describe_eta(eta: float, low: float | None = None, high: float | None = None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
     span_text = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
-    return f"{show_eta(eta)} positive (eta {eta:.4g}{span_text})"
+    return f"{say_eta(eta).replace(NO_BREAK, ' ')} positive (eta {eta:.4g}{span_text})"
 
 
 # Columns of text ---------------------------------------------------------------------------------
@@ -323,7 +323,8 @@ def _choose_format(
     if dtype == pl.Boolean:
         return lambda value: "yes" if value else "no"
     if name in ("eta", "eta_low", "eta_high"):
-        return show_eta
+        text_of_eta = map_etas([*cell_values, *end_values])
+        return lambda eta: text_of_eta[eta].replace(NO_BREAK, " ")
     if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
         return lambda cell_value: make_harmless(
             f"{cell_value + 0.0:.6g}" if isinstance(cell_value, float) else str(cell_value)
@@ -428,11 +429,6 @@ _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 co
 def show_name(value: Any) -> str:
     """Return a value of a group column, such as the name of a model."""
     return NOTHING if value is None else shorten_name(make_harmless(str(value)), _NAME_LETTERS) or '""'
-
-
-def show_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 1,000`."""
-    return say_eta(eta).replace(NO_BREAK, " ")
 
 
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:

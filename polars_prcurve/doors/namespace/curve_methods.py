@@ -146,7 +146,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which
+            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which `"0.1%"`,
             `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives to negatives.
             None is each group's own prevalence in this table.
             A frame gives each group its own, in a column `eta` (null is the own one) beside any `by`

@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.result_tables import (
     pick_columns,
     read_lines,
 )
-from polars_prcurve.view.words.number_words import NO_BREAK, say_count, say_estimate, say_eta
+from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_etas
 
 
 @hint_at_arguments
@@ -236,12 +236,14 @@ class _LineChart:
         name_of_curve = name_curves(self.curves, self.channels)
         half_of_curve = dict(half_rows.select("curve", "half").rows())
 
-        def say(etas: list[float]) -> list[str]:
-            return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
-
         sentence_start = "Precision is above 50% down to a prevalence of"
         return say_each(
-            sentence_start, "", half_of_curve, name_of_curve, say, range_template="between {} and {}"
+            sentence_start,
+            "",
+            half_of_curve,
+            name_of_curve,
+            say_etas,
+            range_template="between {} and {}",
         )
 
     def _say_at_own_eta(self) -> str:

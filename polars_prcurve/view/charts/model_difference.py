@@ -229,7 +229,7 @@ def _draw_table(
         *curves.describe_left_out(),
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    etas_text = label_formats.say_etas(etas)
+    etas_text = label_formats.describe_etas(etas)
     subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {etas_text}"
     finding, n_settled = "Differences of models", len(lines) - len(open_lines)
     if lines:

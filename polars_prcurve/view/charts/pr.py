@@ -89,7 +89,7 @@ def pr_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = pr_curve(df.prc.curve(eta=0.25))
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    Precision and recall at a prevalence of 1 in 4
+    Precision and recall at a prevalence of 25%
     """
     check_words(title, color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []

@@ -26,7 +26,7 @@ from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import describe_icons, is_rarely_right
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
-from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
+from polars_prcurve.view.words.number_words import count_of_100, count_one_in
 from polars_prcurve.view.words.value_names import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
@@ -84,8 +84,7 @@ def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
         if lowest_share <= 0:
             count_note = f", and more than the {MOST_ICONS} drawn"
         elif round(1 / lowest_share) > MOST_ICONS:
-            count_text = say_eta(lowest_share).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
-            count_note = f", up to {count_text}; {MOST_ICONS} are drawn"
+            count_note = f", up to {format_count(count_one_in(lowest_share))}; {MOST_ICONS} are drawn"
         meanings.append(f"may have to be read until one is true{count_note}")
     return " or ".join(meanings)
 
@@ -160,7 +159,7 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
     grid_levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
     if foot:
         powers = [10.0**-exponent for exponent in range(1, int(-math.log10(foot) + 1e-9) + 1)]
-        grid_levels = [(1.0, "100%"), *zip(powers, map(say_eta, powers), strict=True)]
+        grid_levels = [(1.0, "100%"), *[(power, f"{100 * power:g}%") for power in powers]]
     for precision, label in grid_levels:
         (x, y), line_end = place(0, precision), place(1, precision)
         shapes.append(draw_line((x, y), line_end, "var(--grid)"))

@@ -506,7 +506,7 @@ def write_shares(case: Case) -> str:
     candidates = case.qualifiers[:_MOST_COMPARED]
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
     table_rows = []
-    for other_eta in etas:
+    for other_eta, eta_text in zip(etas, number_words.say_etas(etas), strict=True):
         cells_html = []
         for precision in (candidate.precision for candidate in candidates):
             # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
@@ -520,7 +520,7 @@ def write_shares(case: Case) -> str:
             cells_html.append(
                 write_value(*value_phrases.format_value("precision", Estimate(value, low, high)))
             )
-        table_rows.append([escape(number_words.say_eta(other_eta)), *cells_html])
+        table_rows.append([escape(eta_text), *cells_html])
     model_names = [
         "" if candidate.model is None else value_phrases.name_model(candidate)
         for candidate in candidates

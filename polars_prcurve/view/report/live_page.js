@@ -114,12 +114,12 @@ function draw() {
   find("doubt").textContent = few === undefined ? ""
     : `Chance decides here: ${words[few] ?? few + " false alerts were"} seen.`;
   find("score").textContent = score;
-  find("share").textContent = oneIn(eta);
+  find("share").textContent = sayEta(eta);
   const slide = (id, at, most, says) => {
     find(id).max = most; find(id).value = at; find(id).setAttribute("aria-valuetext", says);
   };
   slide("row", state.row, rows.length - 1, (data.hasScores ? "score " : "point ") + score);
-  slide("eta", state.eta, here.etas.length - 1, oneIn(eta));
+  slide("eta", state.eta, here.etas.length - 1, sayEta(eta));
   const show = (id, said, low, high) => {
     const ends = document.createElement("small");
     ends.textContent = known ? `${low} to ${high}` : "";

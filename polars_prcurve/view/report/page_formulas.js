@@ -7,10 +7,10 @@ const two = (n) => {
   const rounded = Number(n.toPrecision(2));
   return rounded >= 1000 ? group(rounded) : String(rounded);
 };
-const oneIn = (share) => {
-  if (share > 0.5) return two(100 * share) + "%";
-  const n = 1 / share, whole = Math.round(n);
-  const isWhole = Math.abs(whole * share - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
+const sayEta = (eta) => {
+  const n = 1 / eta, whole = Math.round(n);
+  const isWhole = Math.abs(whole * eta - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
+  if (eta > 0.1 || (eta >= 0.01 && !isWhole)) return percent(eta);
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
 // A share in 100 in two digits, and in more if it would read as 100 and is less.
@@ -59,7 +59,7 @@ function sayPrecision({value, low, high, recallLow}) {
   const span = recallLow === null ? "" : ` (${of100(low ?? 0)} to ${of100(high ?? 0)})`;
   return ` is ${percent(value ?? 0)}${span}`;
 }
-const sayWhere = (eta) => `at a prevalence of ${oneIn(eta)}`;
+const sayWhere = (eta) => `at a prevalence of ${sayEta(eta)}`;
 
 const shape = (name, attributes, text) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -73,7 +73,7 @@ const mostIcons = 200;
 function describeDoubt({value, low, high}) {
   if (!isRare({value, high})) return "true or not";
   const most = low > 0 ? Math.round(1 / low) : Infinity;
-  const end = low > 0 ? `, up to ${oneIn(low).slice(5)}; ${mostIcons} are drawn` : `, and more than the ${mostIcons} drawn`;
+  const end = low > 0 ? `, up to ${two(1 / low)}; ${mostIcons} are drawn` : `, and more than the ${mostIcons} drawn`;
   return "may have to be read until one is true" + (most > mostIcons ? end : "");
 }
 

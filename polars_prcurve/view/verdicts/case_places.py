@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from polars_prcurve.core.judging.case_status import Case
-from polars_prcurve.view.words.number_words import say_eta
+from polars_prcurve.view.words.number_words import map_etas, say_eta
 from polars_prcurve.view.words.value_names import join_words, name_group
 
 _SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
@@ -60,10 +60,11 @@ def name_cases(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[s
     has_etas = len({case.eta for case in cases}) > 1
     if is_in_sentence and n_groups == len(cases) > 1:
         has_etas = False
-    case_names = []
-    for case in cases:
-        name_parts = [name_group(column, value) for column, value in case.groups.items()]
-        case_names.append(
-            ", ".join([*name_parts, *([say_eta(case.eta)] if has_etas and case.eta else [])])
+    text_of_eta = map_etas(case.eta for case in cases if has_etas)
+    return [
+        ", ".join(
+            [name_group(column, value) for column, value in case.groups.items()]
+            + [text_of_eta[eta] for eta in [case.eta] if eta in text_of_eta]
         )
-    return case_names
+        for case in cases
+    ]

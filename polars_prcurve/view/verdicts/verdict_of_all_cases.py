@@ -23,7 +23,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta
+from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
 from polars_prcurve.view.words.value_names import join_words
 
 _AS_IN_TEST = "positives and negatives as in the test set"  # what every verdict rests on
@@ -67,7 +67,8 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     if len(etas) == 1:
         phrases.append(f"prevalence {say_eta(etas[0])}")
     elif etas:
-        phrases.append(f"prevalences from {say_eta(etas[-1])} to {say_eta(etas[0])}")
+        highest_text, lowest_text = say_etas([etas[0], etas[-1]])
+        phrases.append(f"prevalences from {lowest_text} to {highest_text}")
     goal = judged_table.goal
     phrases += filter(None, [describe_thresholds(goal)])
     if not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:

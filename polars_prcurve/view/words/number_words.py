@@ -22,6 +22,10 @@ _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2,600`."""
 _LEAST_IN_WORDS = 1e-21
 """Shares below this are said as `1e-300`. No case has a prevalence, or a precision, so near to 0."""
+_ONE_IN_UP_TO = 0.1
+"""Prevalences of which the least is above this are said in percent: 50% and not `1 in 2`."""
+_ONE_IN_ROUNDED_BELOW = 0.01
+"""Prevalences from this up are said in percent unless `1 in n` is exact: 3.5% and not `1 in 29`."""
 _TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
 _MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
@@ -78,12 +82,16 @@ def say_share(share: float) -> str:
     if 0 < share < _LEAST_IN_WORDS:
         return f"{float(f'{share:.2g}')!r}"
     if 0 < share < _ONE_IN_BELOW:
-        return glue_numbers(f"1 in {format_count(count_one_in(share))}")
+        return _say_one_in(count_one_in(share))
     if 0.95 <= share < 1:  # 99.96% is not 100%
         n_zeros = -math.floor(math.log10(100 * (1 - share)))
         text = f"{100 * share:.{n_zeros if n_zeros > 1 else n_zeros + 1}f}"
         return f"{text.rstrip('0').rstrip('.')}%"
     return f"{float(f'{100 * share:.2g}'):.10g}%"
+
+
+def _say_one_in(one_in_n: float) -> str:
+    return glue_numbers(f"1 in {format_count(one_in_n)}")
 
 
 def say_shares(shares: Sequence[float]) -> list[str]:
@@ -118,7 +126,7 @@ def say_shares(shares: Sequence[float]) -> list[str]:
 def say_precisions(shares: Sequence[float]) -> list[str]:
     """Return precisions in one unit: as `1 in 68` if all are below 1 in 50, as decisions say them."""
     if 0 < max(shares, default=0) < RARELY_RIGHT:
-        return [say_eta(share) if share > 0 else "0" for share in shares]
+        return [_say_one_in(count_one_in(share)) if share > 0 else "0" for share in shares]
     return say_shares(shares)
 
 
@@ -142,14 +150,32 @@ def say_estimate(share: float, low: float | None, high: float | None) -> tuple[s
 
 
 def say_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 80`, `1 in 125` if that is exact, in percent if 0 or above a half."""
-    if not _LEAST_IN_WORDS <= eta <= 0.5:
-        return say_share(eta)
+    """Return a prevalence as `1 in 80` if that is exact or below 1%, else in percent: `3.5%`, `50%`."""
+    return say_etas([eta])[0]
+
+
+def say_etas(etas: Sequence[float]) -> list[str]:
+    """Return prevalences in one unit: `1 in n` if one is at most 10% and `1 in n` is right for all."""
+    whole_numbers = [_find_one_in(eta) for eta in etas]
+    if min(etas, default=1) > _ONE_IN_UP_TO or None in whole_numbers:
+        return say_shares(etas)
+    return [_say_one_in(whole_number) for whole_number in whole_numbers if whole_number is not None]
+
+
+def map_etas(etas: Iterable[float | None]) -> dict[float, str]:
+    """Return the text of each prevalence of one comparison, as `say_etas` says them."""
+    distinct_etas = sorted({eta for eta in etas if eta is not None})
+    return dict(zip(distinct_etas, say_etas(distinct_etas), strict=True))
+
+
+def _find_one_in(eta: float) -> int | None:
+    """Return n of `1 in n` where it is exact, or rounded below 1%; None where percents say it better."""
+    if not _LEAST_IN_WORDS <= eta < 1:
+        return None
     whole_number = round(1 / eta)
     if abs(whole_number * eta - 1) < 1e-9 and whole_number == float(f"{whole_number:.3g}"):
-        return glue_numbers(f"1 in {format_count(whole_number)}")
-    one_in_n = count_one_in(eta) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
-    return glue_numbers(f"1 in {format_count(one_in_n)}")
+        return whole_number
+    return count_one_in(eta) if eta < _ONE_IN_ROUNDED_BELOW else None
 
 
 def count_of_100(share: float) -> int:

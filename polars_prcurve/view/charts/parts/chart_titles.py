@@ -5,6 +5,7 @@ The highest number stands first; without a test behind it a title names no model
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -117,6 +118,10 @@ def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -
     return all(labels) and len(labels) <= _MOST_NAMES and sum(map(len, labels)) <= _MOST_LETTERS
 
 
+_ETA_IN_BRACKETS = re.compile(r" \(((?:1\u00a0in\u00a0)?[\d,.]+%?)\)$")
+"""The prevalence that a label has after its name: `B (1 in 90)`, `B (12%)`."""
+
+
 def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     """Return the name of each curve, or that of its panel if it has one to itself; none without."""
     channel: Channel | None = channels.color
@@ -126,9 +131,8 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
         return {}
     name_of_curve = {}
     for curve_number, label in channel.label_of_curve.items():
-        # Titles put names in brackets: `B, 1 in 9` for `B (1 in 9)`.
-        name, separator, eta_text = label.partition(" (1\u00a0in\u00a0")
-        name_of_curve[curve_number] = f"{name}, 1\u00a0in\u00a0{eta_text[:-1]}" if separator else label
+        # Titles put names in brackets: `B, 1 in 90` for `B (1 in 90)`.
+        name_of_curve[curve_number] = _ETA_IN_BRACKETS.sub(r", \1", label)
     return name_of_curve
 
 
@@ -184,8 +188,9 @@ def _say_runs_of_leaders(
     if len(leader_runs) > _MOST_NAMES:
         return f"Which model {verb} changes {len(leader_runs) - 1} times with the prevalence"
     clauses: list[str] = []
+    text_of_eta = number_words.map_etas(eta for _, *ends in leader_runs for eta in ends)
     for name, low_eta, high_eta in leader_runs:
-        low_text, high_text = map(number_words.say_eta, (low_eta, high_eta))
+        low_text, high_text = text_of_eta[low_eta], text_of_eta[high_eta]
         place_text = f"from {low_text} {'up' if high_eta == etas[-1] else f'to {high_text}'}"
         place_text = f"up to {high_text}" if low_eta == etas[0] else place_text
         place_text = f"at {low_text}" if low_eta == high_eta else place_text
@@ -357,7 +362,7 @@ def say_by_eta(
         " to ".join(dict.fromkeys(value_texts[position : position + 2])) for position in (0, 2)
     ]
     first_clause = f"{sentence_start} {span_texts[0]} {sentence_end}".rstrip()
-    common_eta, rare_eta = number_words.say_eta(max(etas)), number_words.say_eta(min(etas))
+    common_eta, rare_eta = number_words.say_etas([max(etas), min(etas)])
     return f"{first_clause} at a prevalence of {common_eta}, {span_texts[1]} at {rare_eta}"
 
 
@@ -394,7 +399,7 @@ def say_point(threshold_text: str | None, precision: float, recall: float) -> st
     place_text = f"At the threshold {threshold_text}, " if threshold_text else ""
     precision_text, recall_text = number_words.say_shares([precision, recall])
     if 0 < precision < number_words.RARELY_RIGHT:
-        precision_text = number_words.say_eta(precision)
+        precision_text = number_words.say_precisions([precision])[0]
     return f"{place_text}precision is {precision_text} and recall {recall_text}"
 
 

@@ -14,7 +14,7 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.label_formats import build_labels, escape_name
 from polars_prcurve.view.charts.parts.result_tables import NUMBER, ChartCurves
-from polars_prcurve.view.words.number_words import say_eta
+from polars_prcurve.view.words.number_words import map_etas
 
 MAX_COLORS = 8  # as many as `chart_style.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
@@ -362,9 +362,10 @@ def build_channel(
     )
     is_eta_added = is_eta_added and "eta" not in fields
     if is_eta_added and "eta" in curves.column_of_field and curves.count_distinct(["eta"]) > 1:
+        text_of_eta = map_etas(curves.curve_rows["eta"])
         for label_number, label in enumerate(labels):
             etas = curves.curve_rows.filter(label_numbers == label_number)["eta"].unique()
-            labels[label_number] = label + (f" ({say_eta(etas[0])})" if len(etas) == 1 else "")
+            labels[label_number] = label + (f" ({text_of_eta[etas[0]]})" if len(etas) == 1 else "")
     shown_column_of_field = {
         field: escape_name(column) for field, column in curves.column_of_field.items()
     }

@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.intervals import check_confidence
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name
-from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_threshold
+from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
 from polars_prcurve.view.words.value_names import (
     is_bare_number,
     isolate_name,
@@ -49,7 +49,7 @@ def describe_level(band: object, confidence: float | None) -> str:
     return f"Shaded: {level_text if confidence is None else f'{format_level(confidence)} intervals'}"
 
 
-def say_etas(etas: Sequence[float | None]) -> str:
+def describe_etas(etas: Sequence[float | None]) -> str:
     """Return where curves run: `at a prevalence of 1 in 20`, or `at three prevalences`."""
     # A prevalence is None where negatives are not counted.
     if etas[0] is None:
@@ -62,10 +62,7 @@ def say_etas(etas: Sequence[float | None]) -> str:
 
 def say_eta_range(etas: Sequence[float]) -> str:
     """Return the first and the last of some prevalences in one unit, or one if both read alike."""
-    end_etas = etas[0], etas[-1]
-    if min(end_etas) <= 0.5 < max(end_etas):
-        return say_estimate(max(end_etas), *end_etas)[1]
-    first_text, last_text = map(say_eta, end_etas)
+    first_text, last_text = say_etas([etas[0], etas[-1]])
     return first_text if first_text == last_text else f"{first_text} to {last_text}"
 
 
@@ -87,8 +84,13 @@ def build_labels(key_rows: pl.DataFrame, column_of_field: Mapping[str, str]) -> 
     """Return one label per row of `key_rows`, all different: null and the text "null" are two groups."""
     # `column_of_field` has the fields of the label, with the names of their columns.
     labels: dict[str, None] = {}  # a dict is an ordered set
-    for key_values in key_rows.select(*column_of_field).iter_rows():
-        label = " · ".join(map(name_with_column, column_of_field, column_of_field.values(), key_values))
+    key_rows = key_rows.select(*column_of_field)
+    text_of_eta = map_etas(key_rows["eta"] if "eta" in column_of_field else [])
+    for key_values in key_rows.iter_rows():
+        label = " · ".join(
+            text_of_eta[key_value] if field == "eta" else name_with_column(field, column, key_value)
+            for (field, column), key_value in zip(column_of_field.items(), key_values, strict=True)
+        )
         candidate_labels = chain([label], (f"{label} ({number})" for number in count(2)))
         labels[next(candidate for candidate in candidate_labels if candidate not in labels)] = None
     return list(labels)
@@ -102,8 +104,6 @@ def name_with_column(field: str, column: str, value: Any) -> str:
 
 def format_value(field: str, value: Any) -> str:
     """Return a value of the field as text, on one line."""
-    if field == "eta":
-        return say_eta(value)
     if field == "metric":
         return format_metric(value)
     if field == "target":

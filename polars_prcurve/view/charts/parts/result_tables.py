@@ -76,7 +76,7 @@ class ChartCurves:
             eta_range = label_formats.say_eta_range(etas)
             range_text = f"{'from ' if ' to ' in eta_range else ''}{eta_range}"
             return f"{text.rstrip(',')}, each group at its own prevalence, {range_text}"
-        return f"{text} {label_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
+        return f"{text} {label_formats.describe_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
