@@ -677,6 +677,11 @@ def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
         [code] = blocks("python", "spark.read")
         assert_page_holds(code, df, spark=spark, path=path)
+        [code] = blocks("python", "applyInPandas")
+        known: dict[str, Any] = {"prc": prc, "scores": table.select("model", "score", "label")}
+        exec(compile(code, str(PAGE), "exec"), known)
+        computed = here(known["areas"]).sort("model", "metric")
+        assert_same(computed, df.prc.summary(0.001, by="model", confidence=0.95).sort("model", "metric"))
         missing = spark.sql(
             "SELECT * FROM VALUES ('a', 0.5D, 1), ('a', double('NaN'), 0), ('b', NULL, 1), "
             "(NULL, 0.1D, 0) AS t(model, score, label)"
@@ -709,8 +714,8 @@ def test_dask_on_two_workers(tmp_path: Path) -> None:
         for form in SPREAD:
             expected = here(table).prc.counts(**form)  # pandas holds integers with nulls as floats
             assert_counts(engines().counts(table, **form), expected, list_columns("by=", form["by"]))
-        codes = blocks("python", "dask.dataframe")
-        assert len(codes) == 2
+        codes = blocks("python", "dask.")
+        assert len(codes) == 3
         for code in codes:
             assert_page_holds(code, df, dask=dask, path=path)
         assert_survives(table.map_partitions(dies_once, meta=table._meta), marker, df)
