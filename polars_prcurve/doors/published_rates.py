@@ -22,6 +22,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
@@ -125,8 +126,8 @@ def _choose_word(passed: Mapping[str, Any], words: Sequence[str]) -> str:
     passed_words = [word for word in words if word in passed]
     if len(passed_words) == 1:
         return passed_words[0]
-    words_text = f"{', '.join(f'{word}=' for word in words[:-1])} or {words[-1]}="
-    fault_text = " and ".join(f"{word}=" for word in passed_words) or "none of them"
+    words_text = join_words((f"{word}=" for word in words), "or")
+    fault_text = join_words([f"{word}=" for word in passed_words] or ["none of them"])
     raise PrcError(f"from_rates() takes one of {words_text}; got {fault_text}")
 
 

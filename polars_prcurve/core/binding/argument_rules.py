@@ -13,6 +13,7 @@ from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
@@ -83,12 +84,6 @@ def _pair(fact: str, other_facts: Iterable[str], sentence: str, *methods: str) -
 def _to_facts(words: Iterable[str]) -> tuple[str, ...]:
     """Return words as rules write that a call has them."""
     return tuple(f"{word}=" for word in words)
-
-
-def _join_facts(words: Iterable[str]) -> str:
-    """Return words as a sentence names them: `fdr= and lift=`."""
-    *first_facts, last_fact = _to_facts(words)
-    return f"{', '.join(first_facts)} and {last_fact}"
 
 
 _FIELDS = ("curve", "operating_points", "summary", "decision_curve")
@@ -187,8 +182,8 @@ RULES = (
     Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee=, too",
          unless=("guarantee=",)),
     Rule(("start=", "together="), "with together= each target has a start of its own; leave out start="),
-    Rule(("start=",), f"start= is where the tests of {_join_facts(RUN_WORDS)} start; other targets have "
-         "no start, so leave it out", unless=_to_facts(RUN_WORDS)),
+    Rule(("start=",), f"start= is where the tests of {join_words(_to_facts(RUN_WORDS))} start; other "
+         "targets have no start, so leave it out", unless=_to_facts(RUN_WORDS)),
     *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
            "targets, and {fact} is met by one alone; leave it out"),
     *_pair('of="roc"', ("metric=", "threshold=", *_to_facts(_RATE_TARGETS), "eta_range="),

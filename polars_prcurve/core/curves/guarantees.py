@@ -60,6 +60,7 @@ from polars_prcurve.core.ground.exact_arithmetic import is_at_most
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
@@ -231,10 +232,9 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
                     "it does not go one way with the threshold, so thresholds have no natural order of "
                     "tests"
                 )
-            argument_words = [f"{word}=" for word in _PROMISED_WORDS]
+            argument_words = join_words(f"{word}=" for word in _PROMISED_WORDS)
             raise PrcError(
-                f"guarantee= cannot promise {target.criterion}: {reason}; it takes "
-                f"{', '.join(argument_words[:-1])} and {argument_words[-1]}"
+                f"guarantee= cannot promise {target.criterion}: {reason}; it takes {argument_words}"
             )
     return level
 

@@ -6,6 +6,7 @@ nothing in any language: the expressions of charts would turn an escape such as 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 _MAX_NAME_LETTERS = 80  # one line of a terminal
@@ -46,3 +47,9 @@ def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
 def format_count(count: Any) -> str:
     """Return a count as `1,000`, and a sum of weights as `12.5`."""
     return f"{round(count):,}" if count == round(count) else f"{count:.6g}"
+
+
+def join_words(words: Iterable[str], conjunction: str = "and") -> str:
+    """Return words as a list in a sentence: `a, b and c`."""
+    *first_words, last_word = words
+    return f"{', '.join(first_words)} {conjunction} {last_word}" if first_words else last_word

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.words.number_words import map_etas, say_eta
-from polars_prcurve.view.words.value_names import join_words, name_group
+from polars_prcurve.view.words.value_names import name_group
 
 _SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import (
     POWER,
@@ -24,7 +24,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     start_sentence,
 )
 from polars_prcurve.view.words.number_words import say_share
-from polars_prcurve.view.words.value_names import join_words
 
 _COUNT_CASES = "Most of that uncertainty is of the prevalence: count more cases where the model will run"
 """What to do where a prevalence is an estimate, and more examples in the test set would not help."""

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
@@ -25,7 +25,7 @@ from polars_prcurve.view.words.number_words import (
     say_share,
     say_threshold,
 )
-from polars_prcurve.view.words.value_names import join_words, name_metric, name_value
+from polars_prcurve.view.words.value_names import name_metric, name_value
 
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
 _MOST_DIGITS = 6  # significant digits, at most, of a value and the ends of its interval

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_place, say_places
@@ -24,7 +25,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
-from polars_prcurve.view.words.value_names import join_words
 
 _AS_IN_TEST = "positives and negatives as in the test set"  # what every verdict rests on
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
@@ -39,7 +39,7 @@ from polars_prcurve.view.words.number_words import (
     say_signed,
     say_threshold,
 )
-from polars_prcurve.view.words.value_names import join_words, name_metric
+from polars_prcurve.view.words.value_names import name_metric
 
 
 def write_verdict(case: JudgedCase, test_level: float, conditions: str = "") -> Verdict:
@@ -269,7 +269,7 @@ def _describe_few_scores(candidate: Candidate) -> str:
     owner = "" if candidate.model is None else f" of {name_model(candidate)}"
     if len(scores) == 1:
         return f"all scores{owner} are {scores[0]}: they rank nothing"
-    values = f"{', '.join(scores[:-1])} or {scores[-1]}"
+    values = join_words(scores, "or")
     return f"the scores{owner} are {values}: pass scores or probabilities, not predicted labels"
 
 

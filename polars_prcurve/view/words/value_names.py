@@ -69,12 +69,6 @@ def name_metric(name: str) -> str:
     return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Return words as a list in a sentence: `a, b and c`."""
-    *first_words, last_word = words
-    return f"{', '.join(first_words)} and {last_word}" if first_words else last_word
-
-
 # In rows ------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -104,11 +105,7 @@ def say_each(
                 *say_numbers([pick_end(value_of_curve.values()) for pick_end in (min, max)])
             )
         ]
-    values_text = (
-        f"{', '.join(value_texts[:-1])} and {value_texts[-1]}"
-        if len(set(value_texts)) > 1
-        else value_texts[0]
-    )
+    values_text = join_words(value_texts) if len(set(value_texts)) > 1 else value_texts[0]
     return f"{sentence_start} {values_text} {sentence_end}".rstrip()
 
 
