@@ -43,7 +43,7 @@ function draw() {
     + `${saySpecificity(state.fp / (state.fp + state.tn))}, wherever you go. Per 1,000 cases: ${two(point.alerts)} alerts `
     + `(${two(point.alertsLow)} to ${two(point.alertsHigh)}).`;
   find("slide").value = Math.log10(state.n);
-  find("slide").setAttribute("aria-valuetext", oneIn(eta));
+  find("slide").setAttribute("aria-valuetext", sayEta(eta));
   drawIcons(find("icons"), point, 0, find("say").textContent);
 }
 
