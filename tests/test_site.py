@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -145,6 +147,23 @@ def test_pages_fit_and_ask_for_nothing(browser: Any, site: Path, width: int) -> 
     context.close()
 
 
+def test_a_page_has_a_switch_between_all_versions(browser: Any, site: Path, tmp_path: Path) -> None:
+    lay_version = runpy.run_path(str(ROOT / "docs" / "lay_version.py"))["lay_version"]
+    for version in ("0.9.0", "0.10.0", "0.2.1", "0.9.0"):  # in any order, and again
+        lay_version(site, tmp_path, version)
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    with serve(tmp_path) as address:
+        tab = browser.new_page()
+        tab.goto(f"{address}/0.9.0/uncertainty.html")
+        tab.wait_for_selector(".md-version__current")
+        assert tab.inner_text(".md-version__current") == "0.9.0"
+        assert tab.locator(".md-version__link").all_inner_texts() == ["0.10.0", "0.9.0", "0.2.1"]
+        tab.hover(".md-version")
+        tab.click("a.md-version__link >> nth=0", force=True)
+        tab.wait_for_url(f"{address}/0.10.0/**")
+        tab.close()
+
+
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves files without a word."""
 
@@ -152,13 +171,19 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    """Yield the address of the site on this machine: a browser copies and searches only with one."""
-    with ThreadingHTTPServer(("localhost", 0), partial(QuietHandler, directory=str(site))) as server:
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Yield the address of a folder on this machine: a browser copies and searches only with one."""
+    with ThreadingHTTPServer(("localhost", 0), partial(QuietHandler, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://localhost:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with serve(site) as address:
+        yield address
 
 
 @pytest.mark.parametrize("width", [1280, 390])
