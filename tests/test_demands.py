@@ -84,6 +84,35 @@ def test_several_targets_share_the_error_and_one_miss_decides() -> None:
     assert TEST.decide(0.02, threshold=2.0, recall=0.5, precision=0.46).verdict.met is None
 
 
+VERB_OF_RESULT = {False: "misses", None: "may or may not meet", True: "meets"}
+
+
+@pytest.mark.parametrize("recall", LIMITS["recall"])
+@pytest.mark.parametrize("precision", LIMITS["precision"])
+@pytest.mark.parametrize("fpr", LIMITS["fpr"][::3])
+def test_each_limit_stands_beside_what_the_threshold_does_of_it(
+    recall: float, precision: float, fpr: float
+) -> None:
+    """A miss decides, and a limit that is met beside it is not called missed."""
+    demand = {"recall": recall, "precision": precision, "fpr": fpr}
+    decision = TEST.decide(0.02, threshold=2.0, **demand)
+    [row] = decision.table.to_dicts()
+    expected_results = {}
+    for word, limit in demand.items():
+        low, high = (row[f"{word}_{end}"] - limit for end in ("low", "high"))
+        is_within, is_beyond = (high <= 0, low > 0) if word == "fpr" else (low >= 0, high < 0)
+        expected_results[word] = True if is_within else False if is_beyond else None
+    results = {}
+    sentence = decision.verdict.sentence.removeprefix("Threshold 2 ").replace("FPR", "fpr")
+    for clause in sentence.split("; it "):
+        is_met = next(is_met for is_met, verb in VERB_OF_RESULT.items() if clause.startswith(verb))
+        limits_text, values_text = clause.split(": ")
+        words = [word for word in demand if word in limits_text]
+        assert [word for word in demand if f"{word} " in values_text] == words, clause
+        results |= dict.fromkeys(words, is_met)
+    assert results == expected_results, decision.verdict.sentence
+
+
 def test_a_threshold_that_no_score_reaches_flags_nothing() -> None:
     missed = TEST.decide(0.02, threshold=99, precision=0.5)
     assert (missed.verdict.status, missed.verdict.met) == ("not_met", False)

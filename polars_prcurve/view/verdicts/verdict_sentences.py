@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
@@ -191,16 +191,37 @@ def _describe_met(case: JudgedCase) -> _Description:
 def _describe_gate(case: JudgedCase) -> _Description:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
-    phrases = [
-        f"{name_limited(word, case)} {write_metric(candidate, TARGET_KINDS[word].column)}"
+    result_of_word = {
+        word: case.goal.test_limit(candidate.row, word)
         for word in case.goal.demand
         if candidate.read(TARGET_KINDS[word].column).value is not None
-    ]
+    }
+    deciding_words = [word for word, is_met in result_of_word.items() if is_met is case.met]
+    deciding_words = deciding_words or [*result_of_word]
+    tails = []
+    for is_met, verb in {None: "may or may not meet", True: "meets"}.items():
+        words = [word for word in result_of_word if word not in deciding_words]
+        if words := [word for word in words if result_of_word[word] is is_met]:
+            tails.append(f"; it {verb} {_write_limits(case, words)}: {_write_limited(case, words)}")
     return "point" if case.goal.is_of_point else "threshold", {
         "threshold": _write_threshold(candidate),
-        "target": describe_targets(case.goal.demand, case.goal.per),
-        "values": join_words(phrases),
+        "target": _write_limits(case, deciding_words),
+        "values": _write_limited(case, deciding_words) + "".join(tails),
     }
+
+
+def _write_limits(case: JudgedCase, words: Sequence[str]) -> str:
+    """Return some limits of a demand: `30% recall and 10% precision`."""
+    return describe_targets({word: case.goal.demand[word] for word in words}, case.goal.per)
+
+
+def _write_limited(case: JudgedCase, words: Sequence[str]) -> str:
+    """Return what some limits of a demand are of, with intervals."""
+    [candidate] = case.candidates
+    return join_words(
+        f"{name_limited(word, case)} {write_metric(candidate, TARGET_KINDS[word].column)}"
+        for word in words
+    )
 
 
 def _write_threshold(candidate: Candidate) -> str:
