@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
-from polars_prcurve.core.ground.safe_text import make_visible
+from polars_prcurve.core.ground.safe_text import make_visible, shorten_names
+
+_LEAST_WITH_DIGEST = 12  # the letters of a name, at least, of which some stand beside its digest
 
 # Marks that turn the direction of writing, or end a line, would move the cells beside them.
 _REPLACEMENT_OF_HARMFUL = dict.fromkeys(
@@ -51,6 +54,16 @@ def cut_text(text: str, width: int) -> str:
             break
         first_characters += character
     return first_characters + "…"
+
+
+def cut_texts(texts: Sequence[str], width: int) -> list[str]:
+    """Return texts in at most this width; those that differ still do, if so much width can tell them."""
+    cut_ends = [cut_text(text, width) for text in texts]
+    if len(set(cut_ends)) == len(set(texts)):
+        return cut_ends
+    short_texts = shorten_names(texts, max(width, _LEAST_WITH_DIGEST))
+    cut_middles = [cut_text(text, width) for text in short_texts]
+    return max(cut_ends, cut_middles, key=lambda columns: len(set(columns)))
 
 
 def pad_text(text: str, width: int, *, is_right: bool) -> str:

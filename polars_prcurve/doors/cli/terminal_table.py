@@ -18,9 +18,10 @@ import polars as pl
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.safe_text import format_count, shorten_name
+from polars_prcurve.core.ground.safe_text import format_count, shorten_name, shorten_names, show_name
 from polars_prcurve.core.ground.terminal_text import (
     cut_text,
+    cut_texts,
     fill_lines,
     make_harmless,
     measure_width,
@@ -85,8 +86,7 @@ class TextColumn(NamedTuple):
 
     def cut(self, width: int) -> TextColumn:
         """Return the column in at most this width."""
-        cells = [cut_text(cell, width) for cell in self.cells]
-        return self._replace(head=cut_text(self.head, width), cells=cells)
+        return self._replace(head=cut_text(self.head, width), cells=cut_texts(self.cells, width))
 
 
 def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
@@ -191,7 +191,7 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
     }
     phrases, covered_columns = [], {"eta_confidence", "metric", "guarantee"} & constant_columns
     if "metric" in constant_columns:
-        phrases.append(show_name(result["metric"][0]))
+        phrases.append(shorten_name(result["metric"][0], _NAME_LETTERS))
     is_threshold = (pl.col("criterion") == "threshold") & (pl.col("target") == pl.col("threshold"))
     if {"criterion", "target"} <= constant_columns:
         phrases.append(_show_target(*result.select("criterion", "target").row(0)))
@@ -241,7 +241,11 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
     """Return all columns as text, those that tell rows apart first, by falling importance."""
     columns: list[TextColumn] = []
     if "metric" in result.columns and "metric" not in hidden_columns:
-        columns.append(TextColumn("metric", list(map(show_name, result["metric"])), False, {"metric"}))
+        columns.append(
+            TextColumn(
+                "metric", shorten_names(result["metric"].to_list(), _NAME_LETTERS), False, {"metric"}
+            )
+        )
     if {"criterion", "target"} <= set(result.columns) - hidden_columns:
         cells = [_show_target(*pair) for pair in result.select("criterion", "target").iter_rows()]
         columns.append(TextColumn("target", cells, False, {"criterion", "target"}))
@@ -255,7 +259,7 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
         columns[0] = columns[0]._replace(cells=cells)
     key_columns = [name for name in (*layout.by, *_MODEL_COLUMNS) if name in result.columns]
     columns += [
-        TextColumn(make_harmless(name), list(map(show_name, result[name])), False, {name})
+        TextColumn(make_harmless(name), show_names(result[name].to_list()), False, {name})
         for name in dict.fromkeys(key_columns)
     ]
     covered_columns = set().union(hidden_columns, *(column.covers for column in columns))
@@ -410,7 +414,7 @@ def _explain(columns: Sequence[TextColumn], result: pl.DataFrame, layout: Layout
     chance_rows = result.filter(pl.col("above_chance").not_())
     groups = chance_rows.select(key_columns).unique(maintain_order=True).iter_rows()
     names = (
-        [", ".join(map(show_name, group_values)) for group_values in groups]
+        [", ".join(show_names(group_values)) for group_values in groups]
         if key_columns
         else ["these scores"]
     )
@@ -426,9 +430,13 @@ _MAX_DECIMALS = 6  # as many as Polars shows of a float
 _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
 
 
-def show_name(value: Any) -> str:
-    """Return a value of a group column, such as the name of a model."""
-    return NOTHING if value is None else shorten_name(make_harmless(str(value)), _NAME_LETTERS) or '""'
+def show_names(values: Sequence[Any]) -> list[str]:
+    """Return values of a group column, such as the names of models, so that all can be told apart."""
+    names = [
+        NOTHING if value is None else f'"{value}"' if value == NOTHING else show_name(str(value))
+        for value in values
+    ]
+    return shorten_names(names, _NAME_LETTERS)
 
 
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:

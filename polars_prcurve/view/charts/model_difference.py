@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.core.ground.safe_text import format_count, shorten_name
+from polars_prcurve.core.ground.safe_text import format_count, shorten_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, result_tables
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
@@ -274,7 +274,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         names, value = names[::-1], -value
         low, high = (None if end is None else -end for end in (high, low))
     if sum(map(len, names)) > _MOST_LETTERS:
-        name_a, name_b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
+        name_a, name_b = shorten_names(names, _MOST_LETTERS // 2)
         names = name_a, name_b
     joint = ("over" if is_settled else "and") if is_better else "minus"
     group_names = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from polars_prcurve.core.ground.terminal_text import (
-    cut_text,
+    cut_texts,
     fill_lines,
     make_harmless,
     measure_width,
@@ -203,11 +203,13 @@ def _lay_out(text_columns: Sequence[Column], width: int) -> Iterator[str]:
     widths, excess = [text_column.width for text_column in text_columns], _measure(text_columns) - width
     if excess > 0 and text_columns[0].is_text:
         widths[0] = max(widths[0] - excess, _LEAST_NAME)
-    for cells in zip(
-        *([text_column.head, *text_column.cells] for text_column in text_columns), strict=True
-    ):
+    cut_columns = (
+        cut_texts([text_column.head, *text_column.cells], cell_width)
+        for text_column, cell_width in zip(text_columns, widths, strict=True)
+    )
+    for cells in zip(*cut_columns, strict=True):
         padded_cells = (
-            pad_text(cut_text(cell, cell_width), cell_width, is_right=not text_column.is_text)
+            pad_text(cell, cell_width, is_right=not text_column.is_text)
             for cell, cell_width, text_column in zip(cells, widths, text_columns, strict=True)
         )
         yield _GAP.join(padded_cells).rstrip()

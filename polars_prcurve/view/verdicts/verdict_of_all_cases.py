@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.safe_text import find_lookalikes, join_words
 from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_place, say_places
@@ -73,7 +73,19 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     phrases += filter(None, [describe_thresholds(goal)])
     if not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
-    return glue_numbers(start_sentence("; ".join([*phrases, _AS_IN_TEST])))
+    phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
+    return glue_numbers(start_sentence("; ".join(phrases)))
+
+
+def _list_lookalikes(cases: Sequence[Case]) -> list[str]:
+    """Return phrases on models, and on values of one column of groups, that look alike."""
+    models = [candidate.model for case in cases for candidate in case.candidates]
+    values_of_columns = [models, *zip(*(case.groups.values() for case in cases), strict=True)]
+    return [
+        f"{join_words(like_names)} are different names"
+        for values in values_of_columns
+        for like_names in find_lookalikes(value for value in values if isinstance(value, str))
+    ]
 
 
 def say_status(judged_table: JudgedTable) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
+from polars_prcurve.core.ground.safe_text import make_visible, show_name
 
 ISOLATES = "\u2068\u2069"
 """What stands around a name that is written from right to left, so that it turns nothing beside it."""
@@ -45,9 +45,7 @@ def name_value(value: Any) -> str:
     """Return a value of a column of groups, or models, as a name on one line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    if value in ("", "null"):  # quoted: an empty label is unseen, and null is another group
-        return f'"{value}"'
-    return shorten_name(show_on_one_line(f"{value:.6g}" if isinstance(value, float) else str(value)))
+    return show_name(f"{value:.6g}" if isinstance(value, float) else str(value))
 
 
 def name_group(column: str, value: Any) -> str:

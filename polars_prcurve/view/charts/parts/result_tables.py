@@ -14,7 +14,7 @@ from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
 from polars_prcurve.core.curves.targets import POINT_CRITERION
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.safe_text import shorten_name
+from polars_prcurve.core.ground.safe_text import shorten_names
 from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
 from polars_prcurve.core.prevalence.result_columns import COUNT_NAMES, SHORT_COLUMNS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
@@ -221,7 +221,7 @@ def _name_left_out(
     if column_of_label_field:
         distinct_rows = left_out_rows.unique([*column_of_label_field], maintain_order=True)
         group_labels = label_formats.build_labels(distinct_rows, column_of_label_field)
-    names_text = ", ".join(shorten_name(name, 40) for name in group_labels[:_MAX_NAMES])
+    names_text = ", ".join(shorten_names(group_labels[:_MAX_NAMES], 40))
     n_more = len(group_labels) - _MAX_NAMES
     return f"Not drawn, {reason}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
 
