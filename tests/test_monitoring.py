@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import date
 from itertools import product
@@ -461,7 +462,10 @@ def test_much_evidence_is_finite() -> None:
             "one threshold for each group; the frame",
         ),
         ({"time": "month"}, "column 'month'"),
-        ({"time": pl.when(pl.col("week") > 2).then("week").alias("w")}, r"time= holds null in \d+ row"),
+        (
+            {"time": pl.when(pl.col("week") > 2).then("week").alias("w")},
+            r"time= holds null or NaN in \d+ row",
+        ),
         ({"by": "week"}, "by= and time= both hold the column 'week'"),
         ({"confidence": None}, "monitor.. needs confidence="),
         ({"confidence": intervals(0.95, method="bootstrap", seed=1)}, "bootstrap"),
@@ -507,3 +511,59 @@ def test_a_metric_may_be_a_value() -> None:
         df.prc.monitor("week", reference=0.5, threshold=1.0, metrics=metrics.recall, columns="all"),
         named,
     )
+
+
+# Periods --------------------------------------------------------------------------------------
+
+WEEKS = draw(5)
+
+
+def watch(week: pl.Expr | pl.Series, **options: Any) -> pl.DataFrame:
+    """Return the series of WEEKS with other periods."""
+    rows = WEEKS.with_columns(week=week)
+    return prc(rows).monitor("week", reference=0.5, threshold=1.0, **options)
+
+
+@pytest.mark.parametrize("by", [None, "site"])
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64, pl.String, pl.Date])
+@pytest.mark.parametrize("value", [None, math.nan])
+def test_a_row_of_no_period_is_refused(value: float | None, dtype: Any, by: str | None) -> None:
+    if value is not None and not dtype.is_float():
+        return
+    last_weeks = pl.col("week") > 6
+    week = pl.when(last_weeks).then(pl.lit(value, dtype)).otherwise(pl.col("week").cast(dtype))
+    n = WEEKS.filter(last_weeks).height
+    with pytest.raises(PrcError, match=rf"holds null or NaN in {n} row\(s\), which are of no period"):
+        watch(week, by=by)
+    with pytest.raises(PrcError, match="which are of no period"):
+        WEEKS.with_columns(week=week).prc.plot.monitor("week", reference=0.5, threshold=1.0)
+
+
+OUT_OF_ORDER = {
+    "numbers": (["1", "2", "10"], "'10' stands before '2'"),
+    "words": (["week 9", "week 10"], "'week 10' stands before 'week 9'"),
+    "weeks of years": (["2025-W52", "2026-W5", "2026-W11"], "'2026-W11' stands before '2026-W5'"),
+    "decimals": (["0.5", "0.25"], "'0.25' stands before '0.5'"),
+    "days": (["9/30/2026", "10/1/2026"], "'10/1/2026' stands before '9/30/2026'"),
+}
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
+@pytest.mark.parametrize(("periods", "words"), OUT_OF_ORDER.values(), ids=OUT_OF_ORDER)
+def test_text_that_sorts_otherwise_than_it_reads_is_refused(
+    periods: list[str], words: str, dtype: Any
+) -> None:
+    number = pl.col("week") % len(periods)
+    week = number.replace_strict(dict(enumerate(periods)), return_dtype=pl.String)
+    with pytest.raises(PrcError, match=re.escape(words)):
+        watch(week.cast(dtype))
+    columns = ["tp", "fn", "evidence", "alarm"]
+    in_order = watch(week.cast(pl.Enum(periods)), columns="all")
+    assert in_order["week"].to_list() == periods
+    assert_frame_equal(in_order.select(columns), watch(number, columns="all").select(columns))
+
+
+@pytest.mark.parametrize("periods", [["1", "2", "3"], ["01", "02", "10"], ["W05", "W11"], ["a", "b 2"]])
+def test_text_that_sorts_as_it_reads_is_taken(periods: list[str]) -> None:
+    week = (pl.col("week") % len(periods)).replace_strict(dict(enumerate(periods)))
+    assert watch(week)["week"].to_list() == periods

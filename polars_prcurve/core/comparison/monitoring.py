@@ -23,8 +23,10 @@ Ramdas and Rinaldo 2023, a mixture over starts; Turner, Ly and Gruenwald 2024, b
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,6 +40,7 @@ from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.value_checks import is_missing
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_formulas import precision
@@ -205,11 +208,7 @@ def build_monitor_table(
     """Return the result of `monitor`, from the cells of each group and period, and of the reference."""
     key_columns = cell_rows.columns[: cell_rows.columns.index("threshold")]
     group_columns = [name for name in key_columns if name != time_column]
-    n_missing = (
-        cell_rows.filter(pl.col(time_column).is_null()).select(pl.sum_horizontal(CELLS).sum()).item()
-    )
-    if n_missing:
-        raise PrcError(f"time= holds null in {n_missing} row(s), which are of no period; leave them out")
+    _check_periods(cell_rows, time_column)
     cell_rows = cell_rows.sort(*group_columns, time_column).select(
         *group_columns, time_column, "threshold", *CELLS
     )
@@ -233,6 +232,30 @@ def build_monitor_table(
         *eta_columns,
         *other_columns,
     )
+
+
+def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
+    """Raise for rows of no period, and for periods that are text in another order than people count."""
+    periods = cell_rows[time_column]
+    missing_rows = cell_rows.filter(is_missing(pl.col(time_column), periods.dtype))
+    if n_missing := missing_rows.select(pl.sum_horizontal(CELLS).sum()).item():
+        raise PrcError(
+            f"time= holds null or NaN in {n_missing} row(s), which are of no period; leave them out"
+        )
+    if periods.dtype not in (pl.String, pl.Categorical):
+        return
+    for earlier, later in pairwise(periods.cast(pl.String).drop_nulls().unique().sort()):
+        if _split_numbers(earlier) > _split_numbers(later):
+            raise PrcError(
+                f"time= holds text, in which {earlier!r} stands before {later!r}; pass numbers or dates "
+                f"as pl.col({time_column!r}).cast(int) makes them, or an Enum of the periods in order"
+            )
+
+
+def _split_numbers(period: str) -> list[tuple[int, str]]:
+    """Return what orders periods such as `week 9` and `week 10` as people do, by the size of numbers."""
+    parts = re.split(r"0*([0-9]+)", period)  # every second part is a number: the longer, the larger
+    return [(len(part) * (place % 2), part) for place, part in enumerate(parts)]
 
 
 def _join_reference(

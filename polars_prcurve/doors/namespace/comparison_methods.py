@@ -436,8 +436,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         ----------
         time
             The column or expression that tells the period of a row, such as
-            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. A row
-            belongs to the period in which its label became known.
+            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. Null and
+            NaN raise, and so does text in which "10" stands before "9". A row belongs to the period in
+            which its label became known.
         eta
             With `metrics="precision"`, the prevalence at which it is watched, so that a change of
             prevalence is no alarm. None watches that of the alerts themselves.
