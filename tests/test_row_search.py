@@ -1,4 +1,4 @@
-"""The search by blocks, at many prevalences or when asked again, finds what a look at all rows finds."""
+"""Searches by blocks, and of many targets at once, find what a look at all rows finds for each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import eta_from_sample, metrics
+from polars_prcurve.core.curves import row_search
 from polars_prcurve.core.curves.row_search import RowSearch
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.sweep import sweep_table
+from tests.support.comparing import assert_same
 from tests.support.profiles import examples
+from tests.support.strategies import Table, tables
 from tests.support.tiers import slow_unless
 
 ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]
@@ -117,3 +120,50 @@ def test_blocks_are_searched_when_many_rows_are_asked_again(monkeypatch: pytest.
             bound.operating_points(recall=recall, confidence=0.9, columns="all")
             df.prc.operating_points(recall=recall, columns="all")
         assert len(searched) == expected
+
+
+@pytest.mark.parametrize("asked", ["targets", "weights", "rates", "moving", "moving or not"])
+@given(table=score_tables())
+@examples(40)
+def test_many_targets_are_found_as_each_alone(asked: str, table: pl.DataFrame) -> None:
+    bound = table.prc(by="g")
+    answers = []
+    for many in (2, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(row_search, "_MANY", many)
+            patch.setattr(sweep_table, "MANY_ROWS", 0)
+            points = [bound.operating_points(ETAS, columns="all", **AGAIN[asked]) for _ in range(2)]
+            lazy = table.lazy().prc.operating_points(0.01, by="g", columns="all", **AGAIN[asked])
+            answers.append([*points, lazy.collect(engine="streaming")])
+    for together, alone in zip(*answers, strict=True):
+        assert_same(together, alone)
+
+
+@given(table=tables(weights=["", "small integers"], min_size=1), data=st.data())
+@examples(60)
+def test_many_thresholds_of_any_dtype(table: Table, data: st.DataObject) -> None:
+    asked = data.draw(
+        st.lists(st.sampled_from(table.frame["score"].to_list()), min_size=20, max_size=25)
+    )
+    options = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight, "columns": "all"}
+    together = table.frame.prc.operating_points(0.1, threshold=[*asked, 300], **options)
+    alone = [table.frame.prc.operating_points(0.1, threshold=x, **options) for x in (*asked, 300)]
+    n_groups = len(together) // len(alone)
+    turns = pl.concat(points.with_columns(group=pl.int_range(n_groups)) for points in alone)
+    assert_same(together, turns.sort("group", maintain_order=True).drop("group"))
+
+
+def test_a_lookup_of_many_values_is_that_of_few() -> None:
+    """In a summary and in points; each value keeps its place, also where metrics repeat targets."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"score": rng.integers(0, 50, 300), "label": rng.random(300) < 0.3})
+    levels = np.linspace(0.05, 1, 20)
+    at_targets = [metrics.precision_at_recall(x) for x in levels]
+    at_targets += [metrics.recall_at_precision(x) for x in levels]
+    for confidence in (None, 0.9):
+        summary = frame.prc.summary([0.1, None], metrics=at_targets, confidence=confidence)
+        alone = [
+            frame.prc.summary([0.1, None], metrics=metric, confidence=confidence)
+            for metric in at_targets
+        ]
+        assert_same(summary, pl.concat(table[i : i + 1] for i in range(2) for table in alone))

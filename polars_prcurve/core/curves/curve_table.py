@@ -204,13 +204,47 @@ def long_columns(
     ]
 
 
+def list_metric_rows(
+    rows: pl.LazyFrame, values_of_column: Mapping[str, Sequence[pl.Expr]], metric_names: Sequence[str]
+) -> pl.LazyFrame:
+    """Return each row once for each metric, with `metric`, its number in Pair.COPY, and its values."""
+    # Rows that come repeated would each evaluate the values of all metrics.
+    numbers = pl.lit([*range(len(metric_names))], dtype=pl.List(pl.Int64))
+    lists = {name: pl.concat_list(value_exprs) for name, value_exprs in values_of_column.items()}
+    lists |= {"metric": pl.lit([*metric_names], dtype=pl.List(pl.String)), Pair.COPY: numbers}
+    return rows.with_columns(**lists).explode(*lists, empty_as_null=False)
+
+
+def join_values(values: Iterable[Any]) -> pl.Series:
+    """Return a Series of numbers or texts, or of all that Series hold."""
+    value_list = list(values)
+    return pl.concat(value_list) if isinstance(value_list[0], pl.Series) else pl.Series(value_list)
+
+
+_MOST_BRANCHES = 8  # of more values, a lookup costs less than nested conditions do
+
+
 def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
-    """Return value i where `number_column` is i, or `default` where value i is None or missing."""
-    value_of_number = pl.lit(None) if default is None else default
-    for number, value in enumerate(values):
-        if value is not None:
-            branch = value if isinstance(value, pl.Expr) else pl.lit(value)
-            value_of_number = (
-                pl.when(pl.col(number_column) == number).then(branch).otherwise(value_of_number)
-            )
+    """Return value i where `number_column` is i, or `default` where value i is None or missing.
+
+    A value is a number, text, an expression, or a Series of one value in its own dtype.
+    """
+    number, value_of_number = pl.col(number_column), pl.lit(None) if default is None else default
+    value_of_place = {place: value for place, value in enumerate(values) if value is not None}
+    places_of_key: dict[Any, list[int]] = {}
+    for place, value in value_of_place.items():
+        key = id(value) if isinstance(value, pl.Expr | pl.Series) else (type(value), value)
+        places_of_key.setdefault(key, []).append(place)
+    has_exprs = any(isinstance(value, pl.Expr) for value in value_of_place.values())
+    if len(places_of_key) > _MOST_BRANCHES and not has_exprs:
+        return number.replace_strict(
+            pl.Series([*value_of_place]), join_values(value_of_place.values()), default=value_of_number
+        )
+    for places in places_of_key.values():
+        branch = value_of_place[places[0]]
+        if not isinstance(branch, pl.Expr):
+            # A literal of a Series keeps its dtype, such as Float32; one of a number would not.
+            branch = pl.lit(branch).first() if isinstance(branch, pl.Series) else pl.lit(branch)
+        is_here = number == places[0] if len(places) == 1 else number.is_in(places)
+        value_of_number = pl.when(is_here).then(branch).otherwise(value_of_number)
     return value_of_number

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _ROOM = 1e-9
 """Rows with a rate this close to a limit, relatively, are left to the search: rounding errs by less."""
 _LEAST_ETA = 1e-200  # at lower prevalences products underflow
+_MOST_SEARCHES = 100
+"""More searches take longer than a sweep, in which a thousand rows take as long as one search."""
 _MOST_ROWS = 10_000
 """With more rows all are swept: prevalences are many, or so small that rates hardly differ."""
 
@@ -43,7 +45,11 @@ def find_few_rows(
         return None
     n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
     etas = [n_pos / (n_pos + n_neg) if eta is None else eta for eta in grid.numbers]
-    if any(0 < eta < _LEAST_ETA for eta in etas):
+    n_searches = len(targets) * len(etas)
+    if (
+        any(0 < eta < _LEAST_ETA for eta in etas)
+        or n_searches > _MOST_SEARCHES + (n_pos + n_neg) / 1_000
+    ):
         return None
     scores: set[Any] = set()
     for target in targets:
@@ -86,8 +92,8 @@ def _list_numbers_near(share: Any, n: int) -> range | None:
 
 def _list_for_threshold(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
     """Return the lowest score that reaches a threshold, if there is one."""
-    assert target.least_score is not None
-    least_score = pl.select(target.least_score).item()
+    assert isinstance(target.least_score, pl.Series)
+    least_score = target.least_score.item()
     score = None if least_score is None else classes.find_next(least_score)
     return [] if score is None else [score]
 

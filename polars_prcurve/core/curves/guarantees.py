@@ -35,7 +35,6 @@ from polars_prcurve.core.curves import field_intervals as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.curves.targets import (
     END,
-    EXTREME,
     LEAST_SCORE,
     ROW_NUMBER,
     TARGET_NUMBER,
@@ -272,14 +271,14 @@ def add_guarantee_columns(
     example_count_exprs = [count.cast(pl.Float64) for count in n_examples]
     is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
     values_of_targets: list[list[Any]] = []
-    for number, target in enumerate(targets):
+    for target in targets:
         promise = target.promise
         assert promise is not None
         effective_size_exprs = example_count_exprs
         if promise.has_sizes:
             effective_size_exprs = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)]
         sizes = ClassSizes(*example_count_exprs, *effective_size_exprs)
-        other_score = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
+        other_score = pl.when(threshold.is_not_null()).then(END)
         exact_count_exprs = (
             pl.lit(None, dtype=pl.Float64) if count is None else count(sizes, eta)
             for count in (promise.n_pos_needed, promise.n_neg_needed)

@@ -30,7 +30,7 @@ from polars_prcurve.core.curves.few_rows import find_few_rows
 from polars_prcurve.core.curves.field_intervals import add_field_tests
 from polars_prcurve.core.curves.targets import (
     END,
-    EXTREME,
+    END_ROW,
     ROW_NUMBER,
     TARGET_NUMBER,
     THRESHOLD_ROW,
@@ -173,13 +173,14 @@ def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, corrected: 
     n_of_best = pl.max_horizontal(_LEAST_OF_BEST, n_hits ** (1 / 3))
     n_right: list[pl.Expr | float] = []
     n_wrong: list[pl.Expr | float] = []
+    recall = pl.col("recall")
     for target in targets:
         n_chosen: pl.Expr | float = _N_ON_ROW
         if target.maximized is not None:
             n_chosen = 0.0 if corrected else n_of_best
         elif not target.is_found_in_sample:
             n_chosen = 0.0
-        n_right.append(pl.col("recall") if target.takes_first else n_chosen)
+        n_right.append(recall if target.takes_first else n_chosen)
         n_wrong.append(0.0 if target.takes_first else n_chosen)
     return points.with_columns(
         _pick(n_right).alias(TargetRow.N_RIGHT_BY_CHOICE),
@@ -387,15 +388,9 @@ def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Desig
 def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
     choice_rows, sweep_rows, table = search.choose_rows(targets), search.sweep_rows, search.table
-    if (read_end_row := targets[0].search.read_end_row) is not None:
-        # Targets that are met together: END is the score at the other end of their stretch.
-        number_column = f"{RESERVED}end_row"
-        end_score = pl.col(Row.SCORE).alias(EXTREME.format(END, 0))
-        end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(number_column), end_score)
-        numbered_choices = choice_rows.with_columns(
-            read_end_row(row_search.read_extreme(0)).alias(number_column)
-        )
-        choice_rows = numbered_choices.join(end_scores, on=number_column, how="left")
+    if targets[0].search.read_end_row is not None:
+        end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(END_ROW), pl.col(Row.SCORE).alias(END))
+        choice_rows = choice_rows.join(end_scores, on=END_ROW, how="left")
     # Pairs have these columns, too.
     sweep_rows = sweep_rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(
         _CLASS_SIZES, strict=False

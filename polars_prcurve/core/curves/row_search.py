@@ -11,6 +11,9 @@ the last row of a block, its corners, tell whether it does:
 Where one example in a hundred is positive, that is a fiftieth of the rows. A bound table that is asked
 again knows its corners. A query of its own reads these, and the rest reads the rows of a few blocks.
 
+Many targets of one kind compare one value with limits of their own. The greatest value so far never
+falls from row to row, so that binary search finds the row of each limit.
+
 A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
 in truth fewer positives are above each score, then the score that finds 80% of them is lower, and more
 negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for the
@@ -29,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -45,17 +49,21 @@ from polars_prcurve.core.curves.curve_table import build_metric_rows, pick_by_nu
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.core.curves.targets import (
     END,
-    EXTREME,
+    END_ROW,
     LEAST_SCORE,
+    LIMIT_ROWS,
     ROW_NUMBER,
     TARGET_NUMBER,
     THRESHOLD_ROW,
     Extreme,
     GroupThresholds,
+    LimitRows,
+    Measure,
     Target,
     choose_row,
     find_greatest_rate,
     merge_steps,
+    search_limits,
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -66,7 +74,13 @@ from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 
-_REQUEST = f"{RESERVED}request"  # the number of a pair, target and threshold of its group
+_REQUEST = f"{RESERVED}request"  # the number of a pair and threshold of its group
+_NEAR = f"{RESERVED}near"  # the ending of what is read from the rows of a few blocks
+Families: TypeAlias = dict[tuple[int, ...], Target]
+"""Targets by their numbers; many that compare the same value are one, with a search for all."""
+# With one target, each group takes a third of the time if all rows are tested; with 20 targets as long
+# as this takes in groups of 50 rows, and four times as long in large ones (Polars 2.1).
+_MANY = 16  # from so many targets of one value on, its running maximum is searched
 
 
 @dataclass(frozen=True)
@@ -80,90 +94,80 @@ class RowSearch:
     has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null."""
-        thresholds_of_target = list_frame_targets(targets)
-        plain_targets = {
-            number: target for number, target in enumerate(targets) if number not in thresholds_of_target
-        }
-        fixed_targets = {
-            number: target for number, target in plain_targets.items() if not target.depends_on_eta
-        }
-        # At one prevalence a look at every row costs no more than the search for blocks.
-        eta_targets = {
-            number: target for number, target in plain_targets.items() if target.depends_on_eta
-        }
-        block_targets = {
-            number: target
-            for number, target in eta_targets.items()
-            if self.has_many_etas and target.changes_once_in_block
-        }
-        row_targets = {
-            number: target for number, target in eta_targets.items() if number not in block_targets
-        }
-        requests = self._list_requests([*plain_targets], thresholds_of_target)
-        if fixed_targets:
-            extremes = self._find_extremes(self.sweep_rows, Group.NUMBER, fixed_targets)
-            requests = requests.join(extremes, on=Group.NUMBER, how="left")
-        if row_targets:
-            eta_rows = self._repeat_at_eta(self.sweep_rows, row_targets)
-            extremes = self._find_extremes(eta_rows, Pair.NUMBER, row_targets)
-            requests = requests.join(extremes, on=Pair.NUMBER, how="left")
-        if block_targets:
-            requests = requests.join(self._search_blocks(block_targets), on=Pair.NUMBER, how="left")
-        for number in thresholds_of_target:
-            request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
-            extremes = self._find_extremes(request_rows, _REQUEST, {number: targets[number]})
-            requests = requests.join(extremes, on=_REQUEST, how="left")
-        chosen_rows = (
-            target.search.read_row(read_extreme(number)) for number, target in enumerate(targets)
-        )
-        row_number = pick_by_number(TARGET_NUMBER, chosen_rows, pl.lit(None, dtype=pl.Int64))
-        return requests.with_columns(row_number.alias(ROW_NUMBER))
+        """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null.
 
-    def _list_requests(
-        self, numbers: list[int], thresholds_of_target: Mapping[int, GroupThresholds]
-    ) -> pl.LazyFrame:
-        """Return a row per pair and target: one of those `numbers`, or a threshold of a frame."""
-        target_numbers = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
-        request_parts = [self.pairs.join(target_numbers, how="cross")] if numbers else []
-        for number, thresholds in thresholds_of_target.items():
-            pairs = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-            request_parts.append(thresholds.join_thresholds(pairs))
-        requests = (
-            request_parts[0] if len(request_parts) == 1 else pl.concat(request_parts, how="diagonal")
-        )
-        if not thresholds_of_target:
-            return requests
+        If targets are promised, it has END, too, or END_ROW if they share a stretch.
+        """
+        families, frame_targets = _join_families(targets)
+        parts = [self._choose_for_frame(*item) for item in frame_targets.items()]
+        parts += [_list_choices(self._add_extremes(families), families)] if families else []
+        return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+
+    def _choose_for_frame(self, number: int, target: Target) -> pl.LazyFrame:
+        """Return a row per pair and threshold of its group, with ROW_NUMBER or null."""
+        assert target.thresholds is not None
+        pairs = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+        requests = target.thresholds.join_thresholds(pairs)
         # A larger query may run this twice, and a join may return rows in another order each time.
-        return requests.sort(Pair.NUMBER, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+        requests = requests.sort(Pair.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+        request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+        request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
+        extremes = self._find_extremes(request_rows, _REQUEST, {(number,): target})
+        row_number = target.search.read_row(_read_extreme((number,))).alias(ROW_NUMBER)
+        return requests.join(extremes, on=_REQUEST, how="left").with_columns(row_number)
+
+    def _add_extremes(self, families: Families) -> pl.LazyFrame:
+        """Return the pairs with the extremes that tell the rows of targets."""
+        fixed_families: Families = {}
+        row_families: Families = {}
+        block_families: Families = {}
+        for numbers, target in families.items():
+            # At one prevalence a look at every row costs no more than the search for blocks.
+            in_blocks = self.has_many_etas and target.changes_once_in_block
+            eta_families = block_families if in_blocks else row_families
+            (eta_families if target.depends_on_eta else fixed_families)[numbers] = target
+        pairs = self.pairs
+        if fixed_families:
+            extremes = self._find_extremes(self.sweep_rows, Group.NUMBER, fixed_families)
+            pairs = pairs.join(extremes, on=Group.NUMBER, how="left")
+        if row_families:
+            eta_rows = self._repeat_at_eta(self.sweep_rows, row_families)
+            extremes = self._find_extremes(eta_rows, Pair.NUMBER, row_families)
+            pairs = pairs.join(extremes, on=Pair.NUMBER, how="left")
+        if block_families:
+            pairs = pairs.join(self._search_blocks(block_families), on=Pair.NUMBER, how="left")
+        return pairs
 
     def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
         search = replace(self, has_many_etas=False)
-        extremes = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
-        row_lists = pl.concat_list(*_list_rows_of(extremes), ROW_NUMBER).alias(ROW_NUMBER)
-        row_numbers = (
-            search.choose_rows(targets).select(row_lists).explode(ROW_NUMBER, empty_as_null=False)
-        )
+        families, frame_targets = _join_families(targets)
+        parts = [search._choose_for_frame(*item).select(ROW_NUMBER) for item in frame_targets.items()]
+        if families:
+            extremes = self._name_extremes(families, build_metric_rows(self.table))
+            row_exprs = [*_list_rows_of(extremes), *_read_rows(families)]
+            row_lists = search._add_extremes(families).select(
+                pl.concat_list(row_exprs).alias(ROW_NUMBER)
+            )
+            parts.append(row_lists.explode(ROW_NUMBER, empty_as_null=False))
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
-        end_rows = self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
-        corners = self.sweep_rows.join(pl.concat([row_numbers, end_rows]), on=ROW_NUMBER, how="semi")
+        parts.append(self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER))
+        corners = self.sweep_rows.join(pl.concat(parts), on=ROW_NUMBER, how="semi")
         block = pl.col(Sweep.BLOCK)
         near_blocks = (
             pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode(empty_as_null=False).unique()
         )
         return block.is_in(self.table.collect(corners.select(near_blocks), "")[Sweep.BLOCK].implode())
 
-    def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
+    def _search_blocks(self, families: Families) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corner_extremes = self._find_extremes(
-            self._repeat_at_eta(corners, targets), Pair.NUMBER, targets
+            self._repeat_at_eta(corners, families), Pair.NUMBER, families
         )
-        extremes = self._name_extremes(targets, build_metric_rows(self.table))
+        extremes = self._name_extremes(families, build_metric_rows(self.table))
         extreme_rows = _list_rows_of(extremes)
         if not extreme_rows:
             return corner_extremes
@@ -174,19 +178,21 @@ class RowSearch:
         pair_blocks = row_numbers.drop_nulls().join(
             corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER
         )
-        # A row inside a block joins its pairs, and not all prevalences of its group.
-        inner_rows = marked_rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
-        inner_rows = inner_rows.join(
+        # A row of a block joins its pairs, and not all prevalences of its group.
+        near_rows = marked_rows.drop(Group.NUMBER).join(
             pair_blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK
         )
-        inner_extremes = self._find_extremes(
-            self._repeat_at_eta(inner_rows, targets, key=Pair.NUMBER), Pair.NUMBER, targets
+        near_extremes = self._find_extremes(
+            self._repeat_at_eta(near_rows, families, key=Pair.NUMBER), Pair.NUMBER, families
         )
-        reduced_columns = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
-        return pl.concat([corner_extremes, inner_extremes]).group_by(Pair.NUMBER).agg(reduced_columns)
+        both_extremes = corner_extremes.join(near_extremes, on=Pair.NUMBER, how="left", suffix=_NEAR)
+        merged_columns = {
+            name: extreme.merge(pl.col(name), pl.col(name + _NEAR)) for name, extreme in extremes.items()
+        }
+        return both_extremes.select(Pair.NUMBER, **merged_columns)
 
     def _repeat_at_eta(
-        self, sweep_rows: pl.LazyFrame, targets: Mapping[int, Target], *, key: str = Group.NUMBER
+        self, sweep_rows: pl.LazyFrame, families: Families, *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what promises read."""
         pair_names = self.pairs.collect_schema().names()
@@ -194,39 +200,88 @@ class RowSearch:
         promise_names = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
         pairs = self.pairs.select(*columns, *(name for name in promise_names if name in pair_names))
         eta_rows = sweep_rows.join(pairs, on=key)
-        greatest_rate = find_greatest_rate(targets.values())
+        greatest_rate = find_greatest_rate(families.values())
         if set(PROMISE_COLUMNS) <= set(pair_names) and greatest_rate is not None:
             return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
     def _find_extremes(
-        self, sweep_rows: pl.LazyFrame, key_column: str, targets: Mapping[int, Target]
+        self, sweep_rows: pl.LazyFrame, key_column: str, families: Families
     ) -> pl.LazyFrame:
-        """Return, per value of `key_column`, the extremes that tell the row of each target."""
+        """Return, per value of `key_column`, the extremes that tell the rows of targets."""
         metric_rows = build_metric_rows(self.table)
-        extremes = self._name_extremes(targets, metric_rows)
-        for step in merge_steps(targets.values()):
+        extremes = self._name_extremes(families, metric_rows)
+        for step in merge_steps(families.values()):
             sweep_rows = sweep_rows.with_columns(**step(metric_rows))
         extreme_columns = {name: extreme.value for name, extreme in extremes.items()}
-        reduced_columns = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
-        return sweep_rows.select(key_column, **extreme_columns).group_by(key_column).agg(reduced_columns)
+        reduced_columns = {name: extreme.reduce(pl.col(name)) for name, extreme in extremes.items()}
+        numbered_rows = sweep_rows.select(key_column, ROW_NUMBER, **extreme_columns)
+        return numbered_rows.group_by(key_column).agg(**reduced_columns)
 
     def _name_extremes(
-        self, targets: Mapping[int, Target], metric_rows: SegmentValues
-    ) -> dict[str, Extreme]:
-        """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
-        extreme_of_column: dict[str, Extreme] = {}
-        for number, target in targets.items():
+        self, families: Families, metric_rows: SegmentValues
+    ) -> dict[str, Extreme | LimitRows]:
+        """Return the extremes that tell the rows of targets, and ends of promises, by their columns."""
+        extreme_of_column: dict[str, Extreme | LimitRows] = {}
+        for numbers, target in families.items():
             extremes = dict(target.search.find_extremes(metric_rows))
             if target.promise is not None and target.promise.find_end is not None:
                 extremes[END] = target.promise.find_end(metric_rows)
             extreme_of_column |= {
-                EXTREME.format(name, number): extreme for name, extreme in extremes.items()
+                _name_extreme(name, numbers): extreme for name, extreme in extremes.items()
             }
         return extreme_of_column
 
 
-def _list_rows_of(extremes: Mapping[str, Extreme]) -> list[pl.Expr]:
+def _join_families(targets: Sequence[Target]) -> tuple[Families, dict[int, Target]]:
+    """Return targets by their numbers, many that compare one value as one; and those that are frames."""
+    numbers_of_kind: dict[Any, list[int]] = {}
+    frame_targets: dict[int, Target] = {}
+    for number, target in enumerate(targets):
+        if target.thresholds is not None:
+            frame_targets[number] = target
+            continue
+        kind: Any = number
+        if target.limit is not None and target.limit.can_be_met and target.promise is None:
+            kind = target.limit.measure, target.takes_first
+        numbers_of_kind.setdefault(kind, []).append(number)
+    families: Families = {}
+    for numbers in numbers_of_kind.values():
+        if len(numbers) < _MANY:
+            families |= {(number,): targets[number] for number in numbers}
+        else:
+            search = search_limits([targets[number] for number in numbers])
+            families[tuple(numbers)] = replace(targets[numbers[0]], search=search)
+    return families, frame_targets
+
+
+def _list_choices(pairs: pl.LazyFrame, families: Families) -> pl.LazyFrame:
+    """Return a row per pair and target, from pairs with extremes."""
+    columns = {ROW_NUMBER: _read_rows(families)}
+    first_target, *_ = families.values()
+    if (read_end_row := first_target.search.read_end_row) is not None:
+        columns[END_ROW] = [read_end_row(_read_extreme(numbers)) for numbers in families]
+    elif first_target.promise is not None:
+        columns[END] = [_read_extreme(numbers)(END) for numbers in families]
+    target_numbers = [number for numbers in families for number in numbers]
+    if len(target_numbers) == 1:
+        number_column = pl.lit(target_numbers[0], dtype=pl.Int64).alias(TARGET_NUMBER)
+        return pairs.with_columns(number_column, **{name: expr for name, [expr] in columns.items()})
+    choices = pairs.with_columns(
+        pl.lit(target_numbers, dtype=pl.List(pl.Int64)).alias(TARGET_NUMBER),
+        **{name: pl.concat_list(exprs) for name, exprs in columns.items()},
+    )
+    # Lists of rows would be repeated with each of them.
+    row_lists = [_name_extreme(LIMIT_ROWS, numbers) for numbers in families if len(numbers) > 1]
+    return choices.drop(row_lists).explode(TARGET_NUMBER, *columns, empty_as_null=False)
+
+
+def _read_rows(families: Families) -> list[pl.Expr]:
+    """Return the numbers of chosen rows, and lists of them, in the order of the targets."""
+    return [target.search.read_row(_read_extreme(numbers)) for numbers, target in families.items()]
+
+
+def _list_rows_of(extremes: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
     """Return the numbers of the rows that have the extremes, over the columns with these names."""
     return [
         extreme.read_row(pl.col(name))
@@ -235,9 +290,14 @@ def _list_rows_of(extremes: Mapping[str, Extreme]) -> list[pl.Expr]:
     ]
 
 
-def read_extreme(number: int) -> Callable[[str], pl.Expr]:
-    """Return the function from the name of an extreme of a target to its column."""
-    return lambda name: pl.col(EXTREME.format(name, number))
+def _name_extreme(name: str, numbers: Sequence[int]) -> str:
+    """Return the column of an extreme, from its name and the numbers of its targets."""
+    return f"{RESERVED}{name}_{numbers[0]}"
+
+
+def _read_extreme(numbers: Sequence[int]) -> Callable[[str], pl.Expr]:
+    """Return the function from the name of an extreme of targets to its column."""
+    return lambda name: pl.col(_name_extreme(name, numbers))
 
 
 def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
@@ -365,21 +425,31 @@ def move_targets(targets: Sequence[Target], bands: ModelBands) -> list[Target]:
     return [_move_target(target, *end) for target in targets for end in ends]
 
 
-def _move_target(target: Target, source_column: str, limit_column: str) -> Target:
-    """Return the target of rows whose rate, or prevalence, is an end of its interval."""
-    assert target.test is not None  # the target is sought anew in each sample
-    test = target.test
+@dataclass(frozen=True)
+class _MeasureAtEnd:
+    """The value of rows whose rate, or prevalence, is an end of its interval."""
 
-    def test_at_limit(rows: SegmentValues) -> pl.Expr:
+    measure: Measure
+    source_column: str
+    limit_column: str
+
+    def __call__(self, rows: SegmentValues) -> Any:
         def column(name: str) -> pl.Expr:
-            expression: pl.Expr = rows.column(limit_column if name == source_column else name)
+            expression: pl.Expr = rows.column(self.limit_column if name == self.source_column else name)
             return expression
 
-        eta = column("eta") if source_column == "eta" else rows.eta
-        return test(
+        eta = column("eta") if self.source_column == "eta" else rows.eta
+        return self.measure(
             SegmentValues(
                 column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta)
             )
         )
 
-    return replace(target, search=choose_row(test_at_limit, first=target.takes_first))
+
+def _move_target(target: Target, source_column: str, limit_column: str) -> Target:
+    """Return the target of rows whose rate, or prevalence, is an end of its interval."""
+    assert target.limit is not None  # the target is sought anew in each sample
+    measure = _MeasureAtEnd(target.limit.measure, source_column, limit_column)
+    moved_limit = target.limit._replace(measure=measure)
+    search = choose_row(moved_limit.passes, first=target.takes_first)
+    return replace(target, search=search, limit=moved_limit)

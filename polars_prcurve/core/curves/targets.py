@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.curves.curve_table import join_values
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
@@ -55,10 +56,12 @@ from polars_prcurve.core.sweep.grouped_rows import rising_code
 RowTest: TypeAlias = Callable[
     [SegmentValues], pl.Expr
 ]  # a function from rows to whether each of them passes
+Measure: TypeAlias = Callable[[SegmentValues], Any]  # a function from rows to a value of each of them
 ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call
-END = "end"  # the name of the extreme that is the score at the other end of a stretch
-EXTREME = RESERVED + "{}_{}"  # the column of an extreme, from its name and the number of its target
+LIMIT_ROWS = "rows"  # the name of the list of rows of many limits
+END = f"{RESERVED}end"  # the score at the other end of the stretch of a promise
+END_ROW = f"{RESERVED}end_row"  # the number of its row, where several promises share a stretch
 THRESHOLD_ROW = f"{RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
 GIVEN_THRESHOLD = f"{RESERVED}given_threshold"  # the threshold as given, as a Float64
@@ -126,6 +129,35 @@ class Extreme(NamedTuple):
         """Return the greatest or the least value of a column."""
         return column.max() if self.is_greatest else column.min()
 
+    def merge(self, corner_column: pl.Expr, near_column: pl.Expr) -> pl.Expr:
+        """Return the extreme over all rows, from those of corners and of the blocks that they tell."""
+        columns = (corner_column, near_column)
+        return pl.max_horizontal(columns) if self.is_greatest else pl.min_horizontal(columns)
+
+
+class LimitRows(NamedTuple):
+    """A value per row that is compared with many limits, of which the rows are read as a list."""
+
+    value: pl.Expr  # null does not count
+    least_values: pl.Series
+    takes_first: bool
+
+    def reduce(self, column: pl.Expr) -> pl.Expr:
+        """Return the number of the first row, or the last, that reaches each limit, or null."""
+        # From one row to the next the greatest value so far never falls.
+        row_numbers, is_last = pl.col(ROW_NUMBER).filter(column.is_not_null()), not self.takes_first
+        greatest_values = column.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
+        places = greatest_values.search_sorted(pl.lit(self.least_values))
+        return row_numbers.sort(descending=is_last).gather(places, null_on_oob=True)
+
+    def merge(self, corner_rows: pl.Expr, near_rows: pl.Expr) -> pl.Expr:
+        """Return the rows, from those among corners and those in the blocks that these tell."""
+        return pl.coalesce(near_rows, corner_rows)
+
+    def read_row(self, row_lists: pl.Expr) -> pl.Expr:
+        """Return the numbers of the rows."""
+        return row_lists
+
 
 ExtremeReader: TypeAlias = Callable[
     [str], pl.Expr
@@ -135,7 +167,7 @@ ExtremeReader: TypeAlias = Callable[
 class Search(NamedTuple):
     """How the row of a target is found: from extremes over the rows of a curve."""
 
-    find_extremes: Callable[[SegmentValues], Mapping[str, Extreme]]
+    find_extremes: Callable[[SegmentValues], Mapping[str, Extreme | LimitRows]]
     read_row: Callable[
         [ExtremeReader], pl.Expr
     ]  # the number of the row; null where no row meets the target
@@ -164,6 +196,25 @@ class Promise(NamedTuple):
     n_neg_needed: NeededCount | None = None
 
 
+class Limit(NamedTuple):
+    """The test of a row by itself: whether a value of it is at least a limit."""
+
+    measure: Measure  # equal for targets that compare the same value
+    least: float | pl.Series  # one score in its own dtype; null if no score is enough
+
+    @property
+    def can_be_met(self) -> bool:
+        """Whether there is such a value."""
+        return not (isinstance(self.least, pl.Series) and self.least.has_nulls())
+
+    def passes(self, rows: SegmentValues) -> pl.Expr:
+        """Return whether each row passes."""
+        # A literal of a Series keeps its dtype, such as Float32; one of a number would not.
+        least = pl.lit(self.least).first() if isinstance(self.least, pl.Series) else self.least
+        is_enough: pl.Expr = self.measure(rows) >= least
+        return is_enough
+
+
 @dataclass(frozen=True)
 class Target:
     """A condition that an operating point must meet, such as recall 0.8."""
@@ -173,13 +224,13 @@ class Target:
     search: Search
     depends_on_eta: bool = False
     kind: TargetKind | None = None  # what its word means, if the word has one value to compare with
-    least_score: pl.Expr | None = None
+    least_score: pl.Series | pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
-    test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
+    limit: Limit | None = None  # whether a row meets the target, if each row tells that by itself
     promise: Promise | None = None
     is_joined: bool = False  # whether it is several targets, which are met together
 
@@ -258,32 +309,31 @@ def _build_threshold_targets(
 ) -> list[Target]:
     """Return a target for each threshold, or one for a frame of thresholds of each group."""
 
-    def build(value: float | pl.Expr, least_score: pl.Expr) -> Target:
-        search = choose_row(lambda rows: rows.column(Row.SCORE) >= least_score)
-        return Target("threshold", value, search, least_score=least_score)
-
     thresholds = take_frame(thresholds)
     if thresholds is None:
         return []
     if isinstance(thresholds, pl.DataFrame | pl.LazyFrame) and table is not None:
         group_thresholds = read_group_thresholds(table, thresholds, at_eta=at_eta, one_each=one_each)
         # Its columns are joined to the rows, where the search and `value` read them.
-        return [
-            replace(
-                build(pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)),
-                thresholds=group_thresholds,
-            )
-        ]
+        least_score = pl.col(LEAST_SCORE)
+        search = choose_row(lambda rows: _read_score(rows) >= least_score)
+        target = Target("threshold", pl.col(GIVEN_THRESHOLD), search, least_score=least_score)
+        return [replace(target, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
     least_scores = to_least_scores(numbers, score_dtype)
-    # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
-    literals = (pl.lit(least_scores[place : place + 1]).first() for place in range(len(least_scores)))
-    return [
-        build(round_to_float(number), least_score)
-        for number, least_score in zip(numbers, literals, strict=True)
-    ]
+    targets = []
+    for place, number in enumerate(numbers):
+        least = least_scores[place : place + 1]
+        limit = Limit(_read_score, least)
+        search, value = choose_row(limit.passes), round_to_float(number)
+        targets.append(Target("threshold", value, search, least_score=least, limit=limit))
+    return targets
+
+
+def _read_score(rows: SegmentValues) -> Any:
+    return rows.column(Row.SCORE)
 
 
 def require_one_point(table: ResolvedTable, targets: Iterable[Target], remedy: str) -> ResolvedTable:
@@ -357,6 +407,18 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
     )
 
 
+def search_limits(targets: Sequence[Target]) -> Search:
+    """Return the search for the rows of many targets that compare the same value: lists of numbers."""
+    limits = [target.limit for target in targets if target.limit is not None]
+    least_values = join_values(limit.least for limit in limits)
+    measure, takes_first = limits[0].measure, targets[0].takes_first
+    no_rows = pl.lit([None] * len(limits), dtype=pl.List(pl.Int64))
+    return Search(
+        lambda rows: {LIMIT_ROWS: LimitRows(measure(rows), least_values, takes_first)},
+        lambda extreme_of: extreme_of(LIMIT_ROWS).fill_null(no_rows),
+    )
+
+
 def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
     number = pl.when(passes).then(rows.column(ROW_NUMBER))
@@ -371,20 +433,16 @@ ONLY_POINT = Target(POINT_CRITERION, None, choose_row(lambda rows: rows.column(R
 
 def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     """Return the target of a metric that is to be at least a limit, or at most."""
-
     # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
-    def passes(rows: SegmentValues) -> pl.Expr:
-        is_met: pl.Expr = kind.is_met(rows, limit)
-        return is_met
-
+    row_limit = Limit(kind.measure, kind.find_least(limit))
     return Target(
         kind.word,
         value,
-        choose_row(passes, first=kind.takes_first),
+        choose_row(row_limit.passes, first=kind.takes_first),
         kind.metric.depends_on_eta,
         kind=kind,
         rate=limit if kind.promise_test == "alerts" else None,
-        test=passes,
+        limit=row_limit,
     )
 
 
@@ -443,7 +501,7 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
 def join_targets(targets: Sequence[Target]) -> Target:
     """Return the target that is met where all are; promised if they are promised."""
     promises = [target.promise for target in targets if target.promise is not None]
-    tests = [target.test for target in targets if target.test is not None]
+    tests = [target.limit.passes for target in targets if target.limit is not None]
 
     def count_most(needed_counts: Iterable[NeededCount | None]) -> NeededCount | None:
         counters = [count for count in needed_counts if count is not None]
@@ -477,9 +535,12 @@ def join_targets(targets: Sequence[Target]) -> Target:
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
     """Return the search for the last row of the stretch that all targets have in common."""
 
-    def find_extremes(rows: SegmentValues) -> dict[str, Extreme]:
+    def find_extremes(rows: SegmentValues) -> dict[str, Extreme | LimitRows]:
         row_number = rows.column(ROW_NUMBER)
-        extremes = {"first_row": Extreme(row_number, False), "last_row": Extreme(row_number)}
+        extremes: dict[str, Extreme | LimitRows] = {
+            "first_row": Extreme(row_number, False),
+            "last_row": Extreme(row_number),
+        }
         for place, target in enumerate(targets):
             target_extremes = target.search.find_extremes(rows)
             extremes |= {f"{name}_{place}": extreme for name, extreme in target_extremes.items()}

@@ -147,10 +147,20 @@ def repeat_in_rows(number: pl.Expr, finite_column: pl.Expr) -> pl.Expr:
 
 def is_at_least(value: Any, target: float) -> Any:
     """Whether a value, an expression or an array, reaches a target, or would if it were not rounded."""
-    # Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.
-    return value >= target * (1 - MAX_ROUNDING_ERROR)
+    return value >= find_least(target)
 
 
 def is_at_most(value: Any, target: float) -> Any:
     """Whether a value, an expression or an array, stays within a target, or would without rounding."""
-    return value <= target * (1 + MAX_ROUNDING_ERROR)
+    return value <= find_greatest(target)
+
+
+def find_least(target: float) -> float:
+    """Return the least value that reaches a target, or would if it were not rounded."""
+    # Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.
+    return target * (1 - MAX_ROUNDING_ERROR)
+
+
+def find_greatest(target: float) -> float:
+    """Return the greatest value that stays within a target, or would if it were not rounded."""
+    return target * (1 + MAX_ROUNDING_ERROR)

@@ -88,10 +88,10 @@ def best(metric: str | PointMetric) -> CurveMetric:
 def _take_row(name: str, at_target: AtTarget, **recipe_changes: Any) -> CurveMetric:
     """Return the value of a point metric on the row that `operating_points` finds for a target."""
     metric, kind = at_target.metric, TARGET_KINDS[at_target.word]
-    limit = at_target.value / at_target.per
+    least = kind.find_least(at_target.value / at_target.per)
 
     def is_met(segment: SegmentValues) -> Amount:
-        is_within = kind.is_met(segment, limit)
+        is_within = kind.measure(segment) >= least
         return is_within & ~segment.column(Segment.IS_ADDED) if segment.has_added_end else is_within
 
     # Recall is the same all along a block of rows, and rises at the first row that reaches a recall.

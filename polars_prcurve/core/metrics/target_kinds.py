@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
+from polars_prcurve.core.ground.exact_arithmetic import find_greatest, find_least
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import Amount, PointMetric
@@ -72,12 +72,16 @@ class TargetKind:
         """Whether the highest threshold that meets it is the answer; otherwise the lowest one is."""
         return self.limits_misses
 
-    def is_met(self, rows: SegmentValues, limit: float) -> Amount:
-        """Return whether the metric of each row keeps a limit, or would if it were not rounded."""
+    def measure(self, rows: SegmentValues) -> Amount:
+        """Return the metric of each row, negated if it is to be at most a limit."""
         # Recall and fpr are columns of every sweep.
         is_rate = self.metric.of_rates is not None
         value = rows.column(self.metric.name) if is_rate else rows.value(self.metric)
-        return (is_at_most if self.is_at_most else is_at_least)(value, limit)
+        return -value if self.is_at_most else value
+
+    def find_least(self, limit: float) -> float:
+        """Return what a row is to measure at least, to keep a limit, or to keep it but for rounding."""
+        return -find_greatest(limit) if self.is_at_most else find_least(limit)
 
     @property
     def needs_negatives(self) -> bool:

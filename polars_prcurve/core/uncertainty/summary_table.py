@@ -26,7 +26,7 @@ from polars_prcurve.core.curves.curve_segments import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.core.curves.curve_table import long_columns
+from polars_prcurve.core.curves.curve_table import list_metric_rows
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.ground.polars_versions import share_result
@@ -45,7 +45,6 @@ from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     build_number_grid,
     check_result_columns,
-    repeat_rows,
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
@@ -154,13 +153,14 @@ def _list_metric_rows(
     pair_values: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], kinds: Sequence[str]
 ) -> pl.LazyFrame:
     """Return one row per group, prevalence and metric, with its value and columns of these kinds."""
-    columns_by_kind = {kind: [pl.col(f"{name}_{kind}") for name in metrics_by_name] for kind in kinds}
+    columns_by_kind = {
+        kind: [pl.col(f"{name}_{kind}") for name in metrics_by_name]
+        for kind in kinds
+        if kind != ABOVE_CHANCE  # which is of the group
+    }
     columns_by_kind |= {"value": [pl.col(name) for name in metrics_by_name]}
-    if ABOVE_CHANCE in kinds:  # of the group
-        columns_by_kind[ABOVE_CHANCE] = [pl.col(ABOVE_CHANCE)] * len(metrics_by_name)
-    metric_rows = repeat_rows(pair_values, len(metrics_by_name)).sort(Pair.NUMBER, Pair.COPY)
     labels = [metric.name for metric in metrics_by_name.values()]
-    return metric_rows.with_columns(long_columns(columns_by_kind, labels))
+    return list_metric_rows(pair_values.sort(Pair.NUMBER), columns_by_kind, labels)
 
 
 def _add_chance(

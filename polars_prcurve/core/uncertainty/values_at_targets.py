@@ -19,7 +19,8 @@ from polars_prcurve.core.confidence.band_types import ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_numbered_points
-from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
+from polars_prcurve.core.curves.targets import build_target_of_metric
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
@@ -80,27 +81,41 @@ def add_values_at_targets(
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )
-    no_number = pl.lit(None, dtype=pl.Float64)
+    kinds = [""] if certainty is None else ["", "_standard_error", "_low", "_high", f"_{DOUBT}"]
+    exprs_of_metric = {
+        name: _list_values(name, table, certainty=certainty, bands=bands) for name in point_metrics
+    }
+    points = points.select(
+        Pair.NUMBER,
+        *(
+            expr.alias(f"{RESERVED}{name}{kind}")
+            for name, exprs in exprs_of_metric.items()
+            for kind, expr in zip(kinds, exprs, strict=True)
+        ),
+    )
     number_of_target = {key: number for number, key in enumerate(targets)}
-    value_exprs: dict[str, pl.Expr] = {}
-    for name, (metric, word, value, per) in at_target_of_name.items():
-        # Precision may be defined without positives, and a metric of a curve is not.
-        expr_of_kind: dict[str, pl.Expr] = {
-            "": pl.when(pl.col("recall").is_not_null()).then(metric.name)
-        }
-        if certainty is not None:
-            expr_of_kind |= dict.fromkeys(("_standard_error", "_low", "_high"), no_number)
-            expr_of_kind[f"_{DOUBT}"] = _doubt_all(table)
-        if bands is not None:
-            ends = [f"{metric.name}_low", f"{metric.name}_high"]
-            expr_of_kind |= dict(zip(("_low", "_high"), map(pl.col, ends), strict=True))
-            expr_of_kind[f"_{DOUBT}"] = doubt_missing_ends(DOUBT, ends)
-        is_of_target = pl.col(TARGET_NUMBER).eq(number_of_target[word, value, per])
-        value_exprs |= {
-            name + kind: expr.filter(is_of_target).first() for kind, expr in expr_of_kind.items()
-        }
+    value_exprs = {
+        # Each pair has all targets, in the order of their numbers.
+        name + kind: pl.col(f"{RESERVED}{metric.name}{kind}").get(number_of_target[word, value, per])
+        for name, (metric, word, value, per) in at_target_of_name.items()
+        for kind in kinds
+    }
     target_values = points.group_by(Pair.NUMBER).agg(**value_exprs)
     return pair_values.join(target_values, on=Pair.NUMBER, how="left")
+
+
+def _list_values(
+    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: ModelBands | None
+) -> list[pl.Expr]:
+    """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
+    # Precision may be defined without positives, and a metric of a curve is not.
+    value, no_number = pl.when(pl.col("recall").is_not_null()).then(name), pl.lit(None, dtype=pl.Float64)
+    if certainty is None:
+        return [value]
+    if bands is None:
+        return [value, no_number, no_number, no_number, _doubt_all(table)]
+    ends = [f"{name}_low", f"{name}_high"]
+    return [value, no_number, *map(pl.col, ends), doubt_missing_ends(DOUBT, ends)]
 
 
 def _doubt_all(table: ResolvedTable) -> pl.Expr:
