@@ -27,6 +27,7 @@ from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.value_phrases import is_rarely_right
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_threshold
+from polars_prcurve.view.words.value_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless
@@ -107,7 +108,7 @@ def read_report(decision: Decision, folder: Path, **words: Any) -> PageReader:
 
 
 def plain(text: str) -> str:
-    return " ".join(text.replace("\u00a0", " ").split())
+    return " ".join(text.replace("\u00a0", " ").translate(dict.fromkeys(map(ord, ISOLATES))).split())
 
 
 # All documents --------------------------------------------------------------------------------
@@ -466,7 +467,7 @@ def test_groups_at_their_own_prevalences_are_one_picture(tmp_path: Path) -> None
     etas = decision.verdicts.select("site", "eta").rows()
     text_of_eta = map_etas(eta for _, eta in etas)
     assert all(f"{site}, {plain(text_of_eta[eta])}" in plain(pictured) for site, eta in etas)
-    assert "In s00 at" in decision.verdict.would_settle, "the first that is open is named"
+    assert "In s00: at least 10" in decision.verdict.would_settle, "the first that is open is named"
     assert plain(decision.verdict.would_settle) in plain(folded)
     assert "| s00, 0.66% |" in plain(decision.model_card())
 
@@ -708,3 +709,35 @@ def test_thresholds_of_groups_stand_in_the_terminal_and_in_the_report(tmp_path: 
     rows = [line.split()[0] for line in few.say(120).splitlines() if re.match(r"s\d\d ", line)]
     by_value = few.table.sort("precision", descending=True)["site"].to_list()
     assert rows == by_value, "ordered by what is measured"
+
+
+def test_verdicts_of_several_cases_name_where_their_numbers_hold() -> None:
+    """Each place is named in the unit of all, each name once, and no list ends in `and 1 more`."""
+    prevalences = decide("prevalences").verdict.sentence
+    assert "is better at all 3 prevalences. At 30%: precision" in prevalences
+    models = pl.concat(
+        draw_models({"a": 2.0, "b": 2.0, "c": 0.8}, 150, 1_350, seed=seed).with_columns(
+            site=pl.lit(site)
+        )
+        for seed, site in enumerate(("Cork", "Lund"))
+    )
+    both = models.prc(score=["a", "b", "c"], by="site").decide([0.1, 0.02], recall=0.5).verdict
+    assert plain(both.sentence).startswith(
+        "2 of 3 models may be best in all 4 sites and prevalences: a and b. In Cork at 1 in 10: "
+    )
+    four = pl.concat(
+        draw_models({"score": 2.0 if site != "Lund" else 0.3}, 60, 600, seed=7).with_columns(
+            site=pl.lit(site)
+        )
+        for site in ("Cork", "Oslo", "Riga", "Bern", "Lund")
+    )
+    gate = four.prc(by="site").decide(0.05, threshold=1.9, recall=0.45).verdict
+    assert "1 more" not in gate.sentence
+
+
+def test_a_group_without_positives_does_not_miss_a_recall() -> None:
+    sites = SITES.filter(pl.col("site") < "s03")
+    bare = sites.filter((pl.col("site") != "s00") | ~pl.col("label").cast(bool))
+    decision = bare.prc(by="site").decide(0.02, threshold=1.0, recall=0.01)
+    assert decision.verdicts.filter(site="s00")["met"].to_list() == [None]
+    assert decision.verdict.sentence == "2 of 3 sites meet 1% recall; too little data for s00"

@@ -15,6 +15,7 @@ import pytest
 
 from polars_prcurve import Decision, class_mix, eta_from_sample, field, prc
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.view.words.number_words import keep_together
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, draw_models
 from tests.support.page_reader import PageReader
 from tests.support.tiers import slow_unless
@@ -230,3 +231,19 @@ def test_precision_at_other_prevalences_is_that_of_the_methods() -> None:
     ):
         ends, ends_there = (frame.select(columns).row(0) for frame in frames)
         assert [shift_prior(end, 0.02, other_eta) for end in ends] == pytest.approx([*ends_there])
+
+
+def test_no_line_breaks_inside_an_interval_or_before_a_unit() -> None:
+    """Of a number whose half stands in the next line, the first half is read alone."""
+    broken = re.compile(
+        r"(?m)\([^()\n]*\bto$|\([\d.,%]+$|(?<![\w.,])1( in)?$|\d\n(points|positives|negatives|more)"
+    )
+    for name in QUICK:
+        for width in range(40, 100, 7):
+            text = decide(name).say(width)
+            assert not re.findall(broken, text), (name, width)
+    sentence = "Precision 52% (45 to 58) of 28,000 negatives (27,000 more) at 1 in 80 and 50% recall"
+    parts = keep_together(sentence).split(" ")
+    assert {"(45\u00a0to\u00a058)", "28,000\u00a0negatives", "1\u00a0in\u00a080", "50%\u00a0recall"} <= {
+        *parts
+    }

@@ -67,7 +67,8 @@ class Candidate:
             return None
         if self.goal.is_gate:
             is_met = combine_met(self.goal.test_limit(self.row, word) for word in self.goal.demand)
-            return False if is_met is None and not self.meets_targets else is_met  # it flags nothing
+            flags_nothing = not self.meets_targets and not (self.row.get("tp") or self.row.get("fp"))
+            return False if is_met is None and flags_nothing else is_met
         return True if self.meets_targets else None if self.may_meet_targets else False
 
     @property

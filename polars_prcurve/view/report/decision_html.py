@@ -39,9 +39,9 @@ from polars_prcurve.view.report.html_and_svg import (
     name_color,
     show_value,
     write_document,
+    write_prose,
 )
 from polars_prcurve.view.verdicts import value_phrases
-from polars_prcurve.view.verdicts.case_places import say_place
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
@@ -65,14 +65,14 @@ def _write_body(
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
-    yield f'<p class="place">{escape(findings.verdict.conditions)}</p>'
+    yield f'<p class="place">{write_prose(findings.verdict.conditions)}</p>'
     yield write_status(findings)
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if findings.cases:
         case = findings.cases[0]
         if len(findings.cases) > 1 and not is_drawn:
             yield write_cases(findings)
-            yield f"<h2>{escape(value_phrases.start_sentence(say_place(case)))}</h2>"
+            yield f"<h2>{escape(value_phrases.start_sentence(case.place))}</h2>"
         if is_drawn:
             yield from write_groups(findings)
         else:
@@ -103,8 +103,8 @@ def _write_body(
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
-    names_html = map(escape, list_all_names(findings))
-    return mark_names(escape(verdict.sentence), names_html, "<bdi>{}</bdi>".format)
+    names_html = map(write_prose, list_all_names(findings))
+    return mark_names(write_prose(verdict.sentence), names_html, "<bdi>{}</bdi>".format)
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def _write_need(findings: Findings) -> Iterator[str]:
     if would_settle:
         is_decided = findings.status in ("winner", "met", "measured")
         heading = "What more data would show" if is_decided else "What would settle it"
-        yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
+        yield f'<h2>{heading}</h2><p class="settle">{write_prose(would_settle)}.</p>'
         need = None
         if findings.group_tests is None:
             need = count_examples_needed(find_least_known(findings.cases, test_level), test_level)
@@ -366,7 +366,7 @@ def _write_need(findings: Findings) -> Iterator[str]:
     reasons = findings.verdict.reasons
     if reasons:
         list_items = "".join(
-            f"<li>{escape(value_phrases.start_sentence(reason))}.</li>" for reason in reasons
+            f"<li>{write_prose(value_phrases.start_sentence(reason))}.</li>" for reason in reasons
         )
         yield f'<ul class="reasons">{list_items}</ul>'
 
@@ -484,7 +484,7 @@ def write_cases(findings: Findings) -> str:
     table_rows = []
     has_threshold = findings.has_one_model and not findings.goal.is_of_curve
     for case in findings.cases[:_MOST_ROWS]:
-        sentence_html = f'<span class="words">{escape(case.verdict.sentence)}</span>'
+        sentence_html = f'<span class="words">{write_prose(case.verdict.sentence)}</span>'
         names = [isolate(case.name), *([escape(say_score(case.candidates[0]))] if has_threshold else [])]
         table_rows.append([*names, escape(name_outcome(case.outcome)), sentence_html])
     n_left = len(findings.cases) - _MOST_ROWS

@@ -19,11 +19,17 @@ from polars_prcurve.core.ground.atomic_file import resolve_target, write_atomica
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import make_visible
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, QUIET, RULE
+from polars_prcurve.view.words.number_words import keep_together
 
 
 def escape(text: str) -> str:
     """Return the user's text as HTML."""
     return escape_html(make_visible(text, keep_blanks=True))
+
+
+def write_prose(text: str) -> str:
+    """Return a sentence as HTML, in which no line breaks inside an interval or before a unit."""
+    return escape(keep_together(text))
 
 
 def isolate(name: str) -> str:

@@ -21,7 +21,7 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     write_document,
 )
-from polars_prcurve.view.verdicts.case_places import name_cases, say_place
+from polars_prcurve.view.verdicts.case_places import locate_group, name_cases
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases
@@ -132,7 +132,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     group_by_number: dict[int, dict[str, Any]] = {}
     # First come those that the verdict is about: groups that are told apart, and those that it names.
     verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
-    place_phrases = [glue_numbers(say_place(case, has_eta=False)).lower() for case in cases]
+    place_phrases = [glue_numbers(locate_group(case)).lower() for case in cases]
     is_named = [
         case.is_group_apart or not phrase or mark_names(verdict, [phrase], lambda _: "") != verdict
         for case, phrase in zip(cases, place_phrases, strict=True)
@@ -228,9 +228,7 @@ def _describe_group(
                 }
             )
     return {
-        "where": "".join(
-            f"{place_phrase} " for place_phrase in [say_place(case, has_eta=False)] if place_phrase
-        ),
+        "where": "".join(f"{place_phrase} " for place_phrase in [locate_group(case)] if place_phrase),
         "etas": etas,
         "place": etas.index(case.eta) if case.eta in etas else 0,
         "models": models,

@@ -29,7 +29,13 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_metric,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
-from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases, say_dropped_rows
+from polars_prcurve.view.words.number_words import (
+    NO_BREAK,
+    format_level,
+    keep_together,
+    say_cases,
+    say_dropped_rows,
+)
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
 
 _GAP = "  "  # between columns, which have no lines
@@ -55,9 +61,13 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
     status, sentence = say_status(findings), verdict.sentence
-    headline = f"{status.upper()}: {sentence}." if status else f"{sentence}."
+    headline = f"{sentence}."
     if status and sentence.lower().startswith(status):  # which is not printed twice
-        headline = f"{status.upper()}{sentence[len(status) :]}."
+        headline = f"{status.upper()}{headline[len(status) :]}"
+    elif status:
+        opening = f"The scores are {status}: "
+        rest = _continue_sentence(findings, headline.removeprefix(opening))
+        headline = f"{status.upper()}: {rest}"
     line_blocks = [_wrap(headline, width)]
     hidden_heads: list[str] = []
     if len(findings.cases) == 1:
@@ -83,9 +93,19 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     return "\n\n".join("\n".join(lines) for lines in (*line_blocks, foot_lines) if lines)
 
 
+def _continue_sentence(findings: Findings, sentence: str) -> str:
+    """Return a sentence as it goes on after a colon; a name at its start keeps its capital."""
+    first_word = sentence.partition(" ")[0]
+    names = (*list_all_names(findings), name_metric(findings.goal.merit_column))
+    has_capital = first_word[1:] == first_word[1:].lower()
+    if not has_capital or any(sentence.startswith(name) for name in names):
+        return sentence
+    return f"{sentence[:1].lower()}{sentence[1:]}"
+
+
 def _wrap(text: str, width: int) -> list[str]:
-    """Return the text in lines; none ends inside a number."""
-    return list(map(_clean, fill_lines(text, width)))
+    """Return the text in lines; none ends inside an interval, or between a number and its unit."""
+    return list(map(_clean, fill_lines(keep_together(text), width)))
 
 
 def _clean(text: str) -> str:

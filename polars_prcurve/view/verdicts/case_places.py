@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.judging.case_status import Case
-from polars_prcurve.view.words.number_words import map_etas, say_eta
+from polars_prcurve.view.words.number_words import map_etas
 from polars_prcurve.view.words.value_names import name_group
 
 _SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
@@ -37,13 +37,10 @@ def say_places(cases: Sequence[Case], quantifier: str) -> str:
     return f"{'at' if unit == 'prevalences' else 'in'} {number} {unit}"
 
 
-def say_place(case: Case, *, has_eta: bool = True) -> str:
-    """Return where a case is: its group, and its prevalence."""
+def locate_group(case: Case) -> str:
+    """Return the group of a case: `in Cork`; empty without groups."""
     group_names = [name_group(column, value) for column, value in case.groups.items()]
-    phrases = [f"in {', '.join(group_names)}"] if group_names else []
-    if has_eta and case.eta is not None:
-        phrases.append(f"at a prevalence of {say_eta(case.eta)}")
-    return " ".join(phrases)
+    return f"in {', '.join(group_names)}" if group_names else ""
 
 
 def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
@@ -55,17 +52,23 @@ def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
 def name_cases(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[str]:
     """Return the names of cases where they stand below each other: `Algeria, 1 in 15`.
 
-    In a sentence the prevalence that a group alone has is left out.
+    In a sentence they are `Algeria at 1 in 15`, without the prevalence that a group alone has.
     """
     n_groups = len({tuple(case.groups.values()) for case in cases})
     has_etas = len({case.eta for case in cases}) > 1
     if is_in_sentence and n_groups == len(cases) > 1:
         has_etas = False
     text_of_eta = map_etas(case.eta for case in cases if has_etas)
+    separator = " at " if is_in_sentence else ", "
     return [
-        ", ".join(
-            [name_group(column, value) for column, value in case.groups.items()]
-            + [text_of_eta[eta] for eta in [case.eta] if eta in text_of_eta]
+        separator.join(
+            filter(
+                None,
+                [
+                    ", ".join(name_group(column, value) for column, value in case.groups.items()),
+                    "" if case.eta is None else text_of_eta.get(case.eta, ""),
+                ],
+            )
         )
         for case in cases
     ]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
 from polars_prcurve.core.judging.sample_needs import (
     POWER,
     RELEVANT_GAP,
+    ClassNeed,
     SampleNeed,
     count_examples_needed,
     count_group_need,
     find_promise_need,
+    find_short_class,
     is_out_of_reach,
     measure_half_width,
     rests_on_eta,
@@ -39,8 +42,10 @@ def say_need(case: JudgedCase, test_level: float) -> str:
         return _say_promise(case)
     if case.status == "chance":
         return _say_hopeless(case)
-    if need is None or need.is_met:
-        return _say_no_size(case) if need is None else ""
+    if need is None:
+        return _say_no_size(case)
+    if need.is_met:
+        return _say_enough(case)
     aim = f"For ±{_format_difference(case, need.size)}"
     if case.status == "no_winner":
         aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
@@ -52,11 +57,19 @@ def say_need(case: JudgedCase, test_level: float) -> str:
 def format_sizes(need: SampleNeed) -> str:
     """Return how many examples it takes, and how many more: `about 400 positives (80 more)`."""
     phrases = [
-        f"{say_about(size.number)} {size.class_name} "
-        f"({f'{say_about(size.n_missing)} more' if size.n_missing else 'as there are'})"
-        for size in need.classes
+        f"{say_about(size.number)} {size.class_name} ({_format_missing(size)})" for size in need.classes
     ]
     return f"{'at least' if need.is_least else 'about'} {join_words(phrases)}"
+
+
+def _format_missing(size: ClassNeed) -> str:
+    """Return how many examples are missing; how many there are, if nearly all are missing."""
+    if not size.n_missing:
+        return "as there are"
+    missing_text = say_about(size.n_missing)
+    if missing_text == say_about(size.number):
+        return f"the test set has {format_count(size.n_tested)}"
+    return f"{missing_text} more"
 
 
 def _format_difference(case: JudgedCase, difference: float) -> str:
@@ -71,7 +84,7 @@ def _format_size(size: float, *, is_rate: bool) -> str:
     return f"{say_points(size)} points" if is_rate else f"{size:.2g}"
 
 
-def _say_no_size(case: Case) -> str:
+def _say_no_size(case: JudgedCase) -> str:
     """Return why no size can be named that would settle a case."""
     if rests_on_eta(case):
         return _COUNT_CASES
@@ -82,7 +95,19 @@ def _say_no_size(case: Case) -> str:
         return f"Only {n_hits} true positives meet the targets: too few to name a size that would do"
     if case.goal.is_gate:
         return "The value is so close to the target that no test set of a usual size would tell"
+    if case.status == "too_little_data":
+        n_examples, class_name = find_short_class(case)
+        return f"{format_count(n_examples)} {class_name} are too few to name a size that would do"
     return ""
+
+
+def _say_enough(case: JudgedCase) -> str:
+    """Return how far apart two models may be at most, where the test set is as large as is needed."""
+    gap = case.rivals[1].read("behind") if len(case.rivals) == 2 else Estimate(None, None, None)
+    if gap.span is None:
+        return ""
+    size_text = _format_difference(case, max(map(abs, gap.span)))
+    return f"More data are not needed if a difference of {size_text} does not matter"
 
 
 def _say_hopeless(case: Case) -> str:
@@ -116,12 +141,13 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
         return order_sentence
     if rests_on_eta(case):
         return ". ".join(filter(None, [order_sentence, _COUNT_CASES]))
-    is_rate = case.goal.is_of_rate
-    width_text = _format_size(half_width, is_rate=is_rate)
+    if need is None or need.is_met or half_width <= need.size:
+        return order_sentence
+    width_text, size_text = (
+        _format_size(size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
+    )
     sentences = [order_sentence, f"{start_sentence(name_merit(case))} is known to ±{width_text}"]
-    if need is not None and not need.is_met and half_width > need.size:
-        size_text = _format_size(need.size, is_rate=is_rate)
-        sentences.append(f"For ±{size_text} you need {format_sizes(need)}")
+    sentences.append(f"For ±{size_text} you need {format_sizes(need)}")
     return ". ".join(filter(None, sentences))
 
 

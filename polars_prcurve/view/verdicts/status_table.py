@@ -26,8 +26,9 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         "too little data",
         f"a class has fewer than {LEAST_OF_CLASS} examples, or the intervals are too wide to judge by",
         {
-            "interval": "With {examples}, {metric}{of_model} could be anything from {low} to {high}",
-            "no interval": "With {examples}, nothing can be said about {metric}",
+            "interval": "With {examples}, {metric}{of_model}{at_half} could be anything from {low} to "
+            "{high}",
+            "no interval": "With {examples}, nothing can be said about {metric}{at_half}",
             "no class": "The test set has no {class_name}",
             "no rows": "The table has no rows",
         },
@@ -37,62 +38,63 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         "no model ranks better than chance, and at 50% recall every interval rules out a precision of "
         "twice the prevalence",
         {
-            "scores": "{models} {are} no better than chance: at {half} recall, precision is {values}; "
-            "the prevalence is {eta}",
-            "reversed": "Low scores are positive: {models} {rank} negatives above positives",
+            "scores": "{models} {are} no better than chance{places}{colon}at {half} recall, precision "
+            "is {values}; the prevalence is {eta}",
+            "reversed": "Low scores are positive{places}: {models} {rank} negatives above positives",
         },
     ),
     "not_met": StatusRow(
         "target not met",
         "no threshold meets the targets, or the one passed does not, and the intervals rule it out",
         {
-            "threshold": "Threshold {threshold} misses {target}: {values}",
-            "point": "This point misses {target}: {values}",
-            "no threshold": "No threshold meets {target}{best}",
-            "no score": "No score reaches the threshold {threshold}",
+            "threshold": "Threshold {threshold} misses {target}{places}{colon}{values}",
+            "point": "This point misses {target}{places}{colon}{values}",
+            "no threshold": "No threshold meets {target}{places}{best}",
+            "no score": "No score reaches the threshold {threshold}{places}",
         },
     ),
     "unsure": StatusRow(
         "not sure",
         "the intervals allow both that the targets are met and that they are missed",
         {
-            "threshold": "Threshold {threshold} may or may not meet {target}: {values}",
-            "point": "This point may or may not meet {target}: {values}",
-            "guarantee": "No threshold meets {target} with {level} confidence",
-            "no threshold": "No threshold meets {target} on this test set, but one may in truth{best}",
+            "threshold": "Threshold {threshold} may or may not meet {target}{places}{colon}{values}",
+            "point": "This point may or may not meet {target}{places}{colon}{values}",
+            "guarantee": "No threshold meets {target} with {level} confidence{places}{best}",
+            "no threshold": "No threshold meets {target} on this test set, but one may on new "
+            "data{places}{best}",
         },
     ),
     "no_winner": StatusRow(
         "no clear winner",
         "several models may be best, among those that meet the demand if there is one",
         {
-            "two": "No clear winner between {first} and {second}: {metric} {values}",
-            "several": "{n_named} of {n_models} models may be best: {names}; {metric} from {lowest} "
-            "to {highest}",
+            "two": "No clear winner between {first} and {second}{places}{colon}{metric} {values}",
+            "several": "{n_named} of {n_models} models may be best{places}: {names}{semicolon}{metric} "
+            "from {lowest} to {highest}",
             "one misses": "{first} has {metric} {value}; {others} {miss} the targets on this test set, "
             "but not significantly",
             "chance": "{first} has the highest {metric}, {value}, but is not significantly better than "
-            "chance",
+            "chance{places}",
         },
     ),
     "winner": StatusRow(
         "clear winner",
         "one model is significantly better than all others, or all others surely miss the targets",
         {
-            "two": "{first} is better: {metric} {value}, against {next_value} for {second}",
-            "several": "{first} is the best of {n_models} models: {metric} {value}; the next is "
-            "{second}, {next_value}",
-            "alone": "Only {first} meets the targets: {values}",
+            "two": "{first} is better{places}{colon}{metric} {value}, against {next_value} for {second}",
+            "several": "{first} is the best of {n_models} models{places}{colon}{metric} {value}; the "
+            "next is {second}, {next_value}",
+            "alone": "Only {first} meets the targets{places}{colon}{values}",
         },
     ),
     "met": StatusRow(
         "target met",
         "one model, or only one of several, meets the demand: its interval or the guarantee shows it",
         {
-            "threshold": "Threshold {threshold} meets {target}: {values}",
-            "point": "This point meets {target}: {values}",
-            "guarantee": "Threshold {threshold}{of_model} meets {target} with {level} confidence: "
-            "{values}",
+            "threshold": "Threshold {threshold} meets {target}{places}{colon}{values}",
+            "point": "This point meets {target}{places}{colon}{values}",
+            "guarantee": "Threshold {threshold}{of_model} meets {target} with {level} confidence"
+            "{places}{colon}{values}",
         },
     ),
     "measured": StatusRow(

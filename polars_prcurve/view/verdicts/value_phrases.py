@@ -21,7 +21,6 @@ from polars_prcurve.view.words.number_words import (
     format_level,
     say_cases,
     say_count,
-    say_eta,
     say_share,
     say_threshold,
 )
@@ -176,8 +175,8 @@ def list_names(candidates: Sequence[Candidate]) -> str:
 
 
 def list_texts(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence; of many, the first ones and how many more."""
-    if len(names) > MOST_NAMES:
+    """Return names as a list in a sentence; of many, the first and how many more: never `1 more`."""
+    if len(names) > MOST_NAMES + 1:
         names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"]
     return join_words(names)
 
@@ -196,21 +195,22 @@ def name_merit(case: Case) -> str:
 # What is wanted ---------------------------------------------------------------------------------
 
 
-def describe_thresholds(goal: Goal) -> str:
+def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:
     """Return which thresholds the values are of: `thresholds with 70% recall`; empty if of all."""
+    noun = "thresholds" if is_plural else "threshold"
     if goal.is_of_curve:
         return ""
     if goal.is_of_point:
         return "the point as published"
     if goal.maximized is not None:
-        return f"thresholds with the highest {name_metric(goal.maximized.name)}"
+        return f"{noun} with the highest {name_metric(goal.maximized.name)}"
     if goal.is_at_threshold:
         threshold = goal.targets["threshold"]
         is_frame = isinstance(threshold, pl.DataFrame | pl.LazyFrame)
         text = "thresholds as passed" if is_frame else f"threshold {say_threshold(threshold)}"
         return f"{text}, chosen on other data" if goal.is_gate else text
     level = "" if goal.guarantee is None else f", met with {format_level(goal.guarantee)} confidence"
-    return f"thresholds with {describe_targets(goal.targets, goal.per)}{level}"
+    return f"{noun} with {describe_targets(goal.targets, goal.per)}{level}"
 
 
 def list_metrics(goal: Goal) -> list[str]:
@@ -246,8 +246,3 @@ def name_limited(word: str, case: Case) -> str:
     return (
         f"alerts {say_cases(case.per)}" if word == "alerts" else name_metric(TARGET_KINDS[word].column)
     )
-
-
-def write_prevalence(case: Case) -> str:
-    """Return the prevalence of a case, as `1 in 50`; empty if there are no examples to count it from."""
-    return "" if case.eta is None else say_eta(case.eta)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from polars_prcurve.core.ground.safe_text import find_lookalikes, join_words
 from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
-from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_place, say_places
+from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import say_group_need
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
@@ -24,6 +24,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
+from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
 
 _AS_IN_TEST = "positives and negatives as in the test set"  # what every verdict rests on
@@ -36,6 +37,11 @@ class WordedCase(JudgedCase):
     verdict: Verdict
     name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
     short_name: str  # its name in a sentence
+
+    @property
+    def place(self) -> str:
+        """Where it is beside the other cases: `in Cork`, `at a prevalence of 1 in 50`."""
+        return f"{'in' if self.groups else 'at a prevalence of'} {self.short_name}"
 
 
 def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
@@ -70,7 +76,8 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         highest_text, lowest_text = say_etas([etas[0], etas[-1]])
         phrases.append(f"prevalences from {lowest_text} to {highest_text}")
     goal = judged_table.goal
-    phrases += filter(None, [describe_thresholds(goal)])
+    n_thresholds = sum(len(case.candidates) for case in cases)
+    phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
     if not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
@@ -155,11 +162,7 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
         open_cases = sorted((case for case in cases if case.outcome == "open"), key=_read_value)
         headline = f"No {unit} differs significantly from the rest"
         if open_cases:
-            ends = " to ".join(
-                f"{write_merit(case.candidates[0])} in {case.short_name}"
-                for case in (open_cases[0], open_cases[-1])
-            )
-            headline += f": {metric} from {ends}"
+            headline += f": {metric} from {_write_end(open_cases[0])} to {_write_end(open_cases[-1])}"
     else:
         comparisons = [
             f"{_name(group_cases)} {'is' if len(group_cases) == 1 else 'are'} {word}"
@@ -167,11 +170,13 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
             if group_cases
         ]
         comparisons[0] += f" than the other {units}"
-        headline = ", ".join(comparisons)
+        headline = ", and ".join(comparisons)
         cases_apart = [*better_cases, *worse_cases]
         if len(cases_apart) <= MOST_NAMES:
             values = join_words([write_merit(case.candidates[0]) for case in cases_apart])
             headline += f": {metric} {values}"
+        else:
+            headline += f": {metric} from {_write_end(cases_apart[-1])} to {_write_end(cases_apart[0])}"
         if n_open:
             verb = "does" if n_open == 1 else "do"
             headline += f"; {n_open} of {len(cases)} {verb} not differ significantly"
@@ -185,11 +190,8 @@ def _read_value(case: Case) -> float:
 
 def _write_everywhere(cases: Sequence[WordedCase]) -> str:
     """Return the one verdict that holds in all cases, with the numbers of the first case."""
-    opening, colon, value_clause = cases[0].verdict.sentence.partition(": ")
-    places = say_places(cases, "all")
-    if not colon:
-        return f"{opening} {places}"
-    return f"{opening} {places}; {say_place(cases[0])}: {value_clause}"
+    first_place = start_sentence(join_places(cases, [cases[0].short_name]))
+    return write_sentence(cases[0], f" {say_places(cases, 'all')}", f". {first_place}: ")
 
 
 def _write_range(cases: Sequence[WordedCase]) -> str:
@@ -205,8 +207,8 @@ def _write_range(cases: Sequence[WordedCase]) -> str:
     if len(measured_cases) == 1:
         clauses.insert(0, f"{name_merit(cases[0])} {_write_end(measured_cases[0])}")
     elif measured_cases:
-        ends = (_write_end(case) for case in (measured_cases[0], measured_cases[-1]))
-        clauses.insert(0, f"{name_merit(cases[0])} from {' to '.join(ends)}")
+        lowest, highest = measured_cases[0], measured_cases[-1]
+        clauses.insert(0, f"{name_merit(cases[0])} from {_write_end(lowest)} to {_write_end(highest)}")
     return start_sentence("; ".join(clauses))
 
 
@@ -226,9 +228,19 @@ def _write_differing(cases: Sequence[WordedCase]) -> str:
     clauses = []
     for verdict_text, same_cases in groups:
         places = join_places(same_cases, [_name(same_cases)])
-        if same_cases[0].status == "winner" and len(same_cases) > MOST_NAMES:
+        if len(same_cases) == len(cases) > MOST_NAMES:
+            places = say_places(cases, "any of the")
+        elif same_cases[0].status == "winner" and len(same_cases) > MOST_NAMES:
             places = say_places(cases, f"{len(same_cases)} of")
         clauses.append(f"{verdict_text} {places}")
+    if all(case.status == "no_winner" for case in cases):
+        rivals = [
+            candidate
+            for candidate in cases[0].named_candidates
+            if all(candidate.model in case.models for case in cases)
+        ]
+        if rivals:
+            clauses.append(f"{list_names(rivals)} may be best {say_places(cases, 'all')}")
     opening = f"Which model is better depends on the {name_unit(cases, is_plural=False)}: "
     text = f"{opening if n_winners > 1 else ''}{'; '.join(clauses)}"
     return text if n_winners == 1 else start_sentence(text)  # the name of a model stays as it is
@@ -246,9 +258,7 @@ def _say_need_of_least_known(cases: Sequence[WordedCase], test_level: float) -> 
     case = find_least_known(cases, test_level)
     need_sentence = case.verdict.would_settle
     if need_sentence and any(other_case.verdict.would_settle != need_sentence for other_case in cases):
-        need_sentence = (
-            f"{start_sentence(say_place(case))}: {need_sentence[:1].lower()}{need_sentence[1:]}"
-        )
+        need_sentence = f"{start_sentence(case.place)}: {need_sentence[:1].lower()}{need_sentence[1:]}"
     return need_sentence
 
 

@@ -27,7 +27,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     start_sentence,
     write_merit,
     write_metric,
-    write_prevalence,
     write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
@@ -44,17 +43,29 @@ from polars_prcurve.view.words.value_names import name_metric
 
 def write_verdict(case: JudgedCase, test_level: float, conditions: str = "") -> Verdict:
     """Return the verdict of a case: its status, its models, and the sentences on them."""
-    kind, values = _DESCRIPTIONS[case.status](case)
-    sentence = STATUS_TABLE[case.status].templates[kind].format(**values)
     return Verdict(
         case.status,
         case.models,
-        sentence=glue_numbers(sentence),
+        sentence=glue_numbers(write_sentence(case)),
         met=case.met,
         reasons=tuple(map(glue_numbers, _list_reasons(case))),
         would_settle=glue_numbers(say_need(case, test_level)),
         conditions=conditions,
     )
+
+
+def write_sentence(case: JudgedCase, places: str = "", opening: str = "") -> str:
+    """Return the sentence of a case; of several like it with where it holds, and whose numbers follow.
+
+    `places` are such as ` at both prevalences`, and `opening` such as `. At 1 in 50: `.
+    """
+    kind, values = _DESCRIPTIONS[case.status](case)
+    label, _, templates = STATUS_TABLE[case.status]
+    template = templates[kind]
+    if places and "{places}" not in template:  # it is all about the one case
+        template = f"{start_sentence(label)}{{places}}{{colon}}{template[:1].lower()}{template[1:]}"
+    breaks = {"places": places, "colon": opening or ": ", "semicolon": opening or "; "}
+    return template.format(**values, **breaks)
 
 
 _Description = tuple[str, Mapping[str, Any]]
@@ -121,7 +132,7 @@ def _describe_chance(case: JudgedCase) -> _Description:
         "are": "is" if is_one else "are",
         "half": say_share(0.5),
         "values": join_words([write_value("precision", estimate) for estimate in estimates]),
-        "eta": write_prevalence(case),
+        "eta": write_value("precision", Estimate(case.eta or 0.0, None, None)),  # in one unit with it
     }
 
 
@@ -132,10 +143,12 @@ def _describe_too_little(case: JudgedCase) -> _Description:
     singular_name = class_name.removesuffix("s")
     examples = f"{format_count(n_examples)} {singular_name if n_examples == 1 else class_name}"
     candidate, metric_name, estimate = find_vaguest(case)
-    place = (
-        f" at {say_share(0.5)} recall" if case.goal.is_of_curve and metric_name == "precision" else ""
-    )
-    values = {"examples": examples, "metric": f"{name_metric(metric_name)}{place}"}
+    is_at_half = case.goal.is_of_curve and metric_name == "precision"
+    values = {
+        "examples": examples,
+        "metric": name_metric(metric_name),
+        "at_half": f" at {say_share(0.5)} recall" if is_at_half else "",
+    }
     if estimate.span is None:
         return "no interval", values
     low_text, high_text = format_ends(metric_name, estimate)

@@ -32,6 +32,11 @@ _MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
 """The blanks in `1 in 80`, at which no line may end."""
+_UNITS = "point|positive|negative|example|model|case|alert|more|recall|precision|power|confidence|CI"
+_INTERVAL_OR_UNIT = re.compile(
+    rf"\([{MINUS}\d.,%]+ to [{MINUS}\d.,%]+\)|[\d%] (?={_UNITS})|\b1 in [\d,]+|\b\d+ of (?=\d)"
+)
+"""An interval in brackets, a number with the word that it counts, or `1 in 80`: each is on one line."""
 
 
 def format_level(confidence: float) -> str:
@@ -213,6 +218,11 @@ def say_cases(n_cases: float) -> str:
     is_round = str(int(n_cases)).rstrip("0") == "1" and n_cases == int(n_cases)
     number_text = f"{n_cases:,.0f}" if n_cases == round(n_cases) else f"{n_cases:,.6g}"
     return glue_numbers(f"{'per' if is_round else 'among'} {number_text} cases")
+
+
+def keep_together(text: str) -> str:
+    """Return a sentence with no line break in `(79 to 94)`, `28,000 negatives` or `50% recall`."""
+    return _INTERVAL_OR_UNIT.sub(lambda phrase: phrase[0].replace(" ", NO_BREAK), text)
 
 
 def glue_numbers(text: str) -> str:
