@@ -194,6 +194,17 @@ def test_the_citation_is_of_this_version(dist: Path) -> None:
     assert f"\n## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_the_address_of_the_source_is_one_or_not_known_yet(dist: Path) -> None:
+    in_metadata = [
+        line for line in metadata(dist).get_all("Project-URL", []) if line.startswith("Source, ")
+    ]
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    found = [re.findall(r"^repository-code: (.*)$", cited, flags=re.M)]
+    found.append(re.findall(r"^  repository: (.*)$", recipe, flags=re.M))
+    assert found == [[line.removeprefix("Source, ") for line in in_metadata]] * 2
+
+
 NOWHERE = r"https?://[^/ )]*\.(example|invalid|localhost|test)\b"
 """Addresses that are reserved, so that no page is ever there (RFC 2606)."""
 
