@@ -2063,7 +2063,7 @@ def test_an_estimate_that_a_test_refutes_is_called_worthless(
     assert note.count("\n") == 1
     shown, beside = on_a_terminal(asked, beside=io.StringIO)
     first, second = shown.splitlines()[-2:]
-    assert re.match(r"1 +1.0% \(.+ to 2.2%\)  1,000 ", first)
+    assert re.match(r"1 +1% \(.+ to 2.2%\)  1,000 ", first)
     assert re.match(r"2 +worthless  1,000 +< 0.001", second)
     assert note in beside
 

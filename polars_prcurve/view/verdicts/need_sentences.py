@@ -113,7 +113,7 @@ def _say_enough(case: JudgedCase) -> str:
 def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
     if case.is_reversed:
-        return "Pass the scores with the other sign"
+        return "Pass the scores with a minus sign"
     useful = say_share(min(1.0, USEFUL_LIFT * (case.eta or 0.0)))
     return (
         f"More data will not help: {format_count(case.n_pos)} positives rule out a precision above "

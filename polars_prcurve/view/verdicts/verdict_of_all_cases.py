@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,7 +59,7 @@ def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
         judged_table.models,
         sentence=glue_numbers(_write_headline(judged_table, cases)),
         met=judged_table.met,
-        reasons=_join_reasons([case.verdict for case in cases]),
+        reasons=_join_reasons(cases),
         would_settle=glue_numbers(need_sentence),
         conditions=describe_conditions(judged_table, cases),
     )
@@ -262,22 +261,25 @@ def _say_need_of_least_known(cases: Sequence[WordedCase], test_level: float) -> 
     return need_sentence
 
 
-def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Return the reasons of all cases, those that start alike together, and in how many they hold."""
+def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
+    """Return the reasons of all cases, those that start alike together, and where they hold."""
     tails_by_head: dict[str, dict[str, None]] = {}
-    n_cases_by_head: Counter[str] = Counter()
-    for verdict in verdicts:
-        n_cases_by_head.update({reason.partition(": ")[0] for reason in verdict.reasons})
-        for reason in verdict.reasons:
+    names_by_head: dict[str, dict[str, None]] = {}
+    for case in cases:
+        for reason in case.verdict.reasons:
             head, _, tail = reason.partition(": ")
             tails_by_head.setdefault(head, {})[tail] = None
+            names_by_head.setdefault(head, {})[case.short_name] = None
     reasons = []
     for head, tails in tails_by_head.items():
         # Numbers, and models that are behind in one group alone: a picture or a table has them.
         if len(tails) > 1 and (head.startswith("difference") or head == "significantly worse"):
             continue
         tail = join_words([tail for tail in tails if tail] or [""])
-        n_of_head = n_cases_by_head[head]
-        share_note = "" if n_of_head == len(verdicts) else f" ({n_of_head} of {len(verdicts)})"
-        reasons.append(f"{head}{': ' if tail else ''}{tail}{share_note}")
+        names = [*names_by_head[head]]
+        place_note = ""
+        if len(names) < len(cases):
+            has_room = len(names) <= MOST_NAMES
+            place_note = f" ({join_words(names) if has_room else f'{len(names)} of {len(cases)}'})"
+        reasons.append(f"{head}{': ' if tail else ''}{tail}{place_note}")
     return tuple(reasons)

@@ -282,7 +282,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"no threshold meets the targets: {list_names(candidates)}"
     if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
         yield f"not significantly better than chance: {list_names(candidates)}"
-    if candidates := case.backward_models:
+    if not case.is_reversed and (candidates := case.backward_models):
         names = list_names(candidates) if candidates[0].model is not None else "the scores"
         verb = "ranks" if candidates[0].model is not None and len(candidates) == 1 else "rank"
         yield f"low scores are positive: {names} {verb} negatives above positives; pass -score"

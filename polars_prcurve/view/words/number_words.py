@@ -88,11 +88,16 @@ def say_share(share: float) -> str:
         return f"{float(f'{share:.2g}')!r}"
     if 0 < share < _ONE_IN_BELOW:
         return _say_one_in(count_one_in(share))
+    return _say_percent(share)
+
+
+def _say_percent(share: float) -> str:
+    """Return a share in percent in two digits, or in as many as do not read as 100%."""
     if 0.95 <= share < 1:  # 99.96% is not 100%
         n_zeros = -math.floor(math.log10(100 * (1 - share)))
         text = f"{100 * share:.{n_zeros if n_zeros > 1 else n_zeros + 1}f}"
         return f"{text.rstrip('0').rstrip('.')}%"
-    return f"{float(f'{100 * share:.2g}'):.10g}%"
+    return f"{Decimal(f'{100 * share:.2g}').normalize():f}%"
 
 
 def _say_one_in(one_in_n: float) -> str:
@@ -163,7 +168,7 @@ def say_etas(etas: Sequence[float]) -> list[str]:
     """Return prevalences in one unit: `1 in n` if one is at most 10% and `1 in n` is right for all."""
     whole_numbers = [_find_one_in(eta) for eta in etas]
     if min(etas, default=1) > _ONE_IN_UP_TO or None in whole_numbers:
-        return say_shares(etas)
+        return [_say_percent(eta) for eta in etas]
     return [_say_one_in(whole_number) for whole_number in whole_numbers if whole_number is not None]
 
 
