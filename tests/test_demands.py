@@ -182,6 +182,11 @@ def test_all_groups_have_to_meet_the_demand() -> None:
     unsure = others.decide(0.05, threshold=points, precision=0.5)
     assert (unsure.verdict.status, unsure.verdict.met) == ("unsure", None)
     assert "not sure for site" in unsure.verdict.sentence
+    both = others.decide(0.05, threshold=points, precision=0.5, recall=0.5)
+    opening = "None of the 5 sites is shown to meet 50% recall and 50% precision; not sure for site"
+    assert both.verdict.sentence.startswith(opening)
+    head = next(line for line in both.say(100).splitlines() if line.startswith("where"))
+    assert re.findall(r"recall|precision", head) == ["recall", "precision"], "all that is demanded"
     assert unsure.verdicts.schema["met"] == pl.Boolean
     assert "thresholds as passed, chosen on other data" in unsure.verdict.conditions
 

@@ -170,7 +170,7 @@ def _sort_cases(findings: Findings) -> Sequence[WordedCase]:
     has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
     if not has_groups or not findings.has_one_model:
         return findings.cases
-    name = _choose_column(findings)
+    name, *_ = _choose_columns(findings.goal)
 
     def read_value(case: Case) -> float:
         return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
@@ -178,15 +178,15 @@ def _sort_cases(findings: Findings) -> Sequence[WordedCase]:
     return sorted(findings.cases, key=read_value, reverse=True)
 
 
-def _choose_column(findings: Findings) -> str:
-    """Return the column whose values stand beside cases: what is demanded first, or the merit."""
-    goal = findings.goal
-    return TARGET_KINDS[next(iter(goal.demand))].column if goal.is_gate else goal.merit_column
+def _choose_columns(goal: Goal) -> list[str]:
+    """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
+    return [TARGET_KINDS[word].column for word in goal.demand] if goal.is_gate else [goal.merit_column]
 
 
 def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:
     """Return the columns of cases: name, threshold and value of one model, or values of each model."""
-    name, level_text = _choose_column(findings), _clean(document.describe_level(findings))
+    name, *other_names = _choose_columns(findings.goal)
+    level_text = _clean(document.describe_level(findings))
     value_head = f"{name_metric(name)} ({level_text} CI)"
     case_names = [_clean(case.name) for case in cases]
     verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
@@ -196,6 +196,12 @@ def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[
             Column("where", case_names, is_text=True),
             *_list_thresholds(findings.goal, candidates),
             Column(value_head, [_write(candidate, name) for candidate in candidates]),
+            *(
+                Column(
+                    name_metric(other_name), [_write(candidate, other_name) for candidate in candidates]
+                )
+                for other_name in other_names
+            ),
             *([verdict_column] if any(verdict_column.cells) else []),
         ]
     name_of_model = {candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates}

@@ -136,8 +136,11 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
     target = describe_targets(goal.demand, goal.per)
     if n_met == n_cases:
         return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} meet {target}"
-    count = f"{n_met or 'None'} of {n_cases}"
-    clauses = [f"{count} {name_unit(cases)} {'meets' if n_met == 1 else 'meet'} {target}"]
+    count = f"{n_met} of {n_cases}" if n_met else f"none of the {n_cases}"
+    verb = "meets" if n_met == 1 else "meet"
+    if not n_met:
+        verb = "meets" if misses else "is shown to meet"
+    clauses = [start_sentence(f"{count} {name_unit(cases)} {verb} {target}")]
     if misses:
         clauses.append(f"{_name(misses)} {'misses' if len(misses) == 1 else 'miss'} it")
     if open_cases:
