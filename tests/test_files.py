@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import stat
@@ -269,3 +270,45 @@ def test_signals_are_as_before_when_a_command_ends(
     assert threading.active_count() == threads
     with ThreadPoolExecutor(1) as pool:  # handlers are for the main thread only
         assert pool.submit(main, ["summary", "scores.csv", "-o", "out.csv"]).result() == 0
+
+
+# Full disks -----------------------------------------------------------------------------------
+
+FULL_DISK = """
+import resource, signal, sys
+from polars_prcurve.doors.cli.main import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a limit of files is as a full disk, and needs no rights
+resource.setrlimit(resource.RLIMIT_FSIZE, (2**12, 2**12))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of files")
+@pytest.mark.parametrize(
+    "case",
+    slow_unless(
+        lambda case: case in (("csv", 1), ("parquet", 2), ("html", 1)),
+        itertools.product(["csv", "parquet", "ndjson", "arrow", "html"], [1, 2]),
+    ),
+    ids=str,
+)
+def test_a_full_disk_is_an_error_and_no_wait(slow: Path, case: tuple[str, int]) -> None:
+    """Polars alone may wait without end here, on one thread and on two: see upstream/full_disk.py."""
+    ending, n_threads = case
+    path = slow / f"result.{ending}"
+    path.write_text("old")
+    files = sorted(os.listdir(slow))
+    words = ["decide", "--report"] if ending == "html" else ["curve", "-o"]
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, words[0], "big.parquet", "--eta", "0.01", words[1], str(path)],
+        cwd=slow,
+        env=environment() | {"POLARS_MAX_THREADS": str(n_threads)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"File too large: {str(path)!r}" in done.stderr
+    assert path.read_text() == "old"
+    assert sorted(os.listdir(slow)) == files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from polars_prcurve.core.ground.argument_checks import refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, describe_value
@@ -60,7 +62,11 @@ def write_atomically(target: Path) -> Iterator[Path]:
             yield draft
             # Opening neither creates nor empties the target.
             file_descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)
-            with draft.open("rb") as draft_stream, open(file_descriptor, "wb") as target_stream:
+            with (
+                name_file(target),
+                draft.open("rb") as draft_stream,
+                open(file_descriptor, "wb") as target_stream,
+            ):
                 shutil.copyfileobj(draft_stream, target_stream, 1 << 20)
         return
     permission_bits = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
@@ -80,3 +86,51 @@ def write_atomically(target: Path) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
     finally:  # Polars and Python may both raise for one interrupt, the second time in the line above
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def name_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let errors of writing name the file, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+class PatientFile(io.RawIOBase):
+    """A file for Polars to write to, of which the first error waits for `raise_error`.
+
+    If a step of a query fails to write, Polars 2.1 may wait for its other steps without end, or tell an
+    error of theirs (tests/upstream/full_disk.py). So it is told that all is well.
+    """
+
+    def __init__(self, draft: Path, path: str | os.PathLike[str]) -> None:
+        self._stream, self._path = draft.open("wb", buffering=0), path
+        self._error: OSError | None = None
+
+    def writable(self) -> bool:
+        """Return that it can be written to."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all bytes, unless there has been an error before."""
+        unwritten = memoryview(data)
+        try:
+            while unwritten and self._error is None:
+                unwritten = unwritten[self._stream.write(unwritten) :]
+        except OSError as error:
+            self._error = error
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        super().close()
+        self._stream.close()
+
+    def raise_error(self) -> None:
+        """Raise the error, if there has been one."""
+        if self._error is not None:
+            with name_file(self._path):
+                raise self._error

@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.ground.atomic_file import is_stream, resolve_target, write_atomically
+from polars_prcurve.core.ground.atomic_file import (
+    PatientFile,
+    is_stream,
+    resolve_target,
+    write_atomically,
+)
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.value_checks import translate_errors
 
@@ -147,8 +152,8 @@ def name_bad_files(paths: Iterable[str]) -> Iterator[None]:
         with translate_errors():  # a check in the query fails as a PrcError, which is none of a file
             yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
+        if isinstance(error, OSError) and (error.filename or isinstance(error, BrokenPipeError)):
+            raise  # it is of no input, or names it
         for path in paths:
             if path != STDIO:
                 _try_files(_list_sources(path), _require_format(path))
@@ -184,8 +189,9 @@ def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
     file_format = find_format(path) or (_CSV if is_stream(target) else _require_format(path))
 
     def write(query: pl.LazyFrame) -> None:
-        with write_atomically(target) as draft:
-            file_format.sink(query, draft, engine="streaming")
+        with write_atomically(target) as draft, PatientFile(draft, path) as file:
+            file_format.sink(query, file, engine="streaming")
+            file.raise_error()
 
     return write
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.ground.atomic_file import resolve_target, write_atomically
+from polars_prcurve.core.ground.atomic_file import name_file, resolve_target, write_atomically
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import make_visible
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, QUIET, RULE
@@ -324,6 +324,6 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
-    with write_atomically(resolve_target(path)) as draft:
+    with write_atomically(resolve_target(path)) as draft, name_file(path):
         draft.write_bytes(text.encode())
     return Path(path)
