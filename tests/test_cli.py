@@ -24,6 +24,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import field, intervals, metrics, prc
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.ground import progress
 from polars_prcurve.core.ground.argument_checks import find_repeats
 from polars_prcurve.core.ground.errors import PrcError
@@ -35,7 +36,11 @@ from polars_prcurve.doors.cli.commands import build_parser, describe_metrics
 from polars_prcurve.doors.cli.main import main
 from polars_prcurve.doors.cli.method_call import FilePrc
 from polars_prcurve.doors.cli.options import METRICS as METRIC_WORDS
+from polars_prcurve.doors.cli.options import OPTIONS as ALL_OPTIONS
 from polars_prcurve.doors.cli.options import (
+    OTHER,
+    REFERENCE,
+    REFERENCE_OR_RATE,
     parse_eta,
     parse_number,
     parse_threshold_column,
@@ -1089,7 +1094,7 @@ def test_bad_values_leave_nothing(here: Path, capsys: pytest.CaptureFixture[str]
     Path("late.csv").write_text("score,label\n" + "0,1\n1,0\n" * 6_000 + "0.5,1\n")
     assert refusal(f"curve late.csv {output}", capsys).endswith("from the first 10,000 rows")
     Path("empty.csv").write_text("")
-    assert "empty CSV" in refusal(f"summary empty.csv {output}", capsys)
+    assert "'empty.csv' is empty; its first" in refusal(f"summary empty.csv {output}", capsys)
 
 
 def test_a_promise_that_no_threshold_keeps(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -2165,6 +2170,150 @@ def test_a_file_says_what_a_table_holds(
         Path("wrong.toml").write_text(text)
         assert main(shlex.split("summary scores.parquet --table wrong.toml")) == 2
         assert says in capsys.readouterr().err
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of one's own with a table whose labels and times are whole numbers."""
+    monkeypatch.chdir(tmp_path)
+    table = {"score": [0.9, 0.8, 0.7, 0.4] * 9, "label": [1, 1, 0, 0] * 9, "g": ["a", "b"] * 18}
+    pl.DataFrame(table).with_row_index("id").write_csv("rows.csv")
+    return tmp_path
+
+
+def ask(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line of an error of a command, or nothing if it succeeds."""
+    status = main(shlex.split(f"{command} -o out.csv"))
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert status == (2 if error else 0), error
+    if error:
+        assert error.startswith("polars-prcurve: error: ")
+        assert error.count("\n") == 1
+        assert len(error) < 800
+    return error
+
+
+TOML_VALUES = {
+    "integer": "1",
+    "float": "1.5",
+    "not a number": "nan",
+    "boolean": "true",
+    "day": "1979-05-27",
+    "time": "07:32:00",
+    "moment": "1979-05-27T07:32:00Z",
+    "table": "{a = 1}",
+    "empty list": "[]",
+    "list of numbers": "[3, 4]",
+    "list of floats": "[3.5, 4]",
+    "list of booleans": "[true, false]",
+    "list of lists": '[["g"], ["g"]]',
+    "mixed list": '["g", 1]',
+    "twice": '["g", "g"]',
+    "empty text": '""',
+    "text": '"no such column"',
+}
+TEXT_FILES = {
+    "windows": "score = 'score'\n".encode("utf-16"),
+    "latin": "score = 'sc\u00f6re'".encode("latin-1"),
+    "zeros": bytes(300),
+    "open": b"score = [",
+    "deep": b"score = " + b"[" * 100_000,
+    "binary": b"PAR1\xff\xfe",
+}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="reads TOML")
+@pytest.mark.parametrize("word", TABLE_WORDS)
+def test_each_type_of_toml_is_taken_or_refused_in_one_sentence(
+    word: str, many: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind, value in TOML_VALUES.items():
+        Path("words.toml").write_text(f"{word} = {value}\n")
+        error = ask("summary rows.csv --eta 0.1 --table words.toml", capsys)
+        is_names = kind in ("text", "empty text", "twice", "empty list")  # or a list of one is wanted
+        if word not in ("pos_label", "below", "sizes", "id") and not is_names:
+            assert f"--table 'words.toml': {word} takes text" in error, kind
+        assert not re.search(r"names the column '(1|True|\{|\[)|expressions|Error", error), kind
+        assert (error == "") == ((word, kind) in TAKEN or word == "id"), (kind, error)
+
+
+TAKEN = {("below", "list of numbers"), ("by", "empty list"), ("by", "empty text")}
+TAKEN |= {("pos_label", "integer")}
+"""What a command takes; a word that cannot change its answer is passed over, whatever it says."""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="reads TOML")
+def test_a_file_of_words_that_cannot_be_read_is_named(
+    many: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("folder.toml").mkdir()
+    for name, content in TEXT_FILES.items():
+        Path(f"{name}.toml").write_bytes(content)
+    for name in (*TEXT_FILES, "folder", "absent"):
+        error = ask(f"summary rows.csv --eta 0.1 --table {name}.toml", capsys)
+        assert f"--table '{name}.toml'" in error
+    Path("mark.toml").write_bytes(b"\xef\xbb\xbfby = ['g']\r\n")
+    assert ask("summary rows.csv --eta 0.1 --table mark.toml", capsys) == ""
+    Path("two.toml").write_text("below = [3, 4]")
+    assert ask("summary rows.csv --eta 0.1 --table two.toml", capsys) == ""
+    two = Path("out.csv").read_bytes()
+    assert ask("summary rows.csv --eta 0.1 --below 3/4", capsys) == ""
+    assert Path("out.csv").read_bytes() == two
+
+
+OF_FILES = (OTHER, REFERENCE, REFERENCE_OR_RATE)  # kinds of a file and words about it
+FILES_OF_OPTIONS = {
+    "below": "summary rows.csv --eta 0.1 --below",
+    "threshold": "operating-points rows.csv --eta 0.1 --threshold",
+    "start": "operating-points rows.csv --eta 0.1 --recall 0.5 --guarantee 0.9 --start",
+    "eta": "summary rows.csv --eta",
+    "other": "compare rows.csv --eta 0.1 --other",
+    "plan": "reweight rows.csv --plan",
+    "reference": "monitor rows.csv --time id --threshold 0.5 --reference",
+    "input": "summary",
+}
+BAD_TABLES = {
+    "empty": (b" \n", "'empty.csv' is empty; its first line has to name the columns"),
+    "zeros": (bytes(300), "'zeros.csv' holds bytes that are no text"),
+    "windows": ("a,b\n1,2\n".encode("utf-16"), "'windows.csv' holds bytes that are no text"),
+    "semicolons": (b"a;b\n1;2\n", "'semicolons.csv' has ';' between its columns, and needs ','"),
+    "tabs": (b"a\tb\n1\t2\n", r"'tabs.csv' has '\t' between its columns, and needs ','"),
+    "old": (b"a,b\r1,2\r", "'old.csv' has lines that end in CR alone; save it with LF or CR LF"),
+    "folder": (None, "'folder.csv' is a folder"),
+    "absent": (None, "there is no file 'absent.csv'"),
+}
+
+
+@pytest.mark.parametrize("option", FILES_OF_OPTIONS)
+def test_each_file_that_is_no_table_is_named(
+    option: str, many: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = {name for name, o in ALL_OPTIONS.items() if o.kind.number_columns or o.kind in OF_FILES}
+    assert {*FILES_OF_OPTIONS} == read | {"input"}
+    Path("folder.csv").mkdir()
+    for name, (content, words) in BAD_TABLES.items():
+        if content is not None:
+            Path(f"{name}.csv").write_bytes(content)
+        assert words in ask(f"{FILES_OF_OPTIONS[option]} {name}.csv", capsys)
+
+
+def test_standard_input_that_is_no_table_is_named(
+    many: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content, words in BAD_TABLES.values():
+        if content is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+            error = ask("summary - --eta 0.1", capsys)
+            assert re.sub(r"'\w+\.csv'", "standard input", words) in error
+
+
+def test_long_names_are_short_in_errors(many: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = "9" * 400
+    for words in (f"--metrics {long}", f"--score {long}", f"--by {long}", f"--label {long}"):
+        error = ask(f"summary rows.csv --eta 0.1 {words}", capsys)
+        assert "9999\u20269999" in error
+        assert "9" * 100 not in error
 
 
 def test_a_report_of_published_points(tmp_path: Path) -> None:

@@ -165,8 +165,8 @@ def test_folds_of_ones_own_are_those_of_scikit_learn() -> None:
         ([([0, 4], [0.5, 0.1])], "fold 0 tests row 4, and y has 4 rows, from 0; pass the data that"),
         ([([-1], [0.5])], "fold 0 tests row -1"),
         ([([0, 0], [0.5, 0.1])], "fold 0 tests a row twice"),
-        ([([0.5], [0.5])], "the rows of a fold takes row numbers; got an array of dtype float64"),
-        ([([0], ["a"])], "the scores of a fold takes numbers; got an array of dtype"),
+        ([([0.5], [0.5])], "the test of a fold takes row numbers; got an array of dtype float64"),
+        ([([0], ["a"])], "the score of a fold takes numbers; got an array of dtype"),
         ([0.5, 0.1], "folds takes a pair of arrays for each fold"),
         (3, "folds takes a pair of arrays for each fold, .*; got 3"),
     ],
@@ -187,7 +187,7 @@ def test_what_is_no_result_of_a_cross_validation() -> None:
             from_cv_results(given, X, Y)
     with pytest.raises(PrcError, match=r"^cv_results takes what cross_validate"):
         from_cv_results([1], X, Y)  # type: ignore[arg-type]
-    with pytest.raises(PrcError, match="X takes the data that were cross-validated"):
+    with pytest.raises(PrcError, match=r"a fold tests row \d+, and X is .* of 100 rows"):
         from_cv_results(validate(LogisticRegression(), KFold(3)), X[:100], Y)
     with pytest.raises(PrcError, match="and y has 100 rows"):
         from_cv_results(validate(LogisticRegression(), KFold(3)), X, Y[:100])

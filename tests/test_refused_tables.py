@@ -653,3 +653,31 @@ def test_a_method_that_takes_an_estimate_warns_if_its_test_refutes_it(name: str)
             refused = True
     said = [str(warning.message) for warning in caught if warning.category is PrcWarning]
     assert refused or any("worthless" in text for text in said)
+
+
+# What a table lacks, or holds twice ------------------------------------------------------------
+
+LACKING: dict[str, tuple[Callable[[], object], str]] = {
+    "a plan for no rows": (
+        lambda: GOOD.clear().prc.sampling_plan(0.5, budget=3),
+        "needs rows with a score; the table has none",
+    ),
+    "a frame without columns": (
+        lambda: GOOD.prc(below=pl.DataFrame()).summary(0.1),
+        "n_pos and n_neg; it has no columns",
+    ),
+    "a group twice": (
+        lambda: GOOD.prc.summary(0.1, by=["g", "kind", "g"]),
+        "by= holds the column 'g' more than once; name it once",
+    ),
+    "two groups of one name": (
+        lambda: GOOD.lazy().prc(by=["g", pl.col("kind").alias("g")]).sweep(),
+        "by= holds the column 'g' more than once; name it once",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "words"), LACKING.values(), ids=LACKING)
+def test_what_is_lacking_or_doubled_is_named(ask: Callable[[], object], words: str) -> None:
+    with pytest.raises(PrcError, match=re.escape(words)):
+        ask()

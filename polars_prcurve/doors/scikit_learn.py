@@ -161,9 +161,11 @@ def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:
             else:
                 features = X.iloc[row_numbers] if hasattr(X, "iloc") else X[row_numbers]
         except Exception:  # what an object raises that has no such rows
+            n_rows = len(X) if isinstance(X, list) else getattr(X, "shape", (None,))[0]
+            X_text = describe_value(X) if n_rows is None else f"{describe_value(X)} of {n_rows} rows"  # noqa: N806
             raise PrcError(
                 "X takes the data that were cross-validated, all rows in their order, as an array or a "
-                f"frame; got {describe_value(X)}"
+                f"frame; a fold tests row {max(row_numbers)}, and X is {X_text}"
             ) from None
         folds.append((row_numbers, predict_scores(estimator, features, positive_index)))
     return folds
@@ -199,8 +201,8 @@ def _read_folds(folds: Any, n_rows: int) -> Iterator[tuple[NDArray[np.int64], ND
             f"{describe_value(folds)}"
         ) from None
     for fold_number, (test, score) in enumerate(numbers_and_scores):
-        row_numbers = read_array("the rows of a fold", test, "iu", "row numbers").astype(np.int64)
-        scores = read_array("the scores of a fold", score, "biuf", "numbers").astype(np.float64)
+        row_numbers = read_array("the test of a fold", test, "iu", "row numbers").astype(np.int64)
+        scores = read_array("the score of a fold", score, "biuf", "numbers").astype(np.float64)
         check_lengths(rows=row_numbers, scores=scores)
         if len(row_numbers) and not (row_numbers.min() >= 0 and row_numbers.max() < n_rows):
             outlier = row_numbers.max() if row_numbers.max() >= n_rows else row_numbers.min()

@@ -86,6 +86,8 @@ def build_sampling_plan(
         "score", descending=True
     )
     score_rows = table.collect(score_query, "sampling_plan")
+    if score_rows.is_empty():
+        raise PrcError("sampling_plan() needs rows with a score; the table has none")
     if score_rows[_IS_ABOVE].n_unique() < 2:
         sentence_start = "all scores reach" if score_rows[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(

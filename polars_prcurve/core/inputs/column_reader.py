@@ -18,6 +18,7 @@ from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.group_joins import WIDE_DTYPES, Span, group_number, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.safe_text import shorten_name
 from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import Tallies
@@ -143,8 +144,9 @@ class ColumnReader:
             if name not in self.schema:
                 arguments.read_name(f"{argument}=", name)
                 hint = suggest_names(name, self.user_table.lazy().collect_schema())
+                name_text = repr(shorten_name(name))
                 raise PrcError(
-                    f"{argument}= names the column {name!r}, which is not in the table; {hint}"
+                    f"{argument}= names the column {name_text}, which is not in the table; {hint}"
                 )
         return select_column(column) if isinstance(column, str) else column
 
@@ -159,6 +161,10 @@ class ColumnReader:
     def read_by(self, by: Columns, argument: str = "by") -> dict[str, pl.DataType]:
         """Add group columns, and return their dtypes."""
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
+        if len(exprs) > 1:
+            names = [expr.meta.output_name(raise_if_undetermined=False) for expr in exprs]
+            for name in filter(None, arguments.find_repeats(names)):
+                raise PrcError(f"{argument}= holds the column {name!r} more than once; name it once")
         dtype_of_name = self.read_dtypes(argument, exprs) if exprs else {}
         for name, dtype in dtype_of_name.items():
             beginning = f"{argument}= holds a column {name!r}"

@@ -17,7 +17,7 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, join_groups
 from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -77,7 +77,8 @@ def tells_negatives(below: Any) -> bool:
     schema = below.lazy().collect_schema()
     if "n_pos" not in schema:
         raise PrcError(
-            "a below= frame has the group columns, n_pos and n_neg; it has " + ", ".join(schema)
+            "a below= frame has the group columns, n_pos and n_neg; it has "
+            f"{list_names(schema) or 'no columns'}"
         )
     if schema.get("n_neg", pl.Null()) == pl.Null:
         return False

@@ -13,6 +13,7 @@ from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.safe_text import shorten_name
 from polars_prcurve.core.ground.value_checks import (
     SCORE_DTYPES,
     Check,
@@ -307,7 +308,8 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
             raise arguments.refuse_kind(f"{argument}=", "column names", column)
         if column not in schema:
             hint = suggest_names(column, schema)
-            raise PrcError(f"{argument}= names the column {column!r}, which is not in the table; {hint}")
+            name = shorten_name(column)
+            raise PrcError(f"{argument}= names the column {name!r}, which is not in the table; {hint}")
 
 
 def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:

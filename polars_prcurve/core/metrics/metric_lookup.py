@@ -19,6 +19,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.safe_text import shorten_name
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, Metric, list_factories
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
@@ -161,7 +162,7 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
     """Return the metric of a name with parameters; raise with a hint at what may be meant."""
     if (metric := parse_metric(name)) is not None:
         return metric
-    our_name = METRIC_OF_SYNONYM.get(name.lower())
+    our_name, name = METRIC_OF_SYNONYM.get(name.lower()), shorten_name(name)
     if our_name == "pr_auc":
         raise PrcError(
             f"{name!r} is used for two metrics: pass 'average_precision', a sum of steps as in "

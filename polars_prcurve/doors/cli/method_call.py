@@ -20,14 +20,14 @@ from polars_prcurve.core.binding.bound_table import read_reference_columns
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
-from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
+from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names, suggest_names
 from polars_prcurve.core.inputs.column_reader import list_known_columns
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.core.prevalence.fields_and_class_mixes import field
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
 from polars_prcurve.doors.cli import options as kinds
 from polars_prcurve.doors.cli import table_files
-from polars_prcurve.doors.cli.options import Option, name_flag
+from polars_prcurve.doors.cli.options import Kind, Option, name_flag
 from polars_prcurve.doors.cli.table_files import TableFile
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
@@ -139,25 +139,64 @@ def read_command(args: argparse.Namespace) -> MethodCall:
 
 def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:
     """Return what a TOML file says of the columns, as the options of a command."""
+    value_of_word: dict[str, Any] = {}
+    for word, value in _read_toml(path).items():
+        if word not in TABLE_WORDS:
+            raise PrcError(f"--table {path!r} has a word {word!r}; {suggest_names(word, TABLE_WORDS)}")
+        if word in options:
+            texts = _write_as_texts(f"--table {path!r}", word, value, options[word].kind)
+            value_of_word[word] = options[word].kind.read(name_flag(word), texts)
+        elif word not in PASSED_OVER:  # words that cannot change an answer are passed over
+            raise PrcError(f"--table {path!r} has the word {word!r}, which this command does not take")
+    return value_of_word
+
+
+def _read_toml(path: str) -> dict[str, Any]:
+    """Return the entries of a TOML file; raise for a file that cannot be read, or is none."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         raise PrcError("--table needs Python 3.11 or newer; say the words as options")
     try:
-        with open(path, "rb") as file:
-            entries = tomllib.load(file)
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise PrcError(f"--table {path!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise PrcError(f"--table {path!r} is no text in UTF-8; save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise PrcError(f"--table {path!r} is no TOML file: {error}") from None
-    value_of_word: dict[str, Any] = {}
-    for word, value in entries.items():
-        if word not in TABLE_WORDS:
-            raise PrcError(f"--table {path!r} has a word {word!r}; {suggest_names(word, TABLE_WORDS)}")
-        if word in options:
-            value_texts = [str(item) for item in value] if isinstance(value, list) else str(value)
-            value_of_word[word] = options[word].kind.read(name_flag(word), value_texts)
-        elif word not in PASSED_OVER:  # words that cannot change an answer are passed over
-            raise PrcError(f"--table {path!r} has the word {word!r}, which this command does not take")
-    return value_of_word
+
+
+def _write_as_texts(subject: str, word: str, value: Any, kind: Kind) -> str | list[str]:
+    """Return what a TOML file says of a word as texts, such as an option takes."""
+    items = value if isinstance(value, list) else [value]
+    if word == "below" and len(items) == 2 and all(map(_is_whole_or_text, items)):
+        return "/".join(map(str, items))
+    if word == "pos_label" and not isinstance(value, list | dict):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    is_right = _is_whole_or_text if word == "sizes" else _is_text
+    is_single = isinstance(kind.metavar, str) and not kind.takes_several
+    is_of_wrong_length = is_single and len(items) != 1
+    if word == "pos_label" or is_of_wrong_length or not all(map(is_right, items)):
+        expected = _TOML_VALUES.get(word, "text" if is_single else "text, or a list of texts")
+        raise PrcError(f"{subject}: {word} takes {expected}; got {describe_value(value)}")
+    return [str(item) for item in items] if isinstance(value, list) else str(value)
+
+
+_TOML_VALUES = {
+    "pos_label": "one value of the label",
+    "below": "two whole numbers, such as [12, 340], or the name of one file",
+    "sizes": "two whole numbers, or the names of their columns",
+}
+"""What words of a TOML file take that are more than names of columns."""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole_or_text(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def check_output_path(args: argparse.Namespace) -> None:
@@ -186,6 +225,7 @@ def list_inputs(args: argparse.Namespace) -> list[str]:
         may_be_file = option.kind.number_columns or option.kind in (
             kinds.REFERENCE,
             kinds.REFERENCE_OR_RATE,
+            kinds.OTHER,
         )
         if may_be_file and (option_words := vars(args)[name]):
             first_word = option_words if isinstance(option_words, str) else option_words[0]

@@ -98,7 +98,8 @@ def scan_files(
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
     if file_format.separator:
-        sources = [source for source in sources if not _lacks_rows(source)] or sources
+        is_header = {source: _lacks_rows(source, file_format.separator) for source in sources}
+        sources = [source for source in sources if not is_header[source]] or sources
     # Polars takes patterns, too, and would read a name with brackets as one.
     scan_options = (
         {"schema_overrides": dict.fromkeys(text_columns, pl.String)} if file_format.separator else {}
@@ -107,7 +108,7 @@ def scan_files(
         [glob.escape(source) if isinstance(source, str) else source for source in sources],
         **scan_options,
     )
-    if file_format.separator and _lacks_rows(sources[0]):
+    if file_format.separator and is_header[sources[0]]:
         table = table.with_columns(
             pl.col(name).cast(pl.Float64)
             for name in table.collect_schema()
@@ -131,17 +132,27 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
     return paths
 
 
-def _lacks_rows(source: str | io.BytesIO) -> bool:
-    """Return whether a text file is a header alone; raise if it holds no text."""
+def _lacks_rows(source: str | io.BytesIO, separator: str) -> bool:
+    """Return whether a text file is a header alone; raise if it holds no text, or another kind of it."""
     if isinstance(source, str):
         with open(source, "rb") as file:
             first_bytes = file.read(_BYTES_TO_JUDGE)
     else:
         first_bytes = source.getvalue()[:_BYTES_TO_JUDGE]
+    name = repr(source) if isinstance(source, str) else "standard input"
     if b"\0" in first_bytes:
-        name = repr(source) if isinstance(source, str) else "standard input"
         raise PrcError(f"{name} holds bytes that are no text, so that it is no CSV")
-    header_bytes, _, row_bytes = first_bytes.strip().partition(b"\n")
+    header_bytes, line_end, row_bytes = first_bytes.strip().partition(b"\n")
+    if not header_bytes:
+        raise PrcError(f"{name} is empty; its first line has to name the columns")
+    if not line_end and b"\r" in header_bytes:
+        raise PrcError(f"{name} has lines that end in CR alone; save it with LF or CR LF")
+    other_separators = [sign for sign in ",;\t|" if sign.encode() in header_bytes and sign != separator]
+    if other_separators and separator.encode() not in header_bytes:
+        raise PrcError(
+            f"{name} has {other_separators[0]!r} between its columns, and needs {separator!r}; "
+            "the ending .csv takes commas, and .tsv tabs"
+        )
     return bool(header_bytes) and not row_bytes and len(first_bytes) < _BYTES_TO_JUDGE
 
 
