@@ -240,7 +240,7 @@ def test_a_target_out_of_reach_is_not_met_and_the_best_value_is_named() -> None:
 
 
 def test_the_documentation_shows_the_table_of_statuses() -> None:
-    assert write_status_table() in (DOCS / "decide.md").read_text(encoding="utf-8")
+    assert write_status_table() in (DOCS / "verdicts.md").read_text(encoding="utf-8")
     assert list(STATUS_TABLE) == list(STATUSES)
 
 

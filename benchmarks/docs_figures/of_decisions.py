@@ -1,4 +1,4 @@
-"""Figures of docs/decide.md: how often verdicts are wrong, and how often they find a lead."""
+"""Figures of docs/verdicts.md: how often verdicts are wrong, and how often they find a lead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from polars import col
 
 from .held import Sentence, Stored, count, least, mean, most
 
-PAGE, VERDICTS = "decide", Stored("verdicts")
+PAGE, VERDICTS = "verdicts", Stored("verdicts")
 what, IS_ALONE = col("what"), col("n_models") == 1
 MAY_MISS = col("goal").is_in(["recall 0.5, precision 0.13", "precision 0.3, promised"])
 SIZES = (20, 100, 500, 2_000)
@@ -36,9 +36,9 @@ FIGURES: list[Sentence] = [
     hold_truth("5 equal models", what == "5 equal models"),
     hold_truth("2 equal models", what == "2 equal models", ~MAY_MISS),
     hold_truth("2 equal models, of which one may miss a target", what == "2 equal models", MAY_MISS),
-    hold_truth("2 models of unlike shapes, equal at the goal", what == "unlike shapes"),
-    hold_truth("one coin", what == "coins", IS_ALONE),
-    hold_truth("2 or 5 coins", what == "coins", ~IS_ALONE),
+    hold_truth("2 models of different shapes, equal at the target", what == "unlike shapes"),
+    hold_truth("one random classifier", what == "coins", IS_ALONE),
+    hold_truth("2 or 5 random classifiers", what == "coins", ~IS_ALONE),
     hold_truth("one model of two is better", what.str.starts_with("lead")),
     *(hold_lead("`recall=0.5`", lead, "recall 0.5") for lead in ("0.25", "0.5", "1")),
     *(hold_lead("none", lead, "none") for lead in ("0.25", "0.5", "1")),
