@@ -1,4 +1,4 @@
-"""Figures of docs/watch.md: alarms over two years of weeks."""
+"""Figures of docs/monitoring.md: alarms over two years of weeks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polars import col
 
 from .held import Figure, Sentence, Stored, count, least, most
 
-PAGE, MONITOR = "watch", Stored("monitor")
+PAGE, MONITOR = "monitoring", Stored("monitor")
 IS_WORSE = col("weeks").str.ends_with("worse")
 SOONER = col("weeks") == "false alerts are labelled sooner"
 NOTHING = ~IS_WORSE & ~SOONER
@@ -35,8 +35,7 @@ def hold(text: str, *shares: pl.Expr) -> Sentence:
 
 FIGURES: list[Sentence] = [
     hold(
-        "of series of two years in which nothing changes, {:.0f} to {:.0f}% have an alarm by a test of "
-        "each week alone",
+        "over two years without any change, {:.0f} to {:.0f}% of series have one",
         least("repeated", AS_BEFORE),
         most("repeated", AS_BEFORE),
     ),
@@ -47,7 +46,7 @@ FIGURES: list[Sentence] = [
         count(NOTHING),
     ),
     hold(
-        "labelled four weeks later than false ones, {:.0f}% of the series are a false alarm",
+        "labelled four weeks later than false ones, {:.0f}% of the series raise a false alarm",
         most("alarm", SOONER),
     ),
 ]
