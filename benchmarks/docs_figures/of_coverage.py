@@ -43,7 +43,7 @@ def hold_points(label: str, table: str, names: tuple[str, ...], *which: pl.Expr)
 def hold_chosen(label: str, target: str) -> Sentence:
     """Return a row of thresholds that a target chose, in cells where nine test sets in ten meet it."""
     is_in_reach = col("target").str.contains(target) & (col("met") >= 0.9)
-    return hold_row(f"a threshold found by {label}", "chosen_thresholds", is_in_reach)
+    return hold_row(f"a threshold chosen by {label}", "chosen_thresholds", is_in_reach)
 
 
 EXPECTED = col("false_positives")
@@ -69,7 +69,7 @@ AREAS: list[Sentence] = [
     hold_row("ROC AUC", "areas", IS_ROC),
     hold_row("average precision, by bootstrap", "bootstrap", IS_AP),
     hold_row("recall at an fpr, by bootstrap", "recall_at_fpr"),
-    hold_row("average precision at the own prevalence", "cohorts", IS_AP),
+    hold_row("average precision at the test set's prevalence", "cohorts", IS_AP),
     hold_row("average precision, negatives not counted", "never_scored", IS_AP),
     hold_row("average precision where eta is k of n", "sampled_eta_areas", IS_AP),
     hold_row("average precision where eta is from rows without labels", "shared_reference", IS_AP),
@@ -78,9 +78,9 @@ AREAS: list[Sentence] = [
     hold_row("average precision, rows drawn by label or by range", "label_designs", QUANTITY == "average_precision"),
     hold_row("average precision, labels by a plan", "labels", QUANTITY == "average_precision", BY_PLAN),
     hold_row("average precision, clusters", "cluster_areas", IS_AP),
-    hold_row("average precision, clusters of unlike effects", "patient_effects"),
-    hold_row("average precision, a field of parts", "field_areas", IS_AP),
-    hold_row("ROC AUC, a field of parts", "field_areas", IS_ROC),
+    hold_row("average precision, clusters of different effects", "patient_effects"),
+    hold_row("average precision, several subpopulations", "field_areas", IS_AP),
+    hold_row("ROC AUC, several subpopulations", "field_areas", IS_ROC),
     hold_row("a mean of average precision over 10 to 200 groups", "means", IS_MEAN, col("n_groups") >= 10),
     hold_row("the same over 5 groups, all in doubt", "means", IS_MEAN, col("n_groups") == 5, flag=False),
 ]  # fmt: skip
@@ -101,7 +101,7 @@ BANDS: list[Sentence] = [
     hold_row("metrics at a target", "sought_values", PLAIN),
     hold_row("the same, rounded scores", "sought_values", ROUNDED),
     hold_row("the same, weights", "sought_values", WEIGHTED),
-    hold_row("at the own prevalence", "cohort_points"),
+    hold_row("at the test set's prevalence", "cohort_points"),
     hold_row("the same, at a target", "cohort_targets"),
     hold_row("precision at a recall, negatives not counted", "never_scored", ~IS_AP),
     hold_row("the same, weights", "weighted_cohorts"),
@@ -115,14 +115,14 @@ BANDS: list[Sentence] = [
     hold_row("labels by a plan: precision, recall", "labels", QUANTITY != "average_precision", BY_PLAN),
     hold_points("clusters, 20 false and 20 missed expected", "cluster_bands", CLUSTERED, IS_MANY),
     hold_points("clusters, fewer expected", "cluster_bands", CLUSTERED, ~IS_MANY),
-    hold_points("a field of parts: precision, F1, recall", "field_bands", ("precision_known", "f1_known", "recall_known")),
+    hold_points("several subpopulations: precision, F1, recall", "field_bands", ("precision_known", "f1_known", "recall_known")),
 ]  # fmt: skip
 
 # Differences ----------------------------------------------------------------------------------
 
 UNLIKE = {
-    "unlike_models": "models of unlike shape, examples of their own",
-    "unlike_pairs": "models of unlike shape, one test set",
+    "unlike_models": "models of different shapes, different examples",
+    "unlike_pairs": "models of different shapes, one test set",
 }
 
 
@@ -161,14 +161,14 @@ DIFFERENCES: list[Sentence] = [
     hold_apart("at a target", "sought_points", most("wrongly_resolved", PLAIN), PLAIN),
     hold_apart("at a target, rounded scores", "sought_points", most("wrongly_resolved", ROUNDED), ROUNDED),
     hold_apart("at a target, weights", "sought_points", most("wrongly_resolved", WEIGHTED), WEIGHTED),
-    hold_apart("at a target, a field of parts", "field_pairs", most("wrongly_resolved")),
+    hold_apart("at a target, several subpopulations", "field_pairs", most("wrongly_resolved")),
     hold_apart("average precision, labels by a plan", "label_pairs", most("resolved", IS_AP), IS_AP),
     hold_apart("at a threshold or a recall, labels by a plan", "label_pairs", most("resolved", ~IS_AP), ~IS_AP),
-    hold_apart("at the own prevalence", "cohort_differences", most("resolved", col("shifts") == "2 and 2")),
-    hold_apart("a model and a point of others", "matched_points", most("resolved", col("share") == 1)),
+    hold_apart("at the test set's prevalence", "cohort_differences", most("resolved", col("shifts") == "2 and 2")),
+    hold_apart("a model and a published point", "matched_points", most("resolved", col("share") == 1)),
     hold_apart("means of average precision over 5 to 200 groups", "means", most("significant", col("of") == "equal models"), ~IS_MEAN),
     Sentence(
-        PAGE, "With `margin=` a model that is worse by just that much is called not worse in up to {}% by average precision and {}% by ROC AUC (`margins`), where 2.5 are allowed.",
+        PAGE, "With `margin=`, a model that is worse by exactly the margin is `not_worse` in up to {}% by average precision and {}% by ROC AUC (`margins`); the level is 2.5%.",
         *(Stored("margins")(most("worse_not_worse", area)) for area in (IS_AP, IS_ROC)),
     ),
 ]  # fmt: skip
@@ -217,11 +217,11 @@ PROMISES: list[Sentence] = [
     hold_promise("alerts", "targets", TARGET.str.starts_with("alerts")),
     hold_promise("several targets together", "together"),
     hold_promise("eta is k of n", "uncertain_targets"),
-    hold_promise("the own prevalence", "cohort_promises"),
+    hold_promise("the test set's prevalence", "cohort_promises"),
     hold_promise("clusters", "clustered_promises"),
     hold_promise("weights", "weighted_promises"),
-    hold_promise("a field of parts: precision", "field_promises"),
-    hold_promise("a field of parts: other targets", "field_targets"),
+    hold_promise("several subpopulations: precision", "field_promises"),
+    hold_promise("several subpopulations: other targets", "field_targets"),
 ]  # fmt: skip
 
 # Best thresholds and prevalences without labels ------------------------------------------------
@@ -243,19 +243,19 @@ def hold_mixture(label: str, *which: pl.Expr) -> Sentence:
 FIELD = col("field")
 ALIKE = FIELD.is_in(["only the prevalence differs", "five distinct scores"])
 REST: list[Sentence] = [
-    hold_maxima("F1 at its greatest", "f1", "f1"),
-    hold_maxima("MCC at its greatest", "mcc", "mcc"),
-    hold_maxima("precision where F1 is greatest", "f1", "precision"),
+    hold_maxima("highest F1", "f1", "f1"),
+    hold_maxima("highest MCC", "mcc", "mcc"),
+    hold_maxima("precision at the highest F1", "f1", "precision"),
     hold_mixture("only the prevalence differs", ALIKE),
     hold_mixture("scores 0.1 standard deviations higher", FIELD.str.contains("0.1 sd")),
     hold_mixture("scores 0.3 standard deviations higher", FIELD.str.contains("0.3 sd")),
-    hold_mixture("positives harder to tell", FIELD.str.contains("^and ")),
+    hold_mixture("positives harder to detect", FIELD.str.contains("^and ")),
     Sentence(
-        PAGE, "Scores that say nothing are above chance in at most {}% (`chance`), and with weights or clusters in at most {}% (`chance_of_designs`), at a level of 95%.",
+        PAGE, "Random scores are above chance in at most {}% (`chance`), and with weights or clusters in at most {}% (`chance_of_designs`), at a level of 95%.",
         Stored("chance")(most("above", (MODEL == "chance") & (col("confidence") == 0.95))), Stored("chance_of_designs")(most("above")),
     ),
     Sentence(
-        PAGE, "`posteriors` has calibrated scores, where the interval holds in {} to {}%, and log-odds that are 1.25 times too large, where it holds in {:.0f} to {:.0f}%.",
+        PAGE, "`posteriors` has calibrated scores, with a coverage of {} to {}%, and log-odds that are 1.25 times too large, with {:.0f} to {:.0f}%.",
         *map(Stored("posteriors"), (*find_ends("coverage", col("log_odds") == 1), *find_ends("coverage", col("log_odds") == 1.25))),
     ),
     Sentence(
@@ -283,7 +283,7 @@ def weighted(held: str, *which: pl.Expr) -> pl.Expr:
 IS_LUCK = (col("met") < 0.9) & col("target").str.starts_with("precision")
 FAILURES: list[Sentence] = [
     Sentence(
-        PAGE, "Thresholds found by a target hold in {}% on average, those of `maximize=` in {}% (`chosen_thresholds`). Where fewer than nine in ten test sets meet a precision, luck picks those that do: the marked ones, {:.0f}% of them, hold in {}%.",
+        PAGE, "The mean coverage at a target is {}%, with `maximize=` {}% (`chosen_thresholds`). Where fewer than nine in ten test sets meet a precision, those that do are a selection: of these, {:.0f}% have no doubt, with a coverage of {}%.",
         *map(Stored("chosen_thresholds"), (
             mean("coverage", col("met") >= 0.9, ~col("target").str.starts_with("max")), mean("coverage", col("target").str.starts_with("max")),
             100 * (col("marked") * col("met")).filter(IS_LUCK).sum() / col("met").filter(IS_LUCK).sum(),
@@ -291,37 +291,37 @@ FAILURES: list[Sentence] = [
         )),
     ),
     Sentence(
-        PAGE, "Of {} cells of `areas` in which 95% are marked, {} hold less than 93% by more than two standard errors, and {} more than 97%.",
+        PAGE, "Of {} cells of `areas` in which 95% of intervals have no doubt, {} have a coverage below 93% by more than two standard errors, and {} above 97%.",
         TABLE(count(MARKED)), TABLE(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
         TABLE(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
     ),
     Sentence(
-        PAGE, "Those of average precision hold {}% on average, {}% in ten populations that no formula was tuned on, and those of ROC AUC {} and {}%.",
+        PAGE, "The mean coverage is {}% for average precision, {}% in ten populations that no formula was tuned on, and for ROC AUC {} and {}%.",
         *(TABLE(mean("coverage_of_marked", kind, of)) for kind in (IS_AP, IS_ROC) for of in (~IS_FRESH, IS_FRESH)),
     ),
-    Sentence(PAGE, "With one expected, up to {:.0f}% of test sets raise no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
+    Sentence(PAGE, "With one expected, up to {:.0f}% of test sets have no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
     Sentence(
-        PAGE, "(`patient_effects`): intervals hold {} to {}% with normal effects, and as few as {}% with lognormal ones.",
+        PAGE, "(`patient_effects`): the coverage is {} to {}% with normal effects, and as low as {}% with lognormal ones.",
         *map(Stored("patient_effects"), (*find_ends("coverage", col("effects") == "normal"), least("coverage", col("effects") == "lognormal"))),
     ),
     Sentence(
-        PAGE, "With the prevalence of a sample taken as exact, precision at a threshold is held in as few as {}% (`sampled_eta_points`), at the own prevalence in {}% (`cohort_points`), in a field in {:.0f}% (`field_bands`).",
+        PAGE, "With the prevalence of a sample taken as exact, the coverage of precision at a threshold is as low as {}% (`sampled_eta_points`), at the test set's prevalence {}% (`cohort_points`), for several subpopulations {:.0f}% (`field_bands`).",
         Stored("sampled_eta_points")(least("as_fixed")), Stored("cohort_points")(least("as_said", col("metric") == "precision")), Stored("field_bands")(least("precision_as_fixed")),
     ),
     Sentence(
-        PAGE, "with rows taken as independent, areas of clusters hold in as few as {}% (`cluster_areas`), bands in {}% (`cluster_bands`), and promises are broken in up to {}% (`clustered_promises`).",
+        PAGE, "with rows taken as independent, the coverage of areas is as low as {}% (`cluster_areas`), of bands {}% (`cluster_bands`), and guarantees fail in up to {}% (`clustered_promises`).",
         Stored("cluster_areas")(least("without_cluster")), Stored("cluster_bands")(least(pl.min_horizontal([f"without_{name}" for name in CLUSTERED]))),
         Stored("clustered_promises")(most("broken_by_independent")),
     ),
     Sentence(
-        PAGE, "Where 2 to 5% of test sets are marked, chance picked them, and as few as {}% (`differences`) of the marked ones hold.",
+        PAGE, "Where only 2 to 5% of test sets have no doubt, they are a selection, and as few as {}% (`differences`) of their intervals cover the true value.",
         Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
-    Sentence(PAGE, "a `guarantee` that takes the estimate as exact is broken in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
+    Sentence(PAGE, "a `guarantee` that takes the estimate as exact fails in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
     Sentence(
         PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} or more in most others, and {} in `uncertain_targets`",
         TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("bootstrap")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),
     ),
-    Sentence(PAGE, "at 95% a standard error of {} points in `areas`, of {} with 500.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
+    Sentence(PAGE, "at 95% that is a standard error of {} points in `areas`, of {} with 500.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
 ]  # fmt: skip
 FIGURES: list[Sentence] = [*AREAS, *BANDS, *DIFFERENCES, *PROMISES, *REST, *FAILURES]

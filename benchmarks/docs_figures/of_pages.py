@@ -9,7 +9,7 @@ from polars import col
 
 from .held import Sentence, Stored, count, least, mean, most
 
-UNCERTAINTY, KEPT, MOVED, SHIFT = "uncertainty", "keeping-promises", "prevalence-moved", "prior-shift"
+UNCERTAINTY, KEPT, UNKNOWN = "uncertainty", "which-threshold", "unknown-prevalence"
 EVERYWHERE, GUARANTEE, POINTS, MIXTURE = map(
     Stored, ("everywhere", "guarantee", "sampled_eta_points", "mixture")
 )
@@ -22,14 +22,14 @@ OF_BEST = (col("found") * col("recall_share")).fill_null(0)
 
 
 def hold_moved(start: str, cell: int) -> Sentence:
-    """Return a row of the table of docs/prevalence-moved.md."""
+    """Return a row of the table of docs/unknown-prevalence.md."""
     at = col("cell") == cell
     return Sentence(
-        MOVED, start + " | {} | {} |", POINTS(least("as_fixed", at)), POINTS(least("precision", at))
+        UNKNOWN, start + " | {} | {} |", POINTS(least("as_fixed", at)), POINTS(least("precision", at))
     )
 
 
-NEXT, LABELS = "what-to-label-next", Stored("labels")
+NEXT, LABELS = "sampled-rows", Stored("labels")
 
 
 def how_much_wider(quantity: str, eta: str) -> pl.Expr:
@@ -45,7 +45,7 @@ ALIKE = col("field").is_in(["only the prevalence differs", "five distinct scores
 SLIGHT = (col("field") == "scores 0.1 sd higher in the field") & (col("n") == 1_000)
 FIGURES: list[Sentence] = [
     Sentence(
-        UNCERTAINTY, "its 95% covered the precision at all scores of positives in {:.0f} to {:.0f}% of test sets.",
+        UNCERTAINTY, "the 95% band covered the precision at all scores of positives in {:.0f} to {:.0f}% of test sets.",
         EVERYWHERE(least("default")), EVERYWHERE(most("default")),
     ),
     Sentence(
@@ -53,17 +53,17 @@ FIGURES: list[Sentence] = [
         EVERYWHERE(pl.min_horizontal(WIDER).min()), EVERYWHERE(pl.max_horizontal(WIDER).max()),
     ),
     Sentence(KEPT, "draws {} test sets from each of {} populations", GUARANTEE(col("n_sets").min()), GUARANTEE(count(col("found") >= 0))),
-    Sentence(KEPT, "broken in at most {}% of test sets of a population, and in {}% on average", GUARANTEE(most("broken")), GUARANTEE(mean("broken"))),
-    Sentence(KEPT, "breaks it in {:.0f}% on average, where scores do not tie.", GUARANTEE(mean("broken_by_point", ~TIES))),
+    Sentence(KEPT, "missed in at most {}% of test sets of a population, and in {}% on average", GUARANTEE(most("broken")), GUARANTEE(mean("broken"))),
+    Sentence(KEPT, "misses it in {:.0f}% on average, where scores do not tie.", GUARANTEE(mean("broken_by_point", ~TIES))),
     Sentence(
-        KEPT, "the lowest threshold that passes breaks it in {:.0f} to {:.0f}%.",
+        KEPT, "the lowest threshold that passes misses it in {:.0f} to {:.0f}%.",
         GUARANTEE(least("broken_by_lowest", LINES_BELOW)), GUARANTEE(most("broken_by_lowest", LINES_BELOW)),
     ),
     Sentence(
-        KEPT, "Of the {} populations in which the promise can be kept, a threshold is found in {:.0f}% of test sets. Its recall is {:.0f}% of the best one that keeps the promise, with none found counted as 0.",
+        KEPT, "Of the {} populations in which the target can be met, a threshold passes in {:.0f}% of test sets. Its recall is {:.0f}% of the highest that meets the target, with no threshold counted as 0.",
         GUARANTEE(count(REACHABLE)), GUARANTEE(mean("found", REACHABLE)), GUARANTEE(mean(OF_BEST, REACHABLE)),
     ),
-    hold_moved("| 200 positives, 2,000 negatives | eta 0.01, 500 looked at", 2),
+    hold_moved("| 200 positives, 2,000 negatives | eta 0.01, 500 in the sample", 2),
     hold_moved("| 50, 2,000 | 0.1, 500", 1),
     hold_moved("| 5,000, 50,000 | 0.02, 1,000", 15),
     Sentence(
@@ -71,11 +71,11 @@ FIGURES: list[Sentence] = [
         LABELS(how_much_wider("precision", "own")), LABELS(how_much_wider("recall", "own")), LABELS(how_much_wider("average_precision", "own")),
     ),
     Sentence(
-        SHIFT, "Where only the prevalence differs, the interval holds {:.0f} to {:.0f}%, and the test rejects in {:.0f} to {:.0f}%",
+        UNKNOWN, "Where only the prevalence differs, the interval covers it in {:.0f} to {:.0f}%, and the test rejects in {:.0f} to {:.0f}%",
         *map(MIXTURE, (least("coverage", ALIKE), most("coverage", ALIKE), least("rejected", ALIKE), most("rejected", ALIKE))),
     ),
     Sentence(
-        SHIFT, "standard deviations higher is refuted in {:.0f}%, and in {:.0f}% of the cases the interval is wrong.",
+        UNKNOWN, "standard deviations higher it rejects in {:.0f}%, and the interval misses the true prevalence in {:.0f}%.",
         MIXTURE(most("rejected", SLIGHT)), MIXTURE(100 - least("coverage", SLIGHT)),
     ),
 ]  # fmt: skip
