@@ -115,7 +115,7 @@ def test_a_scan_is_as_good_as_the_table(
 @pytest.mark.extras
 def test_the_page_of_sources_has_a_query_that_runs(tmp_path: Path) -> None:
     scan = write_delta(tmp_path)
-    code = block_with("docs/scaling.md", "scan_delta")
+    code = block_with("docs/pipelines.md", "scan_delta")
     assert '"scores"' in code
     names: dict[str, Any] = {"pl": pl, "date": date}
     exec(code.replace('"scores"', repr(str(tmp_path / "delta"))), names)
@@ -154,7 +154,7 @@ def test_the_marimo_notebook_shows_a_chart_and_a_table() -> None:
 
 def test_the_page_shows_the_marimo_notebook() -> None:
     notebook = (EXAMPLES / "screening_marimo.py").read_text(encoding="utf-8")
-    assert block_with("docs/notebooks.md", "@app.cell").strip() in notebook
+    assert block_with("docs/figures.md", "@app.cell").strip() in notebook
 
 
 @pytest.mark.extras
@@ -177,17 +177,17 @@ def test_the_cells_of_the_quarto_page_run() -> None:
     [sentence] = re.findall(r"`\{python\} (.*?)`", text)
     assert eval(sentence, names) == f"{table['alerts'].min():.0f}" == "6"
     [example] = re.findall(
-        r"````markdown\n(.*?)````", (ROOT / "docs/notebooks.md").read_text("utf-8"), flags=re.S
+        r"````markdown\n(.*?)````", (ROOT / "docs/figures.md").read_text("utf-8"), flags=re.S
     )
     assert example.strip() in text
-    assert sentence in (ROOT / "docs/notebooks.md").read_text(encoding="utf-8")
+    assert sentence in (ROOT / "docs/figures.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.extras
 def test_great_tables_takes_operating_points() -> None:
     pytest.importorskip("great_tables", minversion="1.0", reason="needs great-tables")
     names: dict[str, Any] = {"df": DF, "pl": pl, "polars_prcurve": polars_prcurve}
-    exec(block_with("docs/notebooks.md", "GT("), names)
+    exec(block_with("docs/figures.md", "GT("), names)
     html = names["table"].as_raw_html()
     words = " ".join(re.sub("<[^>]+>", " ", html[html.index("<table") :]).split())
     points = names["points"]
