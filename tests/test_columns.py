@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -184,3 +185,17 @@ def test_structs_hold_the_fields_that_are_promised(method: str) -> None:
     said = re.sub(r"the fields of `sweep`", "threshold, tp, fp, fn, tn, recall, fpr", first)
     said = said.replace("the metrics", "precision").partition(", one per")[0]
     assert re.findall(r"\w+", re.sub(r"Structs of|\band\b", "", said)) == fields
+
+
+def test_the_page_of_columns_lists_every_column() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "columns.md").read_text(encoding="utf-8")
+    cells = " ".join(re.findall(r"^\| ([^|]*) \|", page, flags=re.M))
+    methods = {name for name in dir(FramePrc) if inspect.isfunction(getattr(FramePrc, name))}
+    promised = {
+        name
+        for method in methods - {"decide", "report"}
+        for promise in promises(method)
+        for name in re.findall(r"`([\w<>]+)`", promise.what)
+    }
+    of_arguments = {"metrics", "name", "sweep"}  # a list of columns, a column that is named, a method
+    assert promised - of_arguments == set(re.findall(r"`([\w<>]+)`", cells))
