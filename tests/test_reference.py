@@ -1,7 +1,7 @@
 """Values worked out elsewhere, in exact or 50-digit arithmetic: `data/reference.json`.
 
 Each family of cases has a checker here, by name. A family without one fails. The greatest errors are
-those that docs/accuracy.md states: one run of a case serves both tests.
+those that docs/how-it-works.md states: one run of a case serves both tests.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ Case = dict[str, Any]
 CHECKS: dict[str, Callable[[Case], None]] = {}
 COMPARED: list[tuple[float, float]] = []
 """The error and the expected value of each finite number of the case that is being worked."""
-PAGE = (Path(__file__).parent.parent / "docs" / "accuracy.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+PAGE = PAGE.partition("\n## Greatest errors\n")[2].partition("\n## ")[0]
 ROW = re.compile(r"^\| (?P<what>[^|`]+) \| (?P<families>`[^|]+`) \| (?P<error>[\d.e-]+) \|$", re.M)
 STATED = {
     row["what"]: (re.findall(r"`(\w+)`", row["families"]), float(row["error"]))
@@ -145,7 +146,7 @@ def test_the_greatest_error_is_the_one_stated(what: str) -> None:
         for error, size in work(n)
     )
     assert stated / 4 <= found <= stated or found == stated == 0, (
-        f"docs/accuracy.md says {stated} of {what}, and it is {found:.2g}: mend the page or the code"
+        f"docs/how-it-works.md says {stated} of {what}, and it is {found:.2g}: mend the page or the code"
     )
 
 

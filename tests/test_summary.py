@@ -684,7 +684,7 @@ FEW_AND_MANY = [
     ],
 )
 def test_digits_are_lost_where_the_page_says(name: str, limit: Any) -> None:
-    """The limits are those of docs/accuracy.md, "What is not"; a curve here has at most four rows."""
+    """The limits are those of docs/how-it-works.md, "What is not"; a curve has at most four rows."""
     table = pl.DataFrame(
         [
             {"group": group, "score": -i, "n_pos": pos, "n_neg": neg}
