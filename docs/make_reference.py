@@ -138,7 +138,7 @@ A call that says all of a row raises before any row of the table is read, with t
 The first rule that a call breaks is the one that it tells. `weights` are those of `weight=`, or of
 `counts=` with four columns. A bound `id`, `cluster`, `stratum` or `score` that the call has no use for
 is passed over. What words mean that do go together is in
-[contracts](../contracts.md#words-that-are-bound-and-words-of-a-call).
+[contracts](../contracts.md#stored-arguments-and-arguments-of-a-call).
 """
 
 

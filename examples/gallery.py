@@ -25,17 +25,16 @@ PAGES = (
     "which-model",
     "which-threshold",
     "uncertainty",
-    "decision-curves",
+    "clinicians",
     "binormal",
     "subgroups",
-    "prevalence-moved",
-    "prior-shift",
+    "unknown-prevalence",
     "which-area",
     "decide",
     "never-scored",
-    "watch",
-    "what-to-label-next",
-    "folds",
+    "monitoring",
+    "sampled-rows",
+    "training-loops",
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")

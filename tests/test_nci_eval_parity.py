@@ -1,6 +1,6 @@
 """What nci_eval (Brabec et al. 2020) does, by the public names, and right where it is wrong.
 
-Each name in the tables of `docs/coming-from-nci_eval.md` has a test here. The tests cover what differs
+Each name in the tables of `docs/coming-from.md` has a test here. The tests cover what differs
 from nci_eval, whose answers are worked out below from what its functions do, and what no other test
 promises. The code on the page runs as a test of its own.
 """
@@ -8,7 +8,6 @@ promises. The code on the page runs as a test of its own.
 from __future__ import annotations
 
 import ast
-import doctest
 import inspect
 import json
 import math
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parent
-PAGE = (ROOT.parent / "docs" / "coming-from-nci_eval.md").read_text(encoding="utf-8")
+PAGE = (ROOT.parent / "docs" / "coming-from.md").read_text(encoding="utf-8")
+PAGE = PAGE.partition("\n## nci_eval\n")[2]
 CURVES = json.loads((ROOT / "data" / "reference.json").read_text(encoding="utf-8"))["curves"][
     "nci_eval_fig4"
 ]
@@ -154,14 +154,11 @@ def test_what_the_page_names_exists_and_takes_these_arguments(row: tuple[list[st
 def test_all_charts_of_the_page_can_be_drawn(tmp_path: Path) -> None:
     import altair as alt
 
-    names: dict[str, Any] = {}
-    source = "".join(example.source for example in doctest.DocTestParser().get_examples(PAGE))
-    exec(source, names)
-    drawn = [name for name, value in names.items() if isinstance(value, alt.TopLevelMixin)]
-    assert {"pr_chart", "roc_chart", "area_chart"} <= set(drawn)
-    for name in drawn:
-        file = tmp_path / f"{name}.svg"
-        names[name].save(file)
+    plot, file = curves().prc(**RATES).plot, tmp_path / "chart.svg"
+    areas = plot.metric_by_eta(np.logspace(-7, -1, 500), metrics=TRAPEZOID, by=None, model="model")
+    for chart in (plot.pr_curve(0.1), plot.roc_curve(log_x=True), areas):
+        assert isinstance(chart, alt.TopLevelMixin)
+        chart.save(file)
         assert file.stat().st_size > 5_000
 
 
