@@ -61,7 +61,7 @@ def round_floats(table: pl.DataFrame) -> list[list[object]]:
 
 
 def compute_results() -> dict[str, object]:
-    """Return results by kind; the decision is printed, drawn and reported, too."""
+    """Return results by kind: tables, and a decision as text and as a report."""
     bound = draw_scores().prc(score=["a", "b"], by="site")
     etas, target, sure = [0.3, 0.01], {"recall": 0.7}, {"confidence": 0.95}
     exact = [
