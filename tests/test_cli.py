@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import cache, wraps
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 import pytest
@@ -1515,8 +1515,8 @@ def test_large_tables_go_through_in_streams(here: Path, monkeypatch: pytest.Monk
 def test_an_interrupt_leaves_nothing(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def sink(query: pl.LazyFrame, path: Path, **_: Any) -> None:
-        path.write_text("half")
+    def sink(query: pl.LazyFrame, file: BinaryIO, **_: Any) -> None:
+        file.write(b"half")
         raise KeyboardInterrupt
 
     monkeypatch.setitem(table_files._FORMATS, ".csv", table_files._CSV._replace(sink=sink))

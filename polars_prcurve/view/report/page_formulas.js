@@ -10,7 +10,8 @@ const two = (n) => {
 const sayEta = (eta) => {
   const n = 1 / eta, whole = Math.round(n);
   const isWhole = Math.abs(whole * eta - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
-  if (eta > 0.1 || (eta >= 0.01 && !isWhole)) return percent(eta);
+  const isRound = eta >= 0.01 && Math.abs(Number(eta.toPrecision(2)) - eta) < 1e-12;
+  if (eta > 0.1 || (isRound && !isWhole)) return percent(eta);
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
 // A share in 100 in two digits, and in more if it would read as 100 and is less.

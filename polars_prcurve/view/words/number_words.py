@@ -24,8 +24,6 @@ _LEAST_IN_WORDS = 1e-21
 """Shares below this are said as `1e-300`. No case has a prevalence, or a precision, so near to 0."""
 _ONE_IN_UP_TO = 0.1
 """Prevalences of which the least is above this are said in percent: 50% and not `1 in 2`."""
-_ONE_IN_ROUNDED_BELOW = 0.01
-"""Prevalences from this up are said in percent unless `1 in n` is exact: 3.5% and not `1 in 29`."""
 _TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
 _MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
@@ -160,7 +158,7 @@ def say_estimate(share: float, low: float | None, high: float | None) -> tuple[s
 
 
 def say_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 80` if that is exact or below 1%, else in percent: `3.5%`, `50%`."""
+    """Return a prevalence as `1 in 80`, in percent if it is above 10% or a round percentage: `3%`."""
     return say_etas([eta])[0]
 
 
@@ -179,13 +177,14 @@ def map_etas(etas: Iterable[float | None]) -> dict[float, str]:
 
 
 def _find_one_in(eta: float) -> int | None:
-    """Return n of `1 in n` where it is exact, or rounded below 1%; None where percents say it better."""
+    """Return n of `1 in n`; None above 10%, and for a round percentage, unless n is exact."""
     if not _LEAST_IN_WORDS <= eta < 1:
         return None
     whole_number = round(1 / eta)
     if abs(whole_number * eta - 1) < 1e-9 and whole_number == float(f"{whole_number:.3g}"):
         return whole_number
-    return count_one_in(eta) if eta < _ONE_IN_ROUNDED_BELOW else None
+    is_round_percent = eta >= 0.01 and abs(float(f"{eta:.2g}") - eta) < 1e-12
+    return None if eta > _ONE_IN_UP_TO or is_round_percent else count_one_in(eta)
 
 
 def count_of_100(share: float) -> int:
