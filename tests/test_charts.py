@@ -1296,7 +1296,7 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
         ),
         (
             lambda: charts.monitor(POSTERIORS.prc.monitor("week", reference=0.5, threshold=0.5)),
-            'monitor returns, with columns="all"; this one lacks bound',
+            'monitor returns, with columns="all"; this one lacks overall_since',
         ),
     ],
 )
@@ -2543,18 +2543,30 @@ def test_monitor_draws_each_period_all_so_far_and_the_alarm():
         == chart.to_dict()
     )
     rows = all_records(chart)
-    dots = [(row["period"], row["overall"], row["alarm"]) for row in rows if row.get("part") == "period"]
-    assert dots == table.select(pl.col("week").cast(float), "value", "alarm").rows()
-    lines = [
-        [row[name] for name in ("period", "overall", "overall_low", "overall_high")]
-        for row in records(chart)
-    ]
-    expected = table.select(pl.col("week").cast(float), "overall", "overall_low", "overall_high").rows()
-    assert lines == [pytest.approx(row, rel=1e-5) for row in expected]
+    dots = [(row["period"], row["overall"]) for row in rows if row.get("part") in ("past", "period")]
+    assert dots == table.select(pl.col("week").cast(float), "value").rows()
+    assert [row["period"] for row in rows if row.get("part") == "period"] == [7, 8, 9], "since then"
+    # Both means and their intervals are rows of the table, at the change and at the end.
+    before, since = table.filter(pl.col("week") < 7).tail(1), table.tail(1)
+    for part, row, columns, edges in (
+        ("past mean", before, ("overall", "overall_low", "overall_high"), (3.5, 6.5)),
+        ("curve", since, ("overall_since", "overall_since_low", "overall_since_high"), (6.5, 9.5)),
+    ):
+        fields = ("period", "overall", "low", "high")
+        drawn = [[line[field] for field in fields] for line in records(chart, part)]
+        expected = [[edge, *row.select(columns).row(0)] for edge in edges]
+        assert drawn == [pytest.approx(line, rel=1e-5) for line in expected]
+    rules = {row["ref"]: row["period"] for row in records(chart, "reference") if " 0" in row["ref"]}
+    alarm = table.filter("alarm")["week"][0]
+    assert rules == {"likely change 0": 6.5, "alarm 0": alarm}
     levels = {row["overall"] for row in rows if row.get("part") == "reference"}
-    assert sorted(levels) == pytest.approx([table["bound"][0], 0.8], rel=1e-5)
-    assert heading(chart) == "Precision has fallen, likely from week 7 on"
-    assert "Precision by week; the line is over all periods so far" in subtitle(chart)
+    assert {round(table["bound"][0], 5), 0.8} <= {round(level, 5) for level in levels}
+    assert heading(chart) == "Precision has fallen from 80% to 58%, likely since week 7"
+    assert "Precision by week; means before and since the likely change" in subtitle(chart)
+    texts = {plain(row["text"]) for row in rows if "text" in row}
+    mean, low, high = since.select("overall_since", "overall_since_low", "overall_since_high").row(0)
+    value, ends = say_estimate(mean, low, high)
+    assert f"{value} since ({ends})" in texts
     png(chart)
 
 
@@ -2579,7 +2591,7 @@ def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
     worse = calm.with_columns(site=pl.lit("worse"), n_pos=20, n_neg=80)
     many = pl.concat([*sites, worse], how="vertical_relaxed")
     table = many.prc.monitor("day", reference=0.8, threshold=1, by="site", columns="all", **counts)
-    assert heading(charts.monitor(table)) == "Precision has fallen in worse (from day 2026-01-01 on)"
+    assert heading(charts.monitor(table)) == "Precision has fallen in worse, likely since day 2026-01-01"
     png(charts.monitor(table))
     for one in (
         table.clear(),

@@ -319,6 +319,41 @@ def test_the_interval_is_where_the_mixture_is_small(metric: str, eta: float | No
         assert row["overall_low"] <= row["overall"] <= row["overall_high"]
 
 
+@pytest.mark.parametrize(("metric", "eta"), [("precision", None), ("precision", 0.02), ("fpr", None)])
+def test_the_rate_since_a_change_is_that_of_a_series_that_starts_there(
+    metric: str, eta: float | None
+) -> None:
+    rng = np.random.default_rng(4)
+    week, later = np.repeat(np.arange(20), 3_000), np.repeat(np.arange(20) > 8, 3_000)
+    label = rng.random(week.size) < 0.05
+    score = rng.random(week.size) < np.where(label, 0.8, np.where(later, 0.05, 0.02))
+    df = pl.DataFrame({"week": week, "label": label, "score": score * 1.0})
+    kept = {"precision": 0.6, "fpr": 0.025} if eta is None else {"precision": 0.4}
+    options: dict[str, Any] = {
+        "reference": kept[metric],
+        "threshold": 1.0,
+        "metrics": metric,
+        "eta": eta,
+    }
+    watched = df.prc.monitor("week", **options, columns="all")
+    first_alarm = watched.filter("alarm")["week"][0]
+    since = ["overall_since", "overall_since_low", "overall_since_high"]
+    assert (
+        watched.filter(pl.col("week") < first_alarm).select(since).null_count().row(0)
+        == (first_alarm,) * 3
+    )
+    alone = df.filter(pl.col("week") >= watched["since"][-1]).prc.monitor(
+        "week", **options, columns="all"
+    )
+    overall = alone.filter(pl.col("week") >= first_alarm).select(
+        "overall", "overall_low", "overall_high"
+    )
+    assert_frame_equal(
+        watched.filter("alarm").select(since),
+        overall.rename(dict(zip(overall.columns, since, strict=True))),
+    )
+
+
 # Tables ---------------------------------------------------------------------------------------
 
 

@@ -478,6 +478,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `columns="all"`, `needed`: Float64, the evidence that makes an alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
         - `since`: as in the table, the period in which the change likely began; null before the alarm
+        - with `columns="all"`, `overall_since`, `overall_since_low`, `overall_since_high`: Float64, the
+          rate of all rows since then, and its interval, in all periods at once
         - `doubt`: String, null, or why there is no interval of `overall`
 
         Examples

@@ -460,7 +460,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: Confidence = 0.95,
         **words: Unpack[ChartOfCurve],
     ) -> Chart:
-        """Collect `monitor`, and draw each period, all so far, and the alarm.
+        """Collect `monitor`, and draw each period, the mean before and since a change, and the alarm.
 
         Examples
         --------

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import polars as pl
 
+from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import result_tables
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import say_alarms
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.label_formats import format_level, format_metric, round_digits
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
+from polars_prcurve.view.charts.parts.label_formats import (
+    escape_text,
+    format_level,
+    format_metric,
+    round_digits,
+)
+from polars_prcurve.view.charts.parts.label_placement import Word
+from polars_prcurve.view.charts.parts.line_canvas import QUIET, Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
+from polars_prcurve.view.words.value_names import show_on_one_line
 
-# The columns of `monitor` that are drawn or told; the first six are shares.
-_VALUES = ("value", "overall", "overall_low", "overall_high", "reference", "bound", "alarm", "since")
-_MOST_TICKS = 12  # periods, at most, whose number stands below them
+# The columns of `monitor` that are drawn or told; `_SHARES` are shares.
+_SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "reference", "bound")
+_VALUES = (*_SHARES, "alarm", "since")
+_MOST_TICKS = 12  # periods, at most, whose name stands below them
+_TICK_GAP = 14  # pixels between two of these names
+_MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_COLUMNS}
+"""The columns of the mean of all periods so far, or before a change, and of those since then."""
 
 
 @hint_at_arguments
@@ -34,10 +49,11 @@ def monitor(
     facet: str | None = None,
     title: Title = None,
 ) -> Chart:
-    """A series that is watched, from the table of `monitor`: a dot per period, and a line of all so far.
+    """A series that is watched, from the table of `monitor`: a dot per period, and the mean of them.
 
-    The shade is the interval of all so far, which holds in all periods at once. Grey lines are the
-    reference and its bound. The title says which alarms there are, and no more.
+    After an alarm there are two means, before the likely change and since, and a rule at the change and
+    at the alarm. The shade is the interval of a mean, which holds in all periods at once. Grey lines are
+    the reference and its bound. The title says which alarms there are, and no more.
 
     Parameters
     ----------
@@ -55,48 +71,84 @@ def monitor(
     >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
     >>> periods = alerts.monitor("week", reference=0.8, threshold=1, columns="all")
     >>> monitor(periods).to_dict()["title"]["text"]
-    ['Precision has fallen, likely from week 2 on']
+    ['Precision has fallen from 80% to 54%, likely since week 2']
     """
-
-    def say_period(row: dict[str, Any]) -> tuple[str, str]:
-        value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
-        own_text = "" if row["value"] is None else f"{say_share(row['value'])}, "
-        alarm_text = ", alarm" if row["alarm"] else ""
-        return str(row["time"]), f"{own_text}all so far {value} ({span}){alarm_text}"
 
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
-    point_frame = curves.points
-    periods = point_frame["period"].drop_nulls().unique().sort().to_list() or [1.0]
-    first_period, last_period, x_title = periods[0], periods[-1], time
-    if len(point_frame) and not point_frame.schema["time"].is_integer():
-        x_title = f"Number of the {time}; 1 is {point_frame.sort('period')['time'][0]}"
-    step = max(1, -(-round(last_period - first_period + 1) // _MOST_TICKS))
-    ticks = tuple(float(tick) for tick in range(round(first_period), round(last_period) + 1, step))
-    x_axis = ChartAxis("period", x_title, first_period - 0.5, last_period + 0.5, "plain", ticks=ticks)
-    shares = pl.concat([point_frame[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
-    rate_text = format_metric(point_frame["metric"][0] if len(point_frame) else "precision")
-    y_axis = ChartAxis("overall", rate_text, *fit_shares(shares))
+    period_rows = curves.points
+    shares = pl.concat([period_rows[name].cast(pl.Float64).rename("share") for name in _SHARES])
+    rate_text = format_metric(period_rows["metric"][0] if len(period_rows) else "precision")
+    y_axis = ChartAxis("overall", rate_text, *_fit_tenths(shares))
     channels = read_panels_of_one(curves, color, facet)
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
-    spec = ChartSpec(x_axis, y_axis, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
+    spec = ChartSpec(_build_time_axis(period_rows, time), y_axis, "linear", height=0.5)
+    spec = replace(spec, bands=(("low", "high"),))
     canvas = Canvas(curves, channels, spec)
-    first_rows = point_frame.group_by("curve", maintain_order=True).first()
-    is_fpr = (first_rows["bound"] > first_rows["reference"]).any()
-    canvas.draw_level(first_rows["reference"], "reference", "below" if is_fpr else "above")
+    canvas.spec = replace(spec, x=_name_ticks(spec.x, period_rows, canvas.size.width))
+    first_rows = period_rows.group_by("curve", maintain_order=True).first()
+    is_rise = _is_of_rises(period_rows)
     bounds = first_rows.filter(pl.col("bound") != pl.col("reference"))["bound"]
-    canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
-    canvas.draw_lines(point_frame.drop_nulls("overall"))
-    _draw_periods(canvas, point_frame)
+    _draw_changes(canvas)
+    _draw_means(canvas)
+    is_above = is_rise
+    if not len(bounds):  # away from the mean
+        means = [row for row in canvas.records if "low" in row]
+        is_above = bool(means) and means[0]["overall"] >= first_rows["reference"][0]
+    canvas.draw_level(first_rows["reference"], "reference", "below" if is_above else "above")
+    canvas.draw_level(bounds, "bound", "above" if is_rise else "below")
+    _draw_periods(canvas)
     canvas.follow_pointer(
-        point_frame.drop_nulls("overall"), "nearest", say_period, point_frame["period"]
+        period_rows.drop_nulls("overall"), "nearest", _say_period, period_rows["period"]
     )
     level_text = "" if confidence is None else f"{format_level(confidence)} "
-    note = (f"Shaded: {level_text}interval of all periods at once", "Filled: from the alarm on")
-    has_eta = "eta" in point_frame.columns and len(point_frame) > 0
-    place_text = f" at a prevalence of {say_eta(point_frame['eta'][0])}" if has_eta else ""
-    subtitle = f"{rate_text}{place_text} by {time}; the line is over all periods so far"
+    has_alarm = bool(period_rows["alarm"].any())
+    note = (
+        f"Shaded: {level_text}interval of {'a' if has_alarm else 'the'} mean, in all periods at once",
+    )
+    has_eta = "eta" in period_rows.columns and len(period_rows) > 0
+    place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""
+    mean_text = "means before and since the likely change" if has_alarm else "the line is the mean"
+    subtitle = f"{rate_text}{place_text} by {time}; {mean_text}"
     return canvas.finish(title, say_alarms(curves, channels, y_axis.title, time), subtitle, note)
+
+
+def _fit_tenths(all_shares: pl.Series) -> tuple[float, float]:
+    """Return the tenths around all shares: the level is seen at dots and lines, which need no 0."""
+    shares = all_shares.drop_nulls()
+    if shares.is_empty():
+        return 0.0, 1.0
+    low, high = float(shares.min()), float(shares.max())  # type: ignore[arg-type]
+    return max(math.floor(10 * low - 0.2) / 10, 0.0), min(math.ceil(10 * high + 0.2) / 10, 1.0)
+
+
+def _build_time_axis(period_rows: pl.DataFrame, time: str) -> ChartAxis:
+    """Return the axis of the numbers of periods."""
+    periods = period_rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
+    title = f"{time[:1].upper()}{time[1:]}"
+    return ChartAxis("period", title, periods[0] - 0.5, periods[-1] + 0.5, "plain")
+
+
+def _name_ticks(axis: ChartAxis, period_rows: pl.DataFrame, pixels: int) -> ChartAxis:
+    """Return the axis with as many names of periods as have room below it."""
+    first, last = round(axis.low + 0.5), round(axis.high - 0.5)
+    names = {
+        round(period): show_on_one_line(str(time))
+        for period, time in period_rows.select("period", "time").drop_nulls().unique().rows()
+    }
+    longest = max(map(style.measure_text, names.values()), default=0) + _TICK_GAP
+    n_names = max(1, min(_MOST_TICKS, int(pixels / longest)))
+    ticks = range(first, last + 1, -(-(last - first + 1) // n_names))
+    tick_names = tuple(escape_text(names.get(tick, str(tick))) for tick in ticks)
+    return replace(axis, ticks=tuple(map(float, ticks)), tick_names=tick_names)
+
+
+def _say_period(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads at each period."""
+    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+    own_text = "" if row["value"] is None else f"{say_share(row['value'])}, "
+    alarm_text = ", alarm" if row["alarm"] else ""
+    return str(row["time"]), f"{own_text}all so far {value} ({span}){alarm_text}"
 
 
 def _read_periods(table: object) -> tuple[ChartCurves, str]:
@@ -124,19 +176,97 @@ def _read_periods(table: object) -> tuple[ChartCurves, str]:
     ), time_column
 
 
-def _draw_periods(canvas: Canvas, period_rows: pl.DataFrame) -> None:
-    """Draw a dot for the value of each period, filled where there is an alarm."""
-    for period_row in period_rows.drop_nulls("value").iter_rows(named=True):
-        place_fields = {"period": period_row["period"], "overall": round_digits(period_row["value"])}
-        curve_fields = canvas.channels.curve_fields(period_row["curve"])
-        canvas.records.append(
-            {"part": "period", "alarm": bool(period_row["alarm"]), **place_fields, **curve_fields}
-        )
+def _is_of_rises(rows: pl.DataFrame) -> bool:
+    """Return whether a rise of the rate is what is watched for."""
+    return "fpr" in rows["metric"]
+
+
+def _find_changes(rows: pl.DataFrame) -> tuple[float, float] | None:
+    """Return the periods of the likely change and of the alarm in one series; None without an alarm."""
+    alarms = rows.filter("alarm")
+    if alarms.is_empty():
+        return None
+    start = rows.filter(pl.col("time") == alarms["since"][0])["period"][0]
+    return float(start), float(alarms["period"][0])
+
+
+def _draw_means(canvas: Canvas) -> None:
+    """Draw the mean of each series, or both of one with a likely change, and their intervals."""
+    x, is_alone = canvas.spec.x, canvas.channels.facet is None
+    for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
+        changes, fields = _find_changes(rows), canvas.channels.curve_fields(curve)
+        start = changes[0] if changes else x.high + 0.5
+        last_rows = {"before": rows.filter(pl.col("period") < start), "since": rows.tail(1)}
+        edges = {"before": (x.low, start - 0.5), "since": (start - 0.5, x.high)}
+        for number, (when, columns) in enumerate(_MEANS.items()):
+            row = last_rows[when].tail(1).to_dicts()
+            if not row or None in (values := [row[0][name] for name in columns]):
+                continue
+            is_past = changes is not None and when == "before"
+            numbers = dict(zip(("overall", "low", "high"), map(round_digits, values), strict=True))
+            look = {"part": "past mean" if is_past else "curve", "curve": curve, "run": number}
+            for order, period in enumerate(edges[when]):
+                canvas.records.append(look | {"order": order, "period": period} | numbers | fields)
+            if is_alone:
+                _name_mean(canvas, when if changes else "so far", edges[when], values)
+    base = alt.Chart().encode(*canvas.place)
+    area = base.mark_area(color=style.QUIET, opacity=style.BAND, aria=False)
+    area = area.encode(alt.Y("low:Q"), alt.Y2("high"), alt.Detail("curve:N"))
+    line = base.mark_line(color=style.QUIET, strokeWidth=style.LINE, aria=False)
+    layers = (area, line.encode(alt.Detail("curve:N")))
+    canvas.under += [keep_part(layer, "past mean") for layer in layers]
+
+
+def _name_mean(canvas: Canvas, when: str, edges: tuple[float, float], values: Sequence[float]) -> None:
+    """Write the mean and its interval beside its line, where it has room."""
+    _, low, high = values
+    mean_text, interval_text = say_estimate(*values)
+    text = f"{mean_text} {when} ({interval_text})"
+    color = style.QUIET if when == "before" else canvas.channels.plain_color
+    look: dict[str, Any] = {"text": text, "weight": "bold", "color": color, "has_rim": True}
+    x, rows = canvas.spec.x, canvas.curves.points
+    # At its outer end, clear of the dots there, and away from what the rate has left.
+    is_since = when == "since"
+    reach = (x.high - x.low) * (style.measure_text(text) + 12) / canvas.size.width
+    near = pl.col("period").is_between(
+        *((x.high - reach, x.high) if is_since else (x.low, x.low + reach))
+    )
+    dots = rows.filter(near)["value"].drop_nulls().to_list()
+    look |= {"x": edges[is_since], "dx": -6 if is_since else 6, "align": "right" if is_since else "left"}
+    places: list[dict[str, Any]] = [
+        {"y": max(high, *dots, low), "dy": -6, "baseline": "bottom"},
+        {"y": min(low, *dots, high), "dy": 6, "baseline": "top"},
+    ]
+    is_below = is_since != _is_of_rises(rows)
+    canvas.words.append(Word(**look, **places[is_below]))
+
+
+def _draw_changes(canvas: Canvas) -> None:
+    """Draw a rule at the likely change of each series, and one at the alarm, and name them."""
+    x, y, is_alone = canvas.spec.x, canvas.spec.y, canvas.channels.facet is None
+    for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
+        if changes := _find_changes(rows):
+            fields = tell_panel(canvas.channels.curve_fields(curve).get("facet"))
+            start, alarm = changes
+            rules = {"likely change": start - 0.5} if start - 0.5 > x.low else {}
+            for row, (name, period) in enumerate({**rules, "alarm": alarm}.items()):
+                canvas.draw_line([(period, y.low), (period, y.high)], f"{name} {curve}", fields)
+                is_right = x.place(period) > 0.8
+                look: dict[str, Any] = {"dx": -5 if is_right else 5, "baseline": "top", **QUIET}
+                look |= {"align": "right" if is_right else "left", "py": 3 + 15 * row}
+                canvas.words += [Word(text=name, x=period, **look)] if is_alone else []
+
+
+def _draw_periods(canvas: Canvas) -> None:
+    """Draw a dot for the value of each period, grey before a likely change."""
+    for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
+        changes, fields = _find_changes(rows), canvas.channels.curve_fields(curve)
+        for row in rows.drop_nulls("value").iter_rows(named=True):
+            place = {"period": row["period"], "overall": round_digits(row["value"])}
+            is_past = changes is not None and row["period"] < changes[0]
+            canvas.records.append({"part": "past" if is_past else "period", **place, **fields})
     encodings = canvas.channels.encodings
     look: dict[str, Any] = {} if encodings else {"color": style.COLORS[0]}
-    for negation, fill_look in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
-        dot_layer = alt.Chart().mark_point(
-            shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill_look, **look
-        )
-        dot_layer = keep_part(dot_layer.encode(*canvas.place, *encodings), "period")
-        canvas.layers.append(dot_layer.transform_filter(f"{negation}datum.alarm"))
+    for part, ink, color in (("past", {"color": style.RULE}, []), ("period", look, encodings)):
+        dot_layer = alt.Chart().mark_point(shape="circle", size=44, opacity=1, filled=True, **ink)
+        canvas.layers.append(keep_part(dot_layer.encode(*canvas.place, *color), part))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -64,6 +65,7 @@ class ChartAxis:
     # The range of each panel, by its label; records of the part `base` stand at both ends.
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
     ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
+    tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
     room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
 
     def pick(self, panel_label: str | None) -> ChartAxis:
@@ -179,7 +181,7 @@ class ChartAxis:
         if self.words == "none":
             return {"title": None, "scale": self.build_scale(), "axis": None}
         axis_options |= {
-            "labelExpr": LABELS[self.said_as],
+            "labelExpr": self._label_ticks(),
             "labelFontSize": TICK_SIZE,
             "labelOpacity": 0.8,
         }
@@ -191,6 +193,13 @@ class ChartAxis:
         else:  # a count, too, or Vega drops some of them
             axis_options |= {"values": ticks, "tickCount": max(len(ticks), 1)}
         return {"title": self.title, "scale": self.build_scale(), "axis": alt.Axis(**axis_options)}
+
+    def _label_ticks(self) -> str:
+        """Return the Vega expression of the label of a tick."""
+        if not self.tick_names:
+            return LABELS[self.said_as]
+        names_and_ticks = map(json.dumps, (self.tick_names, self.ticks))
+        return "{}[indexof({}, datum.value)]".format(*names_and_ticks)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, format_range
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.value_names import join_words
 
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
@@ -496,11 +497,30 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
     label_channel, n_series = channels.color or channels.facet, len(curves.curve_rows)
     start_of_curve = dict(alarm_points.select("curve", "since").rows())
     if n_series == 1 or label_channel is None:
-        return f"{rate_name} has {change_word}, likely from {time_name} {alarm_points['since'][0]} on"
+        return _say_change(
+            curves.points, rate_name, change_word, f"{time_name} {alarm_points['since'][0]}"
+        )
     if _are_short([*start_of_curve], label_channel.label_of_curve):
-        series_texts = [
-            f"{label_channel.label_of_curve[curve_number]} (from {time_name} {alarm_start} on)"
-            for curve_number, alarm_start in start_of_curve.items()
-        ]
-        return f"{rate_name} has {change_word} in {', '.join(series_texts)}"
+        names_by_start: dict[str, list[str]] = {}
+        for curve_number, alarm_start in start_of_curve.items():
+            name = label_channel.label_of_curve[curve_number]
+            names_by_start.setdefault(f"likely since {time_name} {alarm_start}", []).append(name)
+        clauses = [f"in {join_words(names)}, {start}" for start, names in names_by_start.items()]
+        return f"{rate_name} has {change_word} {'; '.join(clauses)}"
     return f"{rate_name} has {change_word} in {len(alarm_points)} of {n_series} series"
+
+
+def _say_change(rows: pl.DataFrame, rate_name: str, change_word: str, start: str) -> str:
+    """Return by how much the rate of one series has changed, from before a start, or the reference."""
+    rows = rows.sort("period")
+    earlier_rows = rows.filter(pl.col("time") < rows["since"].drop_nulls()[0])
+    before = earlier_rows["overall"].drop_nulls().tail(1).to_list()
+    since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
+    if before and (before[0] < since) == (change_word == "risen"):
+        before_text, since_text = number_words.say_shares([before[0], since])
+        if before_text != since_text:
+            return (
+                f"{rate_name} has {change_word} from {before_text} to {since_text}, likely since {start}"
+            )
+    since_text, reference_text = number_words.say_shares([since, reference])
+    return f"{rate_name} is {since_text}, not {reference_text}, likely since {start}"
