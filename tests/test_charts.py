@@ -913,6 +913,50 @@ def test_equal_models_share_a_rank_and_undefined_ones_have_none():
         check_data(charts.ranking(table))
 
 
+def test_a_small_group_does_not_wash_out_the_places_of_others():
+    steps = {"high": 3.0, "small": 1.9, "one": 1.5, "two": 1.5, "three": 1.5, "low": 0.3}
+    parts = []
+    for seed, (name, step) in enumerate(steps.items()):
+        rng, n = np.random.default_rng(seed), 1_000 if name != "small" else 60
+        label = np.arange(n) < n // 5
+        parts.append(
+            pl.DataFrame({"city": name, "label": label, "score": step * label + rng.normal(size=n)})
+        )
+    test = prc(pl.concat(parts), model="city")
+    chart = test.plot.ranking([0.1, 0.2], confidence=0.95)
+    ranked = test.ranking([0.1, 0.2], confidence=0.95, columns="all").filter(eta=0.2)
+    pairs = test.compare(
+        [0.1, 0.2], metrics="average_precision", paired=False, adjust="holm", columns="all"
+    )
+    leader = ranked.filter(rank=1)["model"].item()
+    sure = {(leader, name) for name in ranked.filter(may_be_best=False)["model"]}
+    for a, b, step in (
+        pairs.filter("significant", eta=0.2).select("model_a", "model_b", "difference").rows()
+    ):
+        sure |= set() if leader in (a, b) else {(a, b) if step > 0 else (b, a)}
+    places = {}
+    for name, rank in ranked.select("model", "rank").rows():
+        n_better, n_worse = (sum(pair[end] == name for pair in sure) for end in (1, 0))
+        top, foot = 1 + n_better, len(ranked) - n_worse
+        places[name] = f"{top}\u2013{foot}" if top < foot else str(rank)
+    words = {
+        row["text"]: row["rank"] for row in all_records(chart) if row.get("eta") == 0.2 and "text" in row
+    }
+    names_by_rank = {rank: text for text, rank in words.items() if text in steps}
+    texts = [
+        (row["text"], names_by_rank[row["rank"]])
+        for row in all_records(chart)
+        if row.get("eta") == 0.2 and "text" in row and row["text"] not in steps
+    ]
+    assert {name: text for text, name in texts} == places
+    assert places["low"] == "6"
+    assert places["high"] in ("1", "1\u20132")
+    assert places["small"] != places["one"], "its neighbours are not as open as it is"
+    zones = {(round(row["rank"] + 0.34), round(row["foot"] - 0.34)) for row in records(chart, "zone")}
+    assert zones
+    assert not any(foot == 6 for _, foot in zones)
+
+
 def test_of_many_models_the_highest_are_coloured():
     frame = pl.concat(draw_scores(seed=i, pos=9, neg=30, model=i, site=i % 2) for i in range(200))
     chart = charts.ranking(frame.prc.ranking(GRID, columns="all"))

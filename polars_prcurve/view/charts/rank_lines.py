@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import combinations, pairwise
 from typing import Any
 
 import altair as alt
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
@@ -33,6 +36,7 @@ _PITCH = 22  # pixels from rank to rank
 _ROW_HEIGHT = style.NAME_SIZE + 2  # pixels that a further row of a name takes
 _SUBTITLE = "Order of models by prevalence; rank 1 is best"  # also where nothing is tested
 _ROW_LETTERS = 34  # letters in a row of a name
+_ZONE_OPACITY = 0.2  # of a zone: one place may be in two, which are seen where they overlap
 _ZONE_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
 
@@ -49,12 +53,13 @@ def ranking(
     """Ranks of models along prevalence, from the table of `ranking`, in any row order.
 
     Rank 1 is on top; equal models share a rank, and their lines lie on each other. Lines are straight
-    between the prevalences of the table, on a log axis, and have their names at both ends. Places that
-    are not settled are a grey zone, in which lines are dotted: a swap that is drawn there may not exist,
-    and the name has the places that its model may have, "2–4". The zone of the first holds all that may
-    be best. Below it neighbours share a zone unless `pairs` settles which is better, or, with
-    `coarse=True`, unless their limits do. A table without `confidence` has no zones. With more than 8
-    models, those that rank highest have a colour, and the others are grey.
+    between the prevalences of the table, on a log axis, and have their names at both ends, with the
+    places that a model may have, "2–4": from 1 + the number of models that are surely better, to all but
+    those that are surely worse. The first is surely better than those that may not be best; of others
+    `pairs` tells it, or, with `coarse=True`, their limits. Lines are dotted where more than one place is
+    left, and neighbours of which no order is sure share a grey zone: a swap there may not exist. A table
+    without `confidence` has no zones. With more than 8 models, those that rank highest have a colour,
+    and the others are grey.
 
     Parameters
     ----------
@@ -78,7 +83,7 @@ def ranking(
     ['Order of models by prevalence; rank 1 is best']
     """
     check_words(title, color=color, facet=facet)
-    curves = _read_ranks(table, pairs)
+    curves, zones = _read_ranks(table, pairs)
     channels = colors_and_panels.read_channels(
         curves, color or ("model" if facet != "model" else None), facet
     )
@@ -109,7 +114,7 @@ def ranking(
     spec = ChartSpec(x_axis, y_axis, "linear", width=_WIDTH / 540, line_width=3.4, **look)
     canvas = Canvas(curves, channels, spec)
     canvas.words += name_words
-    _draw_zones(canvas)
+    _draw_zones(canvas, zones)
     doubtful_points = points.with_columns(doubt=pl.col("top") < pl.col("foot"))
     canvas.draw_few_places(canvas.draw_lines(split_by_doubt(doubtful_points, "linear")))
     canvas.follow_pointer(points, "nearest", _say_row, points["eta"])
@@ -119,80 +124,94 @@ def ranking(
     return canvas.finish(title, finding, _SUBTITLE, sentences)
 
 
-def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
-    """Return a line per model from the table of `ranking`, with models as the first group column."""
+def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartCurves, pl.DataFrame]:
+    """Return a line per model from the table of `ranking`, with models as the first group, and zones."""
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
     table = result_tables.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
     column_of_field = result_tables.name_group_fields(["model", *table.columns[:n_keys]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[n_keys + 1 :])]
     points = result_tables.pick_columns(table, column_of_field, ["eta", *columns])
-    settled: dict[Any, bool] | None = None
+    settled_pairs: set[Any] | None = None
     if pairs is not None:
         pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "significant"]
         pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", pair_columns)
-        pairs = pairs.select(pair_columns)
-        settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
+        settled_rows = pairs.select(pair_columns).filter("significant").iter_rows()
+        settled_pairs = {(*row[:-3], frozenset(row[-3:-1])) for row in settled_rows}
     group_keys = [*(field for field in column_of_field if field != "group_0"), "eta"]
     ranked_frame = points.drop_nulls("rank").sort(*group_keys, "rank", maintain_order=True)
-    are_open: list[bool] = []  # whether it is open which is better, of a row and the one before it
+    places: list[tuple[int, int]] = []
+    zones: list[tuple[Any, ...]] = []
     for group_values, group_frame in ranked_frame.group_by(group_keys, maintain_order=True):
-        group_records = group_frame.to_dicts()
-        are_open += [
-            number > 0 and _is_open(group_records, number - 1, (*group_values,), settled)
-            for number in range(len(group_records))
-        ]
-    run_numbers = pl.Series(are_open, dtype=pl.Boolean).not_().cum_sum()
-    ranked_frame = ranked_frame.with_columns(
-        run=run_numbers, place=pl.int_range(1, pl.len() + 1).over(group_keys)
-    )
-    end_exprs = [pl.col("place").min().alias("top"), pl.col("place").max().alias("foot")]
-    ranked_frame = ranked_frame.with_columns(end.over("run") for end in end_exprs).drop("run", "place")
-    points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
-    return result_tables.build_lines(points, column_of_field, "rank")
-
-
-def _is_open(
-    points: list[dict[str, Any]],
-    number: int,
-    group_values: tuple[Any, ...],
-    is_settled_by_pair: dict[Any, bool] | None,
-) -> bool:
-    """Return whether it is open which of two neighbours, number k and the next one, is better."""
-    point, next_point = points[number], points[number + 1]
-    if point.get("may_be_best") is None or next_point.get("may_be_best") is None:
-        return False  # nothing is tested
-    candidate_numbers = [
-        other_number for other_number, other_point in enumerate(points) if other_point["may_be_best"]
-    ]
-    if number < max(candidate_numbers, default=0) or point["rank"] == next_point["rank"]:
-        return True
-    if point.get("value_low") is not None and next_point.get("value_high") is not None:
-        return bool(next_point["value_high"] >= point["value_low"])
-    if number == 0:
-        return False
-    model_pair = frozenset((point["group_0"], next_point["group_0"]))
-    return is_settled_by_pair is None or not is_settled_by_pair.get((*group_values, model_pair), False)
-
-
-def _draw_zones(canvas: Canvas) -> None:
-    """Draw a zone for each stretch of prevalences at which the same places are not settled."""
-    x_axis, open_points = canvas.spec.x, canvas.curves.points.filter(pl.col("top") < pl.col("foot"))
-    etas = canvas.curves.points["eta"].unique().sort().to_list()
-    eta_edges = [
-        x_axis.low,
-        *(math.sqrt(left_eta * right_eta) for left_eta, right_eta in pairwise(etas)),
-        x_axis.high,
-    ]
-    number_of_eta = {eta: number for number, eta in enumerate(etas)}
-    eta_numbers_of_zone: dict[tuple[str | None, int, int], set[int]] = {}
-    for curve_number, eta, top_place, foot_place in open_points.select(
-        "curve", "eta", "top", "foot"
-    ).rows():
-        panel_label = canvas.channels.curve_fields(curve_number).get("facet")
-        eta_numbers_of_zone.setdefault((panel_label, top_place, foot_place), set()).add(
-            number_of_eta[eta]
+        is_sure = _compare_all(group_frame.to_dicts(), (*group_values,), settled_pairs)
+        n_models = len(is_sure)
+        places += zip(
+            (1 + is_sure.sum(axis=0)).tolist(), (n_models - is_sure.sum(axis=1)).tolist(), strict=True
         )
+        zones += [(*group_values, top, foot) for top, foot in _find_zones(is_sure)]
+    ranked_frame = ranked_frame.with_columns(
+        top=pl.Series([top for top, _ in places], dtype=pl.Int64),
+        foot=pl.Series([foot for _, foot in places], dtype=pl.Int64),
+    )
+    schema = {key: points.schema[key] for key in group_keys} | {"top": pl.Int64, "foot": pl.Int64}
+    zone_frame = pl.DataFrame(zones, schema=schema, orient="row")
+    points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
+    return result_tables.build_lines(points, column_of_field, "rank"), zone_frame
+
+
+def _compare_all(
+    points: list[dict[str, Any]], group_values: tuple[Any, ...], settled_pairs: set[Any] | None
+) -> NDArray[np.bool_]:
+    """Return whether each model, in order of ranks, is surely better than each one below it."""
+
+    def is_better(number: int, lower_number: int) -> bool:
+        point, lower_point = points[number], points[lower_number]
+        if point.get("may_be_best") is None or lower_point.get("may_be_best") is None:
+            return True  # nothing is tested, and the order is that of the values
+        if point["rank"] == lower_point["rank"]:
+            return False
+        if point.get("value_low") is not None and lower_point.get("value_high") is not None:
+            return bool(point["value_low"] > lower_point["value_high"])
+        if number == 0:
+            return not lower_point["may_be_best"]
+        model_pair = frozenset((point["group_0"], lower_point["group_0"]))
+        return settled_pairs is not None and (*group_values, model_pair) in settled_pairs
+
+    n_models = len(points)
+    is_sure = np.zeros((n_models, n_models), dtype=np.bool_)
+    for number, lower_number in combinations(range(n_models), 2):
+        is_sure[number, lower_number] = is_better(number, lower_number)
+    return is_sure
+
+
+def _find_zones(is_sure: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place of each longest run of neighbours of which no order is sure."""
+    last_foot = 0
+    for top in range(len(is_sure)):
+        sure_places = np.flatnonzero(is_sure[top:, top:].any(axis=0))
+        foot = top + int(sure_places[0]) - 1 if len(sure_places) else len(is_sure) - 1
+        if foot > max(top, last_foot):
+            yield top + 1, foot + 1
+        last_foot = max(foot, last_foot)
+
+
+def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
+    """Draw a zone for each stretch of prevalences at which the same neighbours are not settled."""
+    x_axis, curves, channels = canvas.spec.x, canvas.curves, canvas.channels
+    etas = curves.points["eta"].unique().sort().to_list()
+    middles = [math.sqrt(left_eta * right_eta) for left_eta, right_eta in pairwise(etas)]
+    eta_edges = [x_axis.low, *middles, x_axis.high]
+    number_of_eta = {eta: number for number, eta in enumerate(etas)}
+    panel_keys = [key for key in zones.columns if key.startswith("group")]
+    curve_of_panel = {
+        tuple(row[1:]): row[0] for row in curves.curve_rows.select("curve", *panel_keys).rows()
+    }
+    eta_numbers_of_zone: dict[tuple[str | None, int, int], set[int]] = {}
+    for *group_values, eta, top_place, foot_place in zones.rows():
+        if eta in number_of_eta and tuple(group_values) in curve_of_panel:
+            panel_label = channels.curve_fields(curve_of_panel[tuple(group_values)]).get("facet")
+            eta_numbers = eta_numbers_of_zone.setdefault((panel_label, top_place, foot_place), set())
+            eta_numbers.add(number_of_eta[eta])
     for (panel_label, top_place, foot_place), eta_numbers in eta_numbers_of_zone.items():
         for first_number in sorted(eta_numbers - {number + 1 for number in eta_numbers}):
             last_number = next(
@@ -208,7 +227,7 @@ def _draw_zones(canvas: Canvas) -> None:
                 name: round_digits(value) for name, value in zone_fields.items()
             }
             canvas.records.append(record | colors_and_panels.tell_panel(panel_label))
-    zone_layer = alt.Chart().mark_rect(color=style.ZONE, aria=False)
+    zone_layer = alt.Chart().mark_rect(color=style.RULE, opacity=_ZONE_OPACITY, aria=False)
     zone_layer = zone_layer.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
     canvas.under += [keep_part(zone_layer, "zone")] if eta_numbers_of_zone else []
 

@@ -140,11 +140,16 @@ def say_firsts(curves: ChartCurves, channels: Channels) -> str:
     is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
-    leader_points = points.filter((pl.col("rank") == 1) & (pl.col("foot") == 1)).select("eta", "curve")
-    leader_of_eta = dict(leader_points.rows())
     etas, n_models = points["eta"].unique().sort().to_list(), len(color_channel.label_of_curve)
+    names_of_eta: dict[float, list[str]] = {eta: [] for eta in etas}  # of those that may be first
+    for eta, curve_number in (
+        points.filter(pl.col("top") == 1).sort("rank").select("eta", "curve").rows()
+    ):
+        names_of_eta[eta].append(color_channel.label_of_curve[curve_number])
+    # Without a model that is first anywhere, those are told of which one is, where they are a few.
+    n_told = min(1 if any(len(names) == 1 for names in names_of_eta.values()) else 2, n_models - 2 or 1)
     leader_names = [
-        color_channel.label_of_curve[leader_of_eta[eta]] if eta in leader_of_eta else "" for eta in etas
+        " or ".join(names) if len(names) <= n_told else "" for names in names_of_eta.values()
     ]
     open_sentence = f"No clear winner among {n_models} models"
     if n_models == 2:
