@@ -115,7 +115,7 @@ def test_without_confidence_no_title_names_a_model_as_better(chart, table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("chart", ["pr_curve", "metric_by_eta", "p3_curve", "decision_curve"])
+@pytest.mark.parametrize("chart", ["pr_curve", "p3_curve", "decision_curve"])
 def test_intervals_alone_settle_no_lead(chart, table):
     said = heading(draw(chart, TABLES[table], confidence=0.95))
     assert said == NEUTRAL or not CLAIMS.search(said), said
@@ -137,6 +137,34 @@ def test_a_ranking_names_as_first_who_is_first_for_sure(seed):
         assert len(sure) == len(etas)
     if "No clear winner" in said and not named:
         assert sure.is_empty()
+
+
+@pytest.mark.parametrize("table", ["clear", "alike", "few", "six"])
+def test_metrics_by_prevalence_name_as_best_whom_the_ranking_names(table):
+    test, etas = prc(TABLES[table], **MODELS), eta_grid(0.001, 0.5, 6)
+    chart = test.plot.metric_by_eta(etas, confidence=0.95)
+    assert heading(chart) == heading(test.plot.ranking(etas, confidence=0.95))
+    strip = records(chart, "first")
+    ends = [(row["eta"], row["to"]) for row in strip]
+    assert [ends[0][0], ends[-1][1]] == pytest.approx([etas[0], etas[-1]], rel=1e-5)
+    assert all(high == low for (_, high), (low, _) in pairwise(ends)), "the strip has no gap"
+    assert all(row["color"] in heading(chart) for row in strip if "color" in row)
+
+
+@pytest.mark.parametrize("table", ["clear", "alike", "few", "perfect", "six"])
+def test_what_is_not_known_well_is_dotted_whether_or_not_intervals_are_asked(table):
+    test, etas = prc(TABLES[table], **MODELS), eta_grid(0.0001, 0.5, 9)
+    bare, banded = (test.plot.metric_by_eta(etas, confidence=level) for level in (None, 0.95))
+    dotted = [[(r["color"], r["eta"], "doubt" in r) for r in records(chart)] for chart in (bare, banded)]
+    assert dotted[0] == dotted[1]
+    assert not any("low" in row for row in all_records(bare))
+    summary = test(model=None).summary(etas, by="model", metrics="average_precision", confidence=0.95)
+    wide = summary.filter(pl.col("high") > 2 * pl.col("low"), pl.col("n_pos") >= 20)
+    names_of_wide = {(model, float(f"{eta:.6g}")) for model, eta in wide.select("model", "eta").rows()}
+    assert names_of_wide <= {(model, eta) for model, eta, is_dotted in dotted[0] if is_dotted}
+    assert ("known only to a factor of 2" in subtitle(bare)) == bool(
+        len(summary.filter(pl.col("high") > 2 * pl.col("low")))
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -442,7 +470,7 @@ def test_lines_of_few_positives_are_dotted_in_gains_and_by_prevalence():
         drawn = draw(chart, TABLES["few"])
         assert all(row.get("doubt") for row in records(drawn)), chart
         assert "fewer than 20 positives" in subtitle(drawn), chart
-        assert not any(row.get("doubt") for row in records(draw(chart, TABLES["alike"]))), chart
+    assert not any(row.get("doubt") for row in records(draw("gain_curve", TABLES["alike"])))
 
 
 def test_a_metric_is_told_where_the_test_was_made():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -394,16 +394,20 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         if metrics is None:
             metrics = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
         etas = eta_grid() if eta is None else eta
-        summary_rows = self._summarize(
-            etas, table_words, metrics=metrics, confidence=confidence, coarse=coarse
-        )
+        from polars_prcurve.view.charts.by_prevalence import doubt_wide
+
+        options: dict[str, Any] = {"metrics": metrics, "coarse": coarse}
+        is_doubted = confidence is None and not coarse  # lines are dotted whether or not that is asked
+        level = 0.95 if is_doubted else confidence
+        summary_rows = doubt_wide(self._summarize(etas, table_words, confidence=level, **options))
+        summary_rows = summary_rows.drop("low", "high", strict=False) if is_doubted else summary_rows
         summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
         if is_wide:
             summary_rows = summary_rows.select("model", pl.exclude("model"))
-        crossing_rows = None
+        rows_of_models = {}
         if model_column is not None or is_wide:
-            crossing_rows = self._collect_crossings(summary_rows, metrics, table_words)
-        return draw(summary_rows, crossings=crossing_rows, confidence=confidence)
+            rows_of_models = self._compare_by_eta(summary_rows, metrics, confidence, table_words)
+        return draw(summary_rows, **rows_of_models, confidence=confidence)
 
     def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
@@ -428,13 +432,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         sizes_per_eta = sizes_per_group.join(pl.DataFrame({"eta": etas}), how="cross")
         return end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
 
-    def _collect_crossings(
-        self, summary_rows: pl.DataFrame, metrics: Any, table_words: Any
-    ) -> pl.DataFrame | None:
-        """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
+    def _compare_by_eta(
+        self, summary_rows: pl.DataFrame, metrics: Any, confidence: Any, table_words: Any
+    ) -> dict[str, pl.DataFrame]:
+        """Return the crossings of models within the prevalences of a summary, and their ranking."""
         curve_metrics = find_metrics(metrics, CurveMetric)
         if len(curve_metrics) != 1 or not curve_metrics[0].depends_on_eta:
-            return None
+            return {}
         etas = (
             summary_rows["eta"]
             .filter(summary_rows["eta"].is_between(0, 1, closed="none"))
@@ -442,12 +446,14 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             .sort()
         )
         if not 2 <= summary_rows[summary_rows.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
-            return None
-        eta_range = (etas[0], etas[-1])
-        crossing_rows = self._methods.crossings(
-            metric=curve_metrics[0], eta_range=eta_range, **table_words
-        )
-        return cast("pl.DataFrame", crossing_rows)
+            return {}
+        options: dict[str, Any] = {"metric": curve_metrics[0], **table_words}
+        rows = {"crossings": self._methods.crossings(eta_range=(etas[0], etas[-1]), **options)}
+        if confidence is not None:
+            rows["ranking"] = _collect(
+                self._methods.ranking(etas.to_list(), confidence=confidence, columns="all", **options)
+            )
+        return rows
 
     def monitor(
         self,

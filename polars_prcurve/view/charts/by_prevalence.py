@@ -6,22 +6,38 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby, pairwise
 from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, point_thinning
-from polars_prcurve.view.charts.parts.chart_assembly import Chart
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
-from polars_prcurve.view.charts.parts.chart_titles import name_curves, say_each
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_axes import (
+    ChartAxis,
+    ChartSpec,
+    build_eta_axis,
+    fit_shares,
+    fix_y,
+)
+from polars_prcurve.view.charts.parts.chart_titles import (
+    list_firsts,
+    name_curves,
+    say_each,
+    say_firsts,
+    say_trades,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.view.charts.parts.result_tables import (
+    FEW_POSITIVES,
     REASON,
     ChartCurves,
     check_table,
@@ -36,6 +52,7 @@ def metric_by_eta(
     table: pl.DataFrame,
     *,
     crossings: pl.DataFrame | None = None,
+    ranking: pl.DataFrame | None = None,
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
@@ -46,8 +63,8 @@ def metric_by_eta(
     There is a line per group, metric and target, straight between the prevalences of the table, on a
     log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
     intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is in
-    `doubt`. The grey rule is the test set's own prevalence, if the table tells it. The title names no
-    model, since no test of these lines is in the table: see `difference` and `ranking`.
+    `doubt`. The grey rule is the test set's own prevalence, if the table tells it. The title names a
+    model as best only with `ranking=`, whose strip above the lines shows where that is significant.
 
     Parameters
     ----------
@@ -57,6 +74,9 @@ def metric_by_eta(
     crossings
         What `crossings` returns for the same metric: circles where two models trade places. Crossings
         of models or prevalences that the table lacks are left out.
+    ranking
+        What `ranking(confidence=..., columns="all")` returns for the same metric, models and
+        prevalences: the title and a strip say who is surely first where.
     confidence
         The level of the table's intervals, for the subtitle, since the table does not hold it.
     color, facet
@@ -85,7 +105,8 @@ def metric_by_eta(
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
-    return lines.draw(title, f"{lines.name} by prevalence" if trades else "", trades)
+    firsts = [] if ranking is None else _read_firsts(ranking)
+    return lines.draw(title, f"{lines.name} by prevalence" if trades else "", trades, firsts)
 
 
 @hint_at_arguments
@@ -127,8 +148,23 @@ def p3_curve(
     return lines.draw(title, "Precision by prevalence")
 
 
+WIDE = "known only to a factor of 2"  # why a value is in doubt, as the foot of a chart says it
+_STRIP_Y = 14  # pixels above the lines at which the strip of those that are first has its middle
 _NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
 _MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
+
+
+def doubt_wide(summary_rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `summary`, in doubt also where an interval spans more than a factor of two.
+
+    Far below the prevalence of a test a few examples that it lacks may change a value by so much.
+    """
+    if not {"low", "high", DOUBT} <= set(summary_rows.columns):  # limits are no intervals
+        return summary_rows
+    is_wide = pl.col("high") > 2 * pl.col("low")
+    is_share = pl.col("high") <= 1  # of other metrics, such as a loss, 0 has no meaning
+    doubt = pl.coalesce(DOUBT, pl.when(is_wide & is_share).then(pl.lit(WIDE)))
+    return summary_rows.with_columns(doubt.alias(DOUBT))
 
 
 class _LineChart:
@@ -172,11 +208,23 @@ class _LineChart:
         if self.rests_on_counts:
             self.doubt = point_thinning.find_few_false_alerts(self.rows)
         if REASON in self.doubt.columns:
-            is_unsure = pl.col(REASON).is_not_null() & pl.col("low").is_not_null()
-            self.doubt = self.doubt.with_columns(pl.col("doubt") | is_unsure)
+            self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
 
-    def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
+    @property
+    def is_unsure(self) -> pl.Expr:
+        """Whether the table tells why a value is in doubt."""
+        has_interval = pl.col("low").is_not_null() if "low" in self.rows.columns else pl.lit(True)
+        return pl.col(REASON).is_not_null() & has_interval
+
+    def draw(
+        self,
+        title: Title,
+        subtitle: str,
+        trades: Sequence[dict[str, Any]] = (),
+        firsts: Sequence[tuple[float, str]] = (),
+    ) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
+        # `firsts` are the rising prevalences that were tested, each with the model that is surely first.
         canvas, x, color = self.canvas, self.canvas.spec.x, self.channels.color
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own_etas = [eta for eta in self.own_etas if eta is not None]
@@ -198,11 +246,22 @@ class _LineChart:
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
             target_text = label_formats.format_value("target", curve_rows["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
-        finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
+        finding = self._say_order(trades, firsts) or self._find_half() or self._say_at_own_eta()
+        finding = finding or f"{self.name} by prevalence"
         if not subtitle or subtitle == finding:
             subtitle = f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}"
         note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
         return canvas.finish(title, finding, subtitle, note)
+
+    def _say_order(self, trades: Sequence[dict[str, Any]], firsts: Sequence[tuple[float, str]]) -> str:
+        """Return who is surely first where, and draw it; else where lines cross, if known well."""
+        color = self.channels.color
+        if color is None or self.channels.facet is not None:
+            return ""
+        if firsts:
+            _draw_firsts(self.canvas, firsts)
+            return say_firsts(firsts, color.labels)
+        return "" if self.curves.has_few_positives else say_trades(self.name, trades)
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
@@ -278,9 +337,13 @@ class _LineChart:
             sentences.append(
                 shade_text + (" of each threshold" if "target" in curve_rows.columns else "")
             )
-        if REASON in rows.columns and rows.drop_nulls("low")[REASON].count():
-            reasons_text = ", ".join(rows.drop_nulls("low")[REASON].drop_nulls().unique().sort())
-            sentences.append(f"Dotted: the interval is in doubt: {reasons_text}")
+        reasons: list[str] = []
+        if REASON in rows.columns:
+            reasons = rows.filter(self.is_unsure)[REASON].unique().sort().to_list()
+        if reasons:
+            few = f"fewer than {FEW_POSITIVES} positives, or " if self.curves.has_few_positives else ""
+            is_in_doubt = few if reasons == [WIDE] else "the interval is in doubt: "
+            sentences.append(f"Dotted: {is_in_doubt}{', '.join(reasons)}")
         elif self.rests_on_counts:
             sentences += point_thinning.describe_doubt(self.doubt)
         else:
@@ -292,6 +355,43 @@ class _LineChart:
         elif has_own and self.channels.facet is not None:
             sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
         return [*sentences, "Circles: two models change places" if n_trades > 1 else ""]
+
+
+def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:
+    """Return the prevalences of a ranking with who is surely first; none if nothing was tested."""
+    columns = ["eta", "model", "rank", "may_be_best"]
+    rows = check_table("ranking= of metric_by_eta", ranking, "ranking", columns)
+    if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
+        return []
+    names_of_eta: dict[float, list[str]] = {eta: [] for eta in rows["eta"].unique().sort()}
+    for eta, model in rows.filter("may_be_best").sort("rank").select("eta", "model").rows():
+        names_of_eta[eta].append(label_formats.name_with_column("group", "model", model))
+    return list_firsts(names_of_eta, rows["model"].n_unique())
+
+
+def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
+    """Draw a strip above the lines: who is surely first where, and grey where that is open."""
+    x, etas = canvas.spec.x, [eta for eta, _ in firsts]
+    edges = [x.low, *(math.sqrt(low * high) for low, high in pairwise(etas)), x.high]
+    numbered_firsts = [(number, name) for number, (_, name) in enumerate(firsts)]
+    for name, run in groupby(numbered_firsts, key=lambda pair: pair[1]):
+        numbers = [number for number, _ in run]
+        low, high = edges[numbers[0]], edges[numbers[-1] + 1]
+        fields = {"eta": label_formats.round_digits(low), "to": label_formats.round_digits(high)}
+        has_color = canvas.channels.color is not None and name in canvas.channels.color.labels
+        canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
+        room = (x.place(high) - x.place(low)) * canvas.size.width - 8
+        texts = (f"{name} is best", name, "best") if name else ("no clear winner", "open")
+        text = next((text for text in texts if style.measure_text(text, style.NOTE_SIZE) < room), "")
+        look: dict[str, Any] = {"size": style.NOTE_SIZE, "color": "white" if has_color else style.QUIET}
+        look |= {"x": math.sqrt(low * high), "py": -_STRIP_Y, "align": "center", "weight": "bold"}
+        canvas.words += [Word(text=text, **look)] if text else []
+    ends: dict[str, Any] = {"y": fix_y(-_STRIP_Y - 9), "y2": alt.value(-_STRIP_Y + 9)}
+    strip = alt.Chart().encode(x.build_x(canvas.size.width), alt.X2("to"), **ends)
+    open_strip, own_strip = strip.mark_rect(aria=False, color=style.ZONE), strip.mark_rect(aria=False)
+    own_strip = own_strip.encode(*canvas.channels.encodings)
+    for test, layer in (("!isValid", open_strip), ("isValid", own_strip)):
+        canvas.layers.append(keep_part(layer, "first").transform_filter(f"{test}(datum.color)"))
 
 
 def _read_trades(

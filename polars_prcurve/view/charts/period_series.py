@@ -251,7 +251,7 @@ def _draw_changes(canvas: Canvas) -> None:
             rules = {"likely change": start - 0.5} if start - 0.5 > x.low else {}
             for row, (name, period) in enumerate({**rules, "alarm": alarm}.items()):
                 canvas.draw_line([(period, y.low), (period, y.high)], f"{name} {curve}", fields)
-                is_right = x.place(period) > 0.8
+                is_right = x.place(period) > (0.8 if name == "alarm" else 0.25)
                 look: dict[str, Any] = {"dx": -5 if is_right else 5, "baseline": "top", **QUIET}
                 look |= {"align": "right" if is_right else "left", "py": 3 + 15 * row}
                 canvas.words += [Word(text=name, x=period, **look)] if is_alone else []

@@ -18,8 +18,8 @@ from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.view.charts.parts.chart_titles import say_firsts
-from polars_prcurve.view.charts.parts.colors_and_panels import Channel
+from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts
+from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
@@ -36,7 +36,7 @@ _PITCH = 22  # pixels from rank to rank
 _ROW_HEIGHT = style.NAME_SIZE + 2  # pixels that a further row of a name takes
 _SUBTITLE = "Order of models by prevalence; rank 1 is best"  # also where nothing is tested
 _ROW_LETTERS = 34  # letters in a row of a name
-_ZONE_OPACITY = 0.2  # of a zone: one place may be in two, which are seen where they overlap
+_ZONE_OPACITY = 0.14  # of a zone: one place may be in two, which are seen where they overlap
 _ZONE_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
 
@@ -120,7 +120,7 @@ def ranking(
     canvas.follow_pointer(points, "nearest", _say_row, points["eta"])
     zone_sentences = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
     sentences = [channels.color_note, *zone_sentences, *curves.describe_sizes()]
-    finding = say_firsts(curves, channels) or "Ranking by prevalence"
+    finding = _say_firsts(curves, channels) or "Ranking by prevalence"
     return canvas.finish(title, finding, _SUBTITLE, sentences)
 
 
@@ -193,6 +193,20 @@ def _find_zones(is_sure: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         if foot > max(top, last_foot):
             yield top + 1, foot + 1
         last_foot = max(foot, last_foot)
+
+
+def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
+    """Return where a test settles which model is first, in one panel; empty without a test."""
+    points, color_channel = curves.points, channels.color
+    is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
+    if channels.facet is not None or color_channel is None or not is_tested:
+        return ""
+    label_of_curve = color_channel.label_of_curve
+    names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
+    first_points = points.filter(pl.col("top") == 1).sort("rank")
+    for eta, curve_number in first_points.select("eta", "curve").rows():
+        names_of_eta[eta].append(label_of_curve[curve_number])
+    return say_firsts(list_firsts(names_of_eta, len(label_of_curve)), [*label_of_curve.values()])
 
 
 def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:

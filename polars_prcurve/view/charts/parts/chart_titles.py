@@ -20,13 +20,13 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, format_range
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.value_names import join_words
 
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
 
 _MOST_NAMES = 3  # lines, at most, that a title tells one by one
 _MOST_LETTERS = 60  # letters of their names together, at most, so that the title has two rows
+_MOST_TRADES = 2  # crossings, at most, that a title tells
 _FEWEST_PANELS = 3  # panels whose range of areas is told; of two, both are read at once
 _MOST_LINES = 24  # lines, at most, of which a title tells
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
@@ -134,27 +134,35 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     return name_of_curve
 
 
-def say_firsts(curves: ChartCurves, channels: Channels) -> str:
-    """Return where a test settles which model is first, and where it does not; empty without a test."""
-    points, color_channel = curves.points, channels.color
-    is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
-    if channels.facet is not None or color_channel is None or not is_tested:
-        return ""
-    etas, n_models = points["eta"].unique().sort().to_list(), len(color_channel.label_of_curve)
-    names_of_eta: dict[float, list[str]] = {eta: [] for eta in etas}  # of those that may be first
-    for eta, curve_number in (
-        points.filter(pl.col("top") == 1).sort("rank").select("eta", "curve").rows()
-    ):
-        names_of_eta[eta].append(color_channel.label_of_curve[curve_number])
-    # Without a model that is first anywhere, those are told of which one is, where they are a few.
-    n_told = min(1 if any(len(names) == 1 for names in names_of_eta.values()) else 2, n_models - 2 or 1)
-    leader_names = [
-        " or ".join(names) if len(names) <= n_told else "" for names in names_of_eta.values()
+def list_firsts(names_of_eta: Mapping[float, Sequence[str]], n_models: int) -> list[tuple[float, str]]:
+    """Return who is surely first at each prevalence, from those that may be first; else empty."""
+    # Without a model that is first anywhere, those are told of which one is, where they are two of many.
+    has_leader = any(len(names) == 1 for names in names_of_eta.values())
+    n_told = 2 if n_models > 3 and not has_leader else 1
+    return [
+        (eta, " or ".join(names) if len(names) <= n_told else "")
+        for eta, names in sorted(names_of_eta.items())
     ]
-    open_sentence = f"No clear winner among {n_models} models"
-    if n_models == 2:
-        open_sentence = f"No clear winner between {' and '.join(color_channel.label_of_curve.values())}"
+
+
+def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
+    """Return where a test settles which model is first, and where it does not; empty without a test."""
+    open_sentence = f"No clear winner among {len(model_names)} models"
+    if len(model_names) == 2:
+        open_sentence = f"No clear winner between {' and '.join(model_names)}"
+    etas, leader_names = [eta for eta, _ in firsts], [name for _, name in firsts]
     return _say_runs_of_leaders(leader_names, etas, "is best", open_sentence)
+
+
+def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
+    """Return where two lines cross, of a few crossings; empty for none, and for many."""
+    clauses = [f"of {trade['below']} and {trade['above']}" for trade in trades]
+    if not 1 <= len(trades) <= _MOST_TRADES or sum(map(len, clauses)) > 1.5 * _MOST_LETTERS:
+        return ""
+    first_place, *other_places = [trade["place"] for trade in trades]
+    sentence = f"{metric_name} {clauses[0]} is equal at a prevalence of {first_place}"
+    further_clauses = zip(clauses[1:], other_places, strict=True)
+    return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in further_clauses)])
 
 
 def say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
