@@ -116,7 +116,7 @@ def test_pages_that_are_linked_are_there(docs: Path, page: str) -> None:
             assert (docs / page).parent.joinpath(parts.path).exists(), link
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_files_that_are_linked_are_there(page: str) -> None:
     """In the repository, which does not hold the reference."""
     for link in links((ROOT / page).read_text(encoding="utf-8")):
