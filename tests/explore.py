@@ -4,8 +4,10 @@
 
 A seed is a batch: this many tables as groups of one frame, and one call each of `counts` or a kind
 of `sweep`, `curve`, `summary` and `operating_points`, with arguments drawn at random. Every group
-of every result is compared with the oracle. Equal seeds and numbers of tables draw equal batches,
-whatever the range, so disjoint ranges of seeds may run side by side. `test_random_tables` tries a few.
+of every result is compared with the oracle. One table in 100 is asked alone, too, and areas also as
+means over groups; and there are as many tests of which rates are published as there are tables.
+Equal seeds and numbers of tables draw equal batches, whatever the range, so disjoint ranges of seeds
+may run side by side. `test_random_tables` tries a few.
 
 A failure is shrunk to the rows that it needs and printed; the exit status is 1 if there are any.
 """
@@ -17,12 +19,14 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from tests.support.random_questions import Question, ask_all, find_failures, make_tables, to_readable
 from tests.support.random_tables import Batch, Key, draw_batch
+from tests.support.random_ways import draw_alone, find_wrong_means, find_wrong_rates
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Failure:
     """An answer that is not that of the oracle, on the fewest rows."""
 
     seed: int
-    question: Question
+    question: Question | str
     batch: Batch
     key: Key | None
     found: Any
@@ -77,10 +81,15 @@ def try_batch(seed: int, n_tables: int, most: int = 3) -> Iterator[Failure]:
     rng = np.random.default_rng(seed)
     batch = draw_batch(rng, n_tables)
     tables = make_tables(batch)
-    for question in ask_all(rng, batch):
-        for number, (key, found, expected) in enumerate(find_failures(question, batch, tables)):
-            if number < most:
-                yield shrink(seed, question, batch, key, found, expected)
+    asked = [(batch, tables, question) for question in ask_all(rng, batch)]
+    for alone, questions in draw_alone(rng, batch, max(1, n_tables // 100)):
+        asked += [(alone, make_tables(alone), question) for question in questions]
+    for part, part_tables, question in asked:
+        failures = find_failures(question, part, part_tables)
+        for key, found, expected in islice(failures, most):
+            yield shrink(seed, question, part, key, found, expected)
+    for wrong in (*find_wrong_means(rng, batch, tables), *find_wrong_rates(rng, n_tables)):
+        yield Failure(seed, wrong.asked, batch, wrong.key, wrong.found, wrong.expected)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

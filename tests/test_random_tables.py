@@ -14,6 +14,7 @@ from polars_prcurve import metrics
 from polars_prcurve.core.metrics.curve_metric import Recipe
 from polars_prcurve.core.sweep import sweep_table
 from tests import explore
+from tests.support import oracle, random_ways
 from tests.support import random_questions as questions
 from tests.support.random_tables import FORMS, Batch, draw_batch
 
@@ -126,6 +127,31 @@ def test_what_was_never_scored_is_tried(
         for question, batch in tried
         if batch.has_unscored and question.method == method
     )
+
+
+def test_wrong_fast_ways_means_and_rates_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong are points of one table and of rates, and then areas of one table and their means."""
+    rng = np.random.default_rng(0)
+    batches = [draw_batch(rng, 8) for _ in range(40)]
+    tables = [questions.make_tables(batch) for batch in batches]
+
+    def count_wrong() -> tuple[int, int, int]:
+        rng = np.random.default_rng(1)
+        n_alone = n_means = 0
+        for batch, part in zip(batches, tables, strict=True):
+            for alone, asked in random_ways.draw_alone(rng, batch, 4):
+                of_one = questions.make_tables(alone)
+                n_alone += sum(len([*questions.find_failures(q, alone, of_one)]) for q in asked)
+            n_means += len([*random_ways.find_wrong_means(rng, batch, part)])
+        return n_alone, n_means, len([*random_ways.find_wrong_rates(rng, 50)])
+
+    assert count_wrong() == (0, 0, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(oracle, "metric", lambda name, *_: 0.123)
+        assert min(count_wrong()[::2]) > 0
+    with monkeypatch.context() as patch:
+        patch.setattr(questions.Area, "value", lambda *_: 0.123)
+        assert min(count_wrong()[:2]) > 0
 
 
 def test_no_failures_no_status(capsys: pytest.CaptureFixture[str]) -> None:

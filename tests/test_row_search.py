@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,16 @@ def test_a_lookup_of_many_values_is_that_of_few() -> None:
             for metric in at_targets
         ]
         assert_same(summary, pl.concat(table[i : i + 1] for i in range(2) for table in alone))
+
+
+@pytest.mark.parametrize("words", [{"recall": 0.3}, {"precision": 0.3}, {"threshold": 3}], ids=str)
+def test_many_targets_of_no_scores(words: dict[str, float]) -> None:
+    frame = pl.DataFrame(
+        {"score": [None, None], "label": [0, 1]}, schema_overrides={"score": pl.Float32}
+    )
+    [(word, value)] = words.items()
+    for table, eta in product([frame, frame.lazy(), frame.clear()], [0.1, [0.1, 0.9]]):
+        ask = table.prc(missing="below").operating_points
+        many, one = (ask(eta, columns="all", **{word: asked}) for asked in ([value] * 20, value))
+        many, one = many.lazy().collect(), one.lazy().collect()
+        assert_same(many[::20], one)

@@ -202,7 +202,7 @@ def draw_etas(rng: Rng, batch: Batch) -> Etas:
             return [None]
         return list({draw_eta(rng) for _ in range(rng.integers(1, 3))})
 
-    if not batch.counts_negatives or rng.random() < 0.6:
+    if not batch.by or not batch.counts_negatives or rng.random() < 0.6:
         return Etas(some())
     keys = {batch.key(row) for row in batch.groups.to_dicts()}
     return Etas(of_group={key: some() for key in sorted(keys)})
@@ -503,8 +503,8 @@ class Area:
         )
 
 
-def ask_summary(rng: Rng, batch: Batch) -> Question:
-    asked = _draw_distinct(rng, draw_curve_metric, int(rng.integers(2, 7)), batch)
+def ask_summary(rng: Rng, batch: Batch, asked: Sequence[metrics.CurveMetric] = ()) -> Question:
+    asked = asked or _draw_distinct(rng, draw_curve_metric, int(rng.integers(2, 7)), batch)
     etas, examples, weighted = draw_etas(rng, batch), batch.holds_examples, batch.form != ""
     way = draw_way(rng)
     if any(metric.recipe.on_hull for metric in asked):
@@ -592,15 +592,18 @@ def to_float(value: Any) -> float:
         return math.copysign(math.inf, value)
 
 
-def ask_points(rng: Rng, batch: Batch) -> Question:
+def ask_points(rng: Rng, batch: Batch, *, maximizes: bool = True) -> Question:
+    # Many targets of one kind are searched together.
+    n_targets = int(rng.integers(16, 20)) if rng.random() < 0.15 else 1
     if rng.random() < 0.3 and batch.form != RATES:
-        places = rng.integers(0, len(batch.scores), 2)
+        places = rng.integers(0, len(batch.scores), n_targets + 1)
         options: Row = {"threshold": batch.scores.gather(places).to_list()}
     else:
-        value = rng.choice([0.0, 0.25, 1 / 3, 0.5, 0.75, 1.0, rng.random()])
-        options = {str(rng.choice(TARGETS if batch.counts_negatives else FOUND)): [float(value)]}
+        usual = [0.0, 0.25, 1 / 3, 0.5, 0.75, 1.0, rng.random()]
+        values = rng.choice(usual + rng.random(n_targets - 1).tolist(), n_targets).tolist()
+        options = {str(rng.choice(TARGETS if batch.counts_negatives else FOUND)): values}
     asked = [(name, value) for name, values in options.items() for value in values]
-    if rng.random() < 0.5:
+    if maximizes and rng.random() < 0.5:
         options["maximize"] = _draw_known(rng, draw_directed, batch)
         asked.append((f"maximize({options['maximize'].name})", None))
     shown = options["metrics"] = _draw_known(rng, draw_point_metric, batch)

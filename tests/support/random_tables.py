@@ -219,6 +219,7 @@ class Batch:
         below = self.below
         if isinstance(below, tuple):
             left = frame.select(self.by).unique(maintain_order=True)  # a group may lose all of its rows
+            left = left if self.by else pl.DataFrame({"": [0]})
             below = left.with_columns(n_pos=below[0], n_neg=below[1])
         groups = oracle.groups(
             frame.to_dicts(),
@@ -248,6 +249,8 @@ class Batch:
 
     def isolate(self, key: Key) -> Batch:
         """Return a batch of one table, whose label is Boolean so that it may lack positives."""
+        if not self.by:
+            return self
 
         def keep_group(frame: pl.DataFrame) -> pl.DataFrame:
             in_group = [self.key(row) == key for row in frame.select(self.by).to_dicts()]
