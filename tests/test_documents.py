@@ -8,6 +8,8 @@ import html
 import json
 import math
 import re
+import subprocess
+import sys
 from datetime import time, timedelta
 from decimal import Decimal
 from functools import cache
@@ -440,6 +442,55 @@ def test_names_are_whole_and_keep_their_direction() -> None:
         assert all(word in text for word in words), "no name is cut"
     assert "شبكة" not in re.sub("\u2068[^\u2068\u2069]*\u2069", "", text)
     assert text.count("\u2068") == text.count("\u2069")
+
+
+MARKDOWN = {  # a name, and how the card writes it
+    "a&lt;b&copy;": r"a\&lt;b\&copy;",
+    "~~old~~": r"\~\~old\~\~",
+    "costs $5 or $6": r"costs \$5 or \$6",
+    "by @octocat": "by \\@\u2060octocat",
+    "see https://a.example/x": r"see https\://a.example/x",
+    "see HTTP://a.example": r"see HTTP\://a.example",
+    "www.a.example": r"www\.a.example",
+    "a*b_c`d[e](f)#g|h<i>\\": r"a\*b\_c\`d\[e\](f)\#g\|h\<i\>\\",
+    "at 10:30": "at 10:30",
+}
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_a_name_is_only_text_in_the_model_card(name: str) -> None:
+    decision = SETTLED.rename({"new": name}).prc(score=[name, "old"]).decide(0.1, recall=0.5)
+    card = decision.model_card()
+    assert MARKDOWN[name] in card.splitlines()[0]
+    assert card.count(name) == (card.count(MARKDOWN[name]) if name == MARKDOWN[name] else 0)
+    assert MARKDOWN[name] in plain(decide("winner").model_card(date=f"May, {name}"))
+
+
+def test_the_date_of_a_model_card_is_one_line_without_controls() -> None:
+    card = decide("winner").model_card(date="May\x1b[31m\n\n# 2026\0 \u202e")
+    assert "May␛\\[31m \\# 2026␀ \ufffd" in card
+    assert not UNSEEN.search(card)
+
+
+def test_a_decision_and_its_documents_need_no_charts(tmp_path: Path) -> None:
+    """Altair takes long to import, and fails where Python drops docstrings."""
+    code = f"""
+import sys
+import polars as pl
+import polars_prcurve
+
+rows = pl.DataFrame({{"score": [0.9, 0.8, 0.3, 0.2] * 15, "label": [1, 0, 1, 0] * 15}})
+decision = rows.prc.decide(0.1, recall=0.5)
+print(decision)
+assert decision.model_card() == decision._repr_markdown_()
+decision.report({str(tmp_path / "report.html")!r})
+decision.page({str(tmp_path / "page.html")!r})
+if "altair" in sys.modules:
+    sys.exit("Altair was imported")
+"""
+    for options in ([], ["-OO"]):
+        run = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, check=False)
+        assert run.returncode == 0, run.stderr.decode()
 
 
 def test_a_notebook_shows_the_model_card() -> None:

@@ -6,6 +6,7 @@ of, and then names are cut. The last line says what was left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ from polars_prcurve.view.words.number_words import (
     say_cases,
     say_dropped_rows,
 )
-from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
+from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
 
 _GAP = "  "  # between columns, which have no lines
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal says it is
@@ -243,8 +244,11 @@ def _lay_out(text_columns: Sequence[Column], width: int) -> Iterator[str]:
 
 # Markdown ------------------------------------------------------------------------------------------
 
-_ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
+_ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|&~$"})
 """Markdown's own signs, each with the backslash that shows it as it is."""
+_JOINER = "\u2060"  # unseen; behind @ it keeps a name from one whom GitHub would tell
+_LINKED = re.compile(r"(?i)\b(?:(https?|ftp)(?=://)|(www)(?=\.))")
+"""What begins an address, and is a link without any sign of Markdown."""
 
 
 def write_model_card(findings: Findings, date: str | None) -> str:
@@ -255,8 +259,9 @@ def write_model_card(findings: Findings, date: str | None) -> str:
     if findings.cases:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
+    test_text = document.describe_test(findings, date and show_on_one_line(date))
     basis_text = (
-        f"{document.describe_test(findings, date)}. {document.describe_intervals(findings)} Rows are "
+        f"{test_text}. {document.describe_intervals(findings)} Rows are "
         f"taken as independent unless clusters were named. {verdict.conditions}."
     )
     card_text = "\n".join([*lines, _escape(basis_text), ""])
@@ -301,4 +306,4 @@ def _write_markdown_table(findings: Findings) -> list[str]:
 
 def _escape(text: str) -> str:
     """Return the text with Markdown's own signs shown as they are."""
-    return text.translate(_ESCAPES)
+    return _LINKED.sub(r"\g<0>\\", text.translate(_ESCAPES)).replace("@", f"\\@{_JOINER}")
