@@ -567,7 +567,7 @@ def test_rare_positives_have_a_log_axis(tmp_path: Path) -> None:
     ticks = {plain(text) for text in read_report(decide("rare"), tmp_path).within("text")}
     assert {"100%", "10%", "0.1%", "0.001%"} <= ticks
     usual = {plain(text) for text in read_report(decide("one model"), tmp_path).within("text")}
-    assert {"0", "20", "100"} <= usual
+    assert {"0%", "20%", "100%"} <= usual
 
 
 def test_rows_left_out_and_reversed_scores_are_told(tmp_path: Path) -> None:
@@ -682,8 +682,8 @@ def test_docstrings_say_how_many_icons_are_drawn() -> None:
 def test_the_axis_of_groups_ends_beyond_their_intervals(eta: float, tmp_path: Path) -> None:
     decision = bind(SITES, by="site").decide(eta, recall=0.8)
     seen = read_report(decision, tmp_path)
-    texts = [text for text in map(plain, seen.within("text")) if re.fullmatch(r"[\d.]+", text)]
-    ticks = [float(text) for text in texts[:6]]
+    texts = [text for text in map(plain, seen.within("text")) if re.fullmatch(r"[\d.]+%", text)]
+    ticks = [float(text[:-1]) for text in texts[:6]]
     greatest = 100 * decision.table["precision_high"].max()
     assert ticks == pytest.approx([ticks[5] * k / 5 for k in range(6)])
     assert ticks[5] == next(end for end in (1, 2, 5, 10, 20, 50, 100) if greatest <= end)
@@ -793,3 +793,36 @@ def test_a_group_without_positives_does_not_miss_a_recall() -> None:
     decision = bare.prc(by="site").decide(0.02, threshold=1.0, recall=0.01)
     assert decision.verdicts.filter(site="s00")["met"].to_list() == [None]
     assert decision.verdict.sentence == "2 of 3 sites meet 1% recall; too little data for s00"
+
+
+def test_a_report_of_groups_is_in_the_order_of_the_terminal(tmp_path: Path) -> None:
+    """And the cards name how a group stands: the highest value may be no significant difference."""
+    decision = decide("groups")
+    report = read_report(decision, tmp_path)
+    rows = [text for text in report.within("bdi") if re.fullmatch(r"s\d\d", text)]
+    terminal = [line[:3] for line in decision.say(120).splitlines() if re.match(r"s\d\d ", line)]
+    assert rows[-40:] == terminal
+    assert re.search(r"(Worse|Better): s\d\d", report.read())
+
+
+def test_intervals_that_seem_to_refute_a_verdict_are_explained() -> None:
+    """Intervals of thresholds may lie apart where models at the same true recall do not differ."""
+    apart = pl.concat(
+        draw_models({"a": 2.0, "b": 1.55}, 150, 1_350, seed=seed).with_columns(site=pl.lit(f"s{seed}"))
+        for seed in range(8)
+    )
+    verdicts = apart.prc(score=["a", "b"], by="site").decide(0.05, recall=0.6)
+    explained = "each interval is of its own threshold; models are compared at the same true recall"
+    n_explained = 0
+    for verdict in verdicts.verdicts.filter(status="no_winner").iter_rows(named=True):
+        spans = (
+            verdicts.table.filter(site=verdict["site"]).select("precision_low", "precision_high").rows()
+        )
+        is_apart = spans[0][0] > spans[1][1] or spans[1][0] > spans[0][1]
+        assert any(reason.startswith(explained) for reason in verdict["reasons"]) is is_apart
+        n_explained += is_apart
+    assert n_explained > 0
+    reasons = decide("groups").verdict.reasons
+    assert any(
+        "is not significant by itself: groups are compared at the same" in text for text in reasons
+    )

@@ -149,14 +149,14 @@ Place: TypeAlias = Callable[[float, float], Point]
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
     """Return the picture of some models, and the level of chance."""
     foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
-    plot_left = 84 if foot else 34
+    plot_left = 84 if foot else 42
 
     def place(recall: float, precision: float) -> Point:
         level = 1 - math.log(max(precision, foot)) / math.log(foot) if foot else precision
         return plot_left + recall * (width - 24 - plot_left), 14 + (1 - level) * (height - 56)
 
     shapes = []
-    grid_levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    grid_levels = [(percent / 100, f"{percent}%") for percent in range(0, 101, 20)]
     if foot:
         powers = [10.0**-exponent for exponent in range(1, int(-math.log10(foot) + 1e-9) + 1)]
         grid_levels = [(1.0, "100%"), *[(power, f"{100 * power:g}%") for power in powers]]
@@ -300,7 +300,8 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     for percent in (axis_end * number / 5 for number in range(6)):
         x = place(percent / 100)
         shapes.append(draw_line((x, 18), (x, height), "var(--grid)"))
-        shapes.append(draw_text((x, 11), f"{percent:g}", 11, anchor="middle"))
+        tick_text = f"{percent:g}%" if findings.goal.is_of_rate else f"{percent / 100:g}"
+        shapes.append(draw_text((x, 11), tick_text, 11, anchor="middle"))
     if overall is not None:
         shapes.append(draw_line((place(overall), 18), (place(overall), height), "var(--text)"))
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))

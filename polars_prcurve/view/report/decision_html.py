@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground import safe_text
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.overall_status import find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
@@ -45,7 +46,7 @@ from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_status
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import mark_names, name_metric, name_value
 
@@ -92,7 +93,7 @@ def _write_body(
         if is_drawn:
             yield from _fold_cases(findings)
         else:
-            if difference_html := describe_difference(case):
+            if case.status == "winner" and (difference_html := describe_difference(case)):
                 yield _fold("The difference, tested", f"<p>{difference_html}</p>")
             if shares_html := write_shares(case):
                 yield _fold("Other prevalences", shares_html)
@@ -178,7 +179,7 @@ def _write_card(card: ModelCard) -> str:
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
     goal = case.goal
-    precision_name = "precision, of alerts that are true"
+    precision_name = "precision (true alerts)"
     if goal.is_of_curve:
         precision_name = f"precision at {number_words.say_share(0.5)} recall"
     yield precision_name, *value_phrases.format_metric(candidate, "precision")
@@ -235,15 +236,13 @@ def write_groups(findings: Findings) -> Iterator[str]:
     lowest_cases, highest_cases = cases_by_outcome["worse"][:1], cases_by_outcome["better"][-1:]
     cards = [
         ModelCard(case, case.candidates[0], color_number, f"{rank}: {case.name}")
-        for rank, cases, color_number in (("Lowest", lowest_cases, 1), ("Highest", highest_cases, 0))
+        for rank, cases, color_number in (("Worse", lowest_cases, 1), ("Better", highest_cases, 0))
         for case in cases
     ]
     yield from _write_cards(findings, cards)
     unit_name = "group" if findings.group_columns else "prevalence"
     yield f'<section class="chart"><h2>Every {unit_name}</h2>'
     metric_name, group_tests = findings.goal.merit_column, findings.group_tests
-    name = name_metric(metric_name)
-    axis_title = f"{name} in per cent" if findings.goal.is_of_rate else f"100 times {name}"
     hollow_meaning = (
         "hollow: too little data" if findings.has_one_model else "hollow: significantly worse"
     )
@@ -253,7 +252,8 @@ def write_groups(findings: Findings) -> Iterator[str]:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
     level_text = describe_level(findings)
     key_text = (
-        f"{value_phrases.start_sentence(axis_title)}; line: {level_text} interval; {hollow_meaning}"
+        f"{value_phrases.start_sentence(name_metric(metric_name))}; line: {level_text} interval; "
+        f"{hollow_meaning}"
     )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
@@ -263,7 +263,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
         )
     blocks = drawings.list_blocks(findings)
     for css_class, width in (("wide", 740), ("small", 358)):
-        yield drawings.draw_groups(findings, blocks, width, css_class)
+        yield drawings.draw_groups(findings, blocks, width, f"{css_class} rows")
     yield "</section>"
     if _are_in_sight(findings):
         yield write_cases(findings)
@@ -326,9 +326,9 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         return
     level_text = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
-    axis_text = f"Precision in per cent, by recall; band: {level_text} intervals at each threshold; "
+    axis_text = f"Precision by recall; band: {level_text} intervals at each threshold; "
     yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false positives or 20 positives</p>'
-    for css_class, width, height in (("wide", 740, 330), ("small", 358, 270)):
+    for css_class, width, height in (("wide", 740, 260), ("small", 358, 240)):
         yield drawings.draw_curves(curves, case.eta or 0.0, width, height, css_class)
         if not drawings.have_room(curves, width):
             yield _write_names({curve.name: curve.color_number for curve in curves}, css_class)
@@ -393,7 +393,8 @@ def describe_difference(case: Case) -> str:
         for number in (gap.value, *gap.span)
     )
     interval_text = f"{gap_text}{unit} ({low_text} to {high_text})"
-    return f"{pair_html}, {escape(metric_name)}: {interval_text}, for all models at once."
+    level_text = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
+    return f"{pair_html}, {escape(metric_name)}: {interval_text}{level_text}."
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
@@ -429,14 +430,20 @@ _MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
-def write_table(heads: Sequence[str], table_rows: Sequence[Sequence[str]], css_class: str = "") -> str:
-    """Return a table, whose heads are text and whose cells are HTML."""
+def write_table(
+    heads: Sequence[str],
+    table_rows: Sequence[Sequence[str]],
+    css_class: str = "",
+    rows_of_cards: Collection[int] = (),
+) -> str:
+    """Return a table, whose heads are text and whose cells are HTML; a phone lacks `rows_of_cards`."""
     heads_html = "".join(f'<th scope="col">{escape(title)}</th>' for title in heads)
     attributes = [f' data-name="{escape(title)}"' for title in heads[1:]]
+    wide_class = ' class="wide"'
     body_html = "".join(
-        f'<tr><th scope="row">{first}</th>'
+        f'<tr{wide_class if number in rows_of_cards else ""}><th scope="row">{first}</th>'
         f"{''.join(f'<td{name}>{cell}</td>' for name, cell in zip(attributes, cells, strict=True))}</tr>"
-        for first, *cells in table_rows
+        for number, (first, *cells) in enumerate(table_rows)
     )
     class_attribute = f' class="{css_class}"' if css_class else ""
     return (
@@ -476,14 +483,16 @@ def write_models(case: JudgedCase) -> str:
         table_rows.append([name_html, *cells, standing])
     n_left = len(case.candidates) - _MOST_ROWS
     note_html = f'<p class="note">{n_left} more models are in the table below.</p>' if n_left > 0 else ""
-    return write_table(["model", *heads, ""], table_rows) + note_html
+    cards = choose_drawable(case)
+    rows_of_cards = [number for number, model in enumerate(case.candidates) if model in cards]
+    return write_table(["model", *heads, ""], table_rows, rows_of_cards=rows_of_cards) + note_html
 
 
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
     table_rows = []
     has_threshold = findings.has_one_model and not findings.goal.is_of_curve
-    for case in findings.cases[:_MOST_ROWS]:
+    for case in sort_cases(findings)[:_MOST_ROWS]:
         sentence_html = f'<span class="words">{write_prose(case.verdict.sentence)}</span>'
         names = [isolate(case.name), *([escape(say_score(case.candidates[0]))] if has_threshold else [])]
         table_rows.append([*names, escape(name_outcome(case.outcome)), sentence_html])
@@ -491,6 +500,24 @@ def write_cases(findings: Findings) -> str:
     note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
     heads = ["where", *(["threshold"] if has_threshold else []), "status", "verdict"]
     return write_table(heads, table_rows, "cases") + note_html
+
+
+def sort_cases(findings: Findings) -> Sequence[WordedCase]:
+    """Return the cases, those of groups of one model by their values, the highest first."""
+    has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
+    if not has_groups or not findings.has_one_model:
+        return findings.cases
+    name, *_ = choose_columns(findings.goal)
+
+    def read_value(case: Case) -> float:
+        return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
+
+    return sorted(findings.cases, key=read_value, reverse=True)
+
+
+def choose_columns(goal: Goal) -> list[str]:
+    """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
+    return [TARGET_KINDS[word].column for word in goal.demand] if goal.is_gate else [goal.merit_column]
 
 
 def write_shares(case: Case) -> str:

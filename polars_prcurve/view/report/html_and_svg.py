@@ -210,8 +210,10 @@ thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
 footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}
 @media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
-.models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}.names.small{display:block}
+.models{grid-template-columns:1fr;gap:18px}
+.wide,tr.wide{display:none}.small{display:inline}.names.small{display:block}
 .model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
+dd small{display:inline}
 table{font-size:14px}th,td{overflow-wrap:anywhere}thead{display:none}table,tbody{display:block}
 tr{display:flex;flex-wrap:wrap;gap:0 12px;padding:8px 0;border-bottom:1px solid var(--grid)}
 tr>th:first-child{flex:1 1 50%;order:-2;border:0;padding:1px 0;font-weight:700}
@@ -220,11 +222,18 @@ td{display:flex;flex:1 0 100%;justify-content:space-between;
 gap:4px 12px;border:0;padding:1px 0;white-space:normal}
 td::before{content:attr(data-name);color:var(--quiet);text-align:left}
 .cases td::before{content:none}.cases td{justify-content:flex-start}}
-@media print{@page{size:A4;margin:14mm}main{padding:0;max-width:none;font-size:12px}
-h1{font-size:24px}h2{margin-top:18px}body{font-size:13px}summary{list-style:none}
-details::details-content{content-visibility:visible;display:block}
-.models,.chart,.settle,.model{break-inside:avoid}.chart svg.wide{max-height:150mm;width:auto}
-td,th{font-size:9.5px;padding:1px 5px}.screen,.scroll:has(.raw){display:none}}
+@media print{@page{size:A4;margin:10mm 14mm}main{padding:0;max-width:none}
+body{font-size:9pt;line-height:1.35}h1{font-size:16pt;margin:4pt 0 8pt}
+h2{font-size:11pt;margin:10pt 0 2pt}
+h2,summary{break-after:avoid}.models,.chart,.settle,.model,tr{break-inside:avoid}
+.place,.note,.key,.reasons,.status,.model h3,table,td,th,footer{font-size:8.5pt}
+dl{display:grid;grid-template-columns:11fr 9fr;gap:4pt 6pt}dt,.note{margin:0}
+dt,td small,dd small{font-size:8pt}
+dd{font-size:12pt}.model>div{grid-template-columns:110px 1fr}td,th{padding:1.5pt 5px}.cases{margin:0}
+.chart svg.wide{max-height:52mm;width:auto}.chart svg.rows{max-height:none}details p{margin:2pt 0}
+details{padding:2pt 0;font-size:7.5pt}summary{list-style:none;font-size:8.5pt;min-height:0}
+details::details-content{content-visibility:visible;display:block}footer{margin-top:6pt}
+.screen,.bar,.scroll:has(.raw){display:none}}
 """.replace("FONT", FONT)
 )
 """Of reports and pages to move: for wide, narrow, dark and paper."""

@@ -19,7 +19,6 @@ from polars_prcurve.core.ground.terminal_text import (
 )
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
@@ -148,7 +147,7 @@ def _write(candidate: Candidate | None, name: str) -> str:
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
     """Return a line per case: values of the models and their intervals, or which is better there."""
-    cases = _sort_cases(findings)[:_MOST_ROWS]
+    cases = document.sort_cases(findings)[:_MOST_ROWS]
     text_columns = _list_case_columns(findings, cases)
     if not findings.has_one_model and _measure(text_columns[1:]) > width - len(_GAP):
         verdicts = [_clean(say_short(case)) for case in cases]
@@ -166,27 +165,9 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     return [*lines, f"{n_left} more"] if n_left > 0 else lines
 
 
-def _sort_cases(findings: Findings) -> Sequence[WordedCase]:
-    """Return the cases, those of groups of one model by their values, the highest first."""
-    has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
-    if not has_groups or not findings.has_one_model:
-        return findings.cases
-    name, *_ = _choose_columns(findings.goal)
-
-    def read_value(case: Case) -> float:
-        return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
-
-    return sorted(findings.cases, key=read_value, reverse=True)
-
-
-def _choose_columns(goal: Goal) -> list[str]:
-    """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
-    return [TARGET_KINDS[word].column for word in goal.demand] if goal.is_gate else [goal.merit_column]
-
-
 def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:
     """Return the columns of cases: name, threshold and value of one model, or values of each model."""
-    name, *other_names = _choose_columns(findings.goal)
+    name, *other_names = document.choose_columns(findings.goal)
     level_text = _clean(document.describe_level(findings))
     value_head = f"{name_metric(name)} ({level_text} CI)"
     case_names = [_clean(case.name) for case in cases]
@@ -270,7 +251,7 @@ def write_model_card(findings: Findings, date: str | None) -> str:
 
 def _write_markdown_table(findings: Findings) -> list[str]:
     if len(findings.cases) > 1:
-        columns = _list_case_columns(findings, _sort_cases(findings))
+        columns = _list_case_columns(findings, document.sort_cases(findings))
         rows = zip(*(column.cells for column in columns), strict=True)
         lines = [[column.head for column in columns], ["---"] * len(columns), *rows]
         return [f"| {' | '.join(map(_escape, line))} |" for line in lines]

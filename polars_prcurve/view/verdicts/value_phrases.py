@@ -213,6 +213,15 @@ def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:
     return f"{noun} with {describe_targets(goal.targets, goal.per)}{level}"
 
 
+def describe_comparison(goal: Goal) -> str:
+    """Return where models are compared: ` at the same true recall`; empty if at no single target."""
+    if goal.is_of_curve or goal.is_joint or goal.is_at_threshold or goal.maximized is not None:
+        return ""
+    [word] = goal.targets
+    name = "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
+    return f" at the same true {name}"
+
+
 def list_metrics(goal: Goal) -> list[str]:
     """Return the columns that stand beside each other: what models are judged by, and the rest."""
     if goal.is_of_curve:

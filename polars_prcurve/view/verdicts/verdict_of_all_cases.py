@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polars_prcurve.core.ground.safe_text import find_lookalikes, join_words
@@ -13,6 +13,7 @@ from polars_prcurve.view.verdicts.need_sentences import say_group_need
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
+    describe_comparison,
     describe_targets,
     describe_thresholds,
     list_names,
@@ -59,7 +60,7 @@ def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
         judged_table.models,
         sentence=glue_numbers(_write_headline(judged_table, cases)),
         met=judged_table.met,
-        reasons=_join_reasons(cases),
+        reasons=(*_join_reasons(cases), *_explain_open_groups(judged_table, cases)),
         would_settle=glue_numbers(need_sentence),
         conditions=describe_conditions(judged_table, cases),
     )
@@ -262,6 +263,18 @@ def _say_need_of_least_known(cases: Sequence[WordedCase], test_level: float) -> 
     if need_sentence and any(other_case.verdict.would_settle != need_sentence for other_case in cases):
         need_sentence = f"{start_sentence(case.place)}: {need_sentence[:1].lower()}{need_sentence[1:]}"
     return need_sentence
+
+
+def _explain_open_groups(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Iterator[str]:
+    """Yield why groups whose intervals exclude the overall value may not differ significantly."""
+    overall = None if judged_table.group_tests is None else judged_table.group_tests.overall_value
+    spans = [case.candidates[0].merit.span for case in cases if case.outcome == "open"]
+    if overall is not None and any(span and not span[0] <= overall <= span[1] for span in spans):
+        yield (
+            f"an interval that excludes the overall {name_merit(cases[0])} is not significant by "
+            f"itself: groups are compared{describe_comparison(judged_table.goal)}, and {len(cases)} "
+            "tests share one error rate"
+        )
 
 
 def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:

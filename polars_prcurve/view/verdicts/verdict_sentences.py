@@ -16,6 +16,7 @@ from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
+    describe_comparison,
     describe_targets,
     format_ends,
     list_metrics,
@@ -278,6 +279,8 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     yield from map(_describe_few_scores, case.models_of_few_scores)
     if status == "no_winner" and (difference := _describe_difference(case)):
         yield difference
+    if status == "no_winner" and (place := describe_comparison(case.goal)) and _lie_apart(case):
+        yield f"each interval is of its own threshold; models are compared{place}, which is less certain"
     if candidates := case.clear_misses:
         yield f"no threshold meets the targets: {list_names(candidates)}"
     if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
@@ -295,6 +298,15 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by the interval of each, without a test of the pair"
+
+
+def _lie_apart(case: JudgedCase) -> bool:
+    """Return whether the intervals of the first two models, without a difference, do not overlap."""
+    spans = [rival.merit.span for rival in case.rivals[:2]]
+    if len(spans) < 2 or None in spans:
+        return False
+    (low, high), (other_low, other_high) = spans  # type: ignore[misc]
+    return bool(low > other_high or other_low > high)
 
 
 def _describe_few_scores(candidate: Candidate) -> str:
