@@ -445,11 +445,13 @@ class Area:
     weighted: bool
 
     def value(self, name: str, eta: Fraction | None) -> Any:
+        # The line on to (1, 1) has no threshold that a target may find.
+        points = self.table.sweep if "_at_" in name else self.table.curve
         return (
             None
             if eta is None
             else oracle_areas.value(
-                name, self.table.curve, eta, examples=self.examples, unscored=self.table.unscored
+                name, points, eta, examples=self.examples, unscored=self.table.unscored
             )
         )
 
