@@ -17,7 +17,7 @@ from polars_prcurve import Decision, charts
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.report import Table
 from polars_prcurve.view.report.decision_drawings import describe_doubt
-from polars_prcurve.view.verdicts.value_phrases import format_value
+from polars_prcurve.view.verdicts.value_phrases import format_value, write_value
 from tests.support.page_reader import NAMES_OF_PAGES
 
 assert polars_prcurve
@@ -174,6 +174,35 @@ def test_a_page_moves_and_its_address_holds_what_is_seen(browser: Any, live: Pat
     watched.check()
 
 
+@pytest.mark.parametrize(
+    "targets", [{"recall": 0.5}, {"precision": 0.3}, {"threshold": 2.0, "recall": 0.4}]
+)
+def test_a_page_begins_with_the_interval_of_the_verdict(
+    browser: Any, tmp_path: Path, targets: dict[str, float]
+) -> None:
+    """As the report beside it; once a slider has moved, intervals are of the threshold as it stands."""
+    table = WIDE.prc(score="careful").decide([0.01, 0.1], **targets)
+    watched = watch(browser, table.page(tmp_path / "page.html"), 1280)
+    page, row = watched.page, table.table.row(0, named=True)
+
+    def read(name: str) -> str:
+        return str(page.inner_text(name).replace("\u00a0", " "))
+
+    estimate = Estimate(row["precision"], row["precision_low"], row["precision_high"])
+    precision = write_value("precision", estimate)
+    assert f"precision is {precision} at a prevalence of 1 in 100" in read("#say")
+    first_note = read("#intervals")
+    assert first_note.endswith(
+        ("they allow for its choice on the test set.", "not chosen on these data.")
+    )
+    page.focus("#row")
+    page.keyboard.press("ArrowRight")
+    assert "as it stands" in read("#intervals")
+    page.keyboard.press("ArrowLeft")
+    assert (read("#intervals"), precision in read("#say")) == (first_note, True)
+    watched.check()
+
+
 def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None:
     """Value and interval of precision and alerts at scores and prevalences, to the last drawn digit."""
     watched = watch(browser, live, 1280)
@@ -279,8 +308,8 @@ def test_a_page_says_where_few_false_alerts_were_seen(browser: Any, tmp_path: Pa
     for number in range(0, len(rows), 4):
         page.evaluate(f"state.row = {number}; draw()")
         n = false[round(rows[number][0], 6)]
-        few = f"{'no' if n == 0 else n} false {'alert was' if n < 2 else 'alerts were'} seen."
-        assert page.inner_text("#doubt") == (f"Chance decides here: {few}" if n < 5 else "")
+        few = f"{n or 'No'} false positive{'' if n < 2 else 's'}: the interval may be too narrow."
+        assert page.inner_text("#doubt") == (few if n < 5 else "")
         seen.add(min(n, 5))
     assert {0, 5} <= seen
     assert len(seen) > 2
@@ -288,7 +317,7 @@ def test_a_page_says_where_few_false_alerts_were_seen(browser: Any, tmp_path: Pa
     weighed = WIDE.with_columns(weight=0.5).prc(score="careful", weight="weight")
     watched = watch(browser, weighed.decide(0.01, recall=0.5).page(tmp_path / "page.html"), width)
     watched.page.evaluate("state.row = 0; draw()")
-    assert watched.page.inner_text("#doubt") == "Chance decides here: few false alerts were seen."
+    assert watched.page.inner_text("#doubt") == "Few false positives: the interval may be too narrow."
     watched.check()
 
 

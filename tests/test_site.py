@@ -192,7 +192,10 @@ def test_the_front_page_moves_without_a_network(browser: Any, site: Path, width:
     tab, said = context.new_page(), []
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.goto((site / "index.html").as_uri())
-    assert tab.inner_text("#say") == "Precision is 31% (14 to 57) at a prevalence of 1\u00a0in\u00a0250"
+    assert (
+        tab.inner_text("#say")
+        == "Precision is 31% (14\u00a0to\u00a057) at a prevalence of 1\u00a0in\u00a0250"
+    )
     assert tab.locator("#icons circle").count() == 100
     tab.fill("#n", "1000")
     moved = tab.inner_text("#say")

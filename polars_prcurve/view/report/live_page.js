@@ -87,22 +87,25 @@ function drawCosts(points, color, rows) {
   }
   shapes.push(shape("line", {x1: x(state.row), x2: x(state.row), y1: 12, y2: foot, style: "stroke:var(--text)"}));
   shapes.push(shape("circle", {cx: x(state.row), cy: y(chosen.cost), r: 5, style: `fill:${ink};stroke:var(--ground)`}));
-  const ends = data.hasScores ? [`score ${shorten(rows, 0)}`, shorten(rows, last)] : ["few alerts", "many alerts"];
+  const ends = data.hasScores ? [`threshold ${shorten(rows, 0)}`, shorten(rows, last)] : ["few alerts", "many alerts"];
   shapes.push(shape("text", {x: left, y: high - 12, ...small}, ends[0]));
   shapes.push(shape("text", {x: right, y: high - 12, "text-anchor": "end", ...small}, ends[1]));
   place.setAttribute("viewBox", `0 0 ${wide} ${high}`);
   place.replaceChildren(...shapes);
   const doing = none <= all ? "no alerts at all" : "an alert on every case";
   const isBelow = chosen.costHigh < reference, isAbove = chosen.costLow > reference;
-  find("cheaper").textContent = isBelow ? `Cheaper than ${doing}, by the interval of its costs.`
-    : isAbove ? `Dearer than ${doing}, by the interval of its costs.` : `Not shown to be cheaper than ${doing}.`;
+  find("cheaper").textContent = isBelow ? `Significantly cheaper than ${doing}.`
+    : isAbove ? `Significantly more expensive than ${doing}.` : `Not significantly cheaper than ${doing}.`;
   const cheapest = points.reduce((best, point, n) => point.cost < points[best].cost ? n : best, 0);
   find("go").onclick = () => { state.row = cheapest; writeAddress(); };
 }
 
 function draw() {
   const {color, rows} = here.models[state.model], eta = here.etas[state.eta];
-  const points = rows.map((row) => evaluate(row, eta)), point = points[state.row];
+  const points = rows.map((row) => evaluate(row, eta)), {decided, row} = here.models[state.model];
+  const verdict = state.row === row ? decided[state.eta] : undefined;
+  const point = {...points[state.row], ...verdict};  // its intervals allow for the choice of the threshold
+  find("intervals").textContent = verdict ? data.intervals : data.intervalsOfPoint;
   const score = shorten(rows, state.row), known = point.recallLow !== null;
   const from = data.hasScores ? `At threshold ${score}, precision` : "Precision", value = point.value ?? 0;
   find("say").textContent = `${from}${sayPrecision(point)} ${here.where}${sayWhere(eta)}`;
@@ -110,15 +113,15 @@ function draw() {
   drawIcons(find("icons"), drawn, color, find("say").textContent);
   find("key").textContent = `solid: true · hatched: ${describeDoubt(drawn)} · hollow: false`;
   const few = rows[state.row][7];
-  const words = {"-1": "few false alerts were", 0: "no false alert was", 1: "1 false alert was"};
+  const words = {"-1": "Few false positives", 0: "No false positive", 1: "1 false positive"};
   find("doubt").textContent = few === undefined ? ""
-    : `Chance decides here: ${words[few] ?? few + " false alerts were"} seen.`;
+    : `${words[few] ?? few + " false positives"}: the interval may be too narrow.`;
   find("score").textContent = score;
   find("share").textContent = sayEta(eta);
   const slide = (id, at, most, says) => {
     find(id).max = most; find(id).value = at; find(id).setAttribute("aria-valuetext", says);
   };
-  slide("row", state.row, rows.length - 1, (data.hasScores ? "score " : "point ") + score);
+  slide("row", state.row, rows.length - 1, (data.hasScores ? "threshold " : "point ") + score);
   slide("eta", state.eta, here.etas.length - 1, sayEta(eta));
   const show = (id, said, low, high) => {
     const ends = document.createElement("small");
@@ -126,7 +129,7 @@ function draw() {
     find(id).replaceChildren(said + " ", ends);
   };
   show("alerts", two(point.alerts), two(point.alertsLow), two(point.alertsHigh));
-  show("found", percent(point.recall), percent(point.recallLow ?? 0), percent(point.recallHigh ?? 0));
+  show("found", percent(point.recall), of100(point.recallLow ?? 0), of100(point.recallHigh ?? 0));
   show("cost", two(point.cost), two(point.costLow), two(point.costHigh));
   find("alert").value = state.alert;
   find("miss").value = state.miss;

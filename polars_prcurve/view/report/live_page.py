@@ -1,12 +1,14 @@
-"""A page to move: the group, the score, the prevalence, and what a false alert and a miss cost.
+"""A page to move: the group, the threshold, the prevalence, and what both kinds of errors cost.
 
 The page holds recall and fpr of a thin curve with their intervals, and computes all else by the formulas
-of the library, in the scripts beside this module. Its address holds what is seen, so that can be sent.
+of the library, in the scripts beside this module. At the threshold of the verdict its intervals stand,
+which may allow for the choice. Its address holds what is seen, so that can be sent.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -21,10 +23,11 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     write_document,
 )
+from polars_prcurve.view.report.plain_text import find_candidate
 from polars_prcurve.view.verdicts.case_places import locate_group, name_cases
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
-from polars_prcurve.view.words.number_words import glue_numbers, say_cases
+from polars_prcurve.view.words.number_words import format_level, glue_numbers, say_cases
 from polars_prcurve.view.words.value_names import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")  # the second one calls functions of the first
@@ -54,6 +57,7 @@ background:var(--ground);color:var(--text);border-radius:4px;cursor:pointer}
 .numbers dt{margin-top:0}.numbers>div{border-top:1px solid var(--grid);padding-top:6px}
 #costs{width:100%}h1{min-height:2.44em}.money label{margin-top:6px}
 @media(max-width:720px){.two{grid-template-columns:1fr;gap:8px}#icons{max-width:210px}
+.numbers dd small{display:block}
 h1{font-size:21px;min-height:3.66em}}
 @media print{input[type=range],.pick,button{display:none}.two{grid-template-columns:260px 1fr}}
 """
@@ -76,26 +80,28 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
-        '<p class="note" id="key"></p><p class="note"><b id="doubt"></b></p></div><div>',
-        f'<label>{"Score threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
+        '<p class="note" id="key"></p><p class="note" id="intervals"></p>',
+        '<p class="note"><b id="doubt"></b></p></div><div>',
+        f'<label>{"Threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
         '<input type="range" id="row" min="0" step="1"></label>',
-        '<label>Positive <b id="share"></b><input type="range" id="eta" min="0" step="1"></label>',
-        '<div class="money"><label>A false alert costs'
+        '<label>Prevalence <b id="share"></b><input type="range" id="eta" min="0" step="1"></label>',
+        '<div class="money"><label>Cost of a false positive'
         '<input type="number" id="alert" min="0" step="any"></label>'
-        '<label>A miss costs<input type="number" id="miss" min="0" step="any"></label></div>',
+        "<label>Cost of a false negative"
+        '<input type="number" id="miss" min="0" step="any"></label></div>',
         f'<dl class="numbers"><div><dt>alerts {per_phrase}</dt><dd id="alerts"></dd></div>',
-        '<div><dt>positives found</dt><dd id="found"></dd></div>',
+        '<div><dt>recall</dt><dd id="found"></dd></div>',
         f'<div><dt>costs {per_phrase}</dt><dd id="cost"></dd></div></dl></div></div>',
-        '<h2>What a score costs</h2><p class="place" id="cheaper"></p>',
-        '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
-        '<p><button id="go">Go to the cheapest score of the test</button></p>',
-        "<noscript><p>This page moves by scripts; the report tells of one score.</p></noscript>",
-        f"<footer>{escape(document.describe_test(findings, date))}. Intervals are of the score "
-        "as it stands. The address holds what you see.</footer>",
+        '<h2>Cost of each threshold</h2><p class="place" id="cheaper"></p>',
+        '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
+        '<p><button id="go">Go to the cheapest threshold on the test set</button></p>',
+        "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
+        f"<footer>{escape(document.describe_test(findings, date))}. "
+        "The address holds what you see.</footer>",
     ]
     json_text, style = _write_json(page_data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
     return write_document(
-        title or "From which score to alert", style, body, scripts=scripts, data=json_text
+        title or "From which threshold to alert", style, body, scripts=scripts, data=json_text
     )
 
 
@@ -150,13 +156,23 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     if not group_by_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
     groups_in_order = [group for _, group in sorted(group_by_number.items())]
-    has_scores = any(model["rows"][0][0] is not None for model in groups_in_order[0]["models"])
     return {
         "groups": groups_in_order,
         "left": len(cases) - len(groups_in_order),
         "per": findings.cases[0].per,
         "miss": 10,
+        **_describe_points(findings, groups_in_order[0]["models"]),
+    }
+
+
+def _describe_points(findings: Findings, models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return whether points have thresholds, and what the intervals are of: there, or moved."""
+    has_scores = any(model["rows"][0][0] is not None for model in models)
+    level_text, point_name = format_level(findings.confidence), "threshold" if has_scores else "point"
+    return {
         "hasScores": has_scores,
+        "intervals": document.describe_intervals(findings),
+        "intervalsOfPoint": f"{level_text} intervals of this {point_name} as it stands.",
     }
 
 
@@ -224,6 +240,7 @@ def _describe_group(
                     "name": "" if candidate.model is None else name_model(candidate),
                     "color": color_number_by_model[candidate.model] % 8,
                     "row": thin_rows.index(first_row),
+                    "decided": _list_decided(cases, candidate.model, first_row, etas),
                     "rows": thin_rows,
                 }
             )
@@ -233,6 +250,38 @@ def _describe_group(
         "place": etas.index(case.eta) if case.eta in etas else 0,
         "models": models,
     }
+
+
+_ENDS = {
+    **{"precision_low": "low", "precision_high": "high"},
+    **{"recall_low": "recallLow", "recall_high": "recallHigh"},
+    **{"alerts_low": "alertsLow", "alerts_high": "alertsHigh"},
+}
+"""The ends of the intervals of a verdict, and how the scripts name them."""
+
+
+def _list_decided(
+    cases: Sequence[Case], model: Any, point: Sequence[Any], etas: Sequence[float]
+) -> dict[int, dict[str, Any]]:
+    """Return the intervals of the verdicts on a model at a point, by the place of their prevalence."""
+    decided: dict[int, dict[str, Any]] = {}
+    for case in cases:
+        candidate = find_candidate(case, model)
+        if candidate is None or case.eta not in etas or candidate.precision.span is None:
+            continue
+        recall, fpr, eta = point[1], point[4], float(case.eta or 0.0)
+        alert_share = recall * eta + fpr * (1 - eta)
+        # The point may be beside the one that is decided, which has no threshold.
+        if not math.isclose(candidate.precision.value * alert_share, recall * eta, rel_tol=1e-5):
+            continue
+        ends = {**candidate.row, "precision_low": candidate.precision.low}
+        ends["precision_high"] = candidate.precision.high
+        decided[etas.index(eta)] = {
+            name: _round(ends[column], 7)
+            for column, name in _ENDS.items()
+            if ends.get(column) is not None
+        }
+    return decided
 
 
 def _round(value: Any, digits: int) -> Any:

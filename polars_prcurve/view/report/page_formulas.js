@@ -57,7 +57,7 @@ const isRare = ({value, high}) => value > 0 && value < 0.02 && !(high > 0.5);
 
 // The sentence about a point: its precision, with the interval.
 function sayPrecision({value, low, high, recallLow}) {
-  const span = recallLow === null ? "" : ` (${of100(low ?? 0)} to ${of100(high ?? 0)})`;
+  const span = recallLow === null ? "" : ` (${of100(low ?? 0)}${space}to${space}${of100(high ?? 0)})`;
   return ` is ${percent(value ?? 0)}${span}`;
 }
 const sayWhere = (eta) => `at a prevalence of ${sayEta(eta)}`;
