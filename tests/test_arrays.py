@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics, prc, roc_points
+from polars_prcurve import PrcError, metrics, prc, roc_points, scorer
 from polars_prcurve.core.sweep.array_sweep import sum_along
 from polars_prcurve.metrics import CurveMetric
 from tests.support.all_metrics import ALL_CURVE_METRICS
@@ -164,6 +164,47 @@ def assert_nearly_equal(metric: CurveMetric, found: Any, expected: Any) -> None:
 @given(table=tables(keys=["none"], scores=[pl.Int8(), pl.Float64()], weights=["", "small integers"]))
 def test_a_metric_of_arrays_is_that_of_the_table(metric: CurveMetric, table: Table) -> None:
     assert_equal_summaries(table, [metric])
+
+
+SCORED = [metric for metric in ALL_CURVE_METRICS if metric.direction != "none"]
+
+
+def assert_scores_are_the_summary(table: Table, etas: list[float | None]) -> None:
+    """Raise unless scorers and `summary` have the same bits, for every metric and prevalence."""
+    weight = None if table.weight is None else table.frame[table.weight]
+    if weight is not None and weight.dtype.is_decimal():
+        weight = weight.cast(pl.Float64)
+    label = table.frame.select(table.positive).to_series().to_numpy()
+    for eta in etas:
+        options = {**table.package, "columns": "all"}
+        values = as_array(prc(table.frame).summary(eta, metrics=SCORED, **options)["value"])
+        if len(values) == 0:  # a table without rows has no row for a metric
+            values = np.full(len(SCORED), math.nan)
+        scores = [scorer(metric, eta).score(label, table.frame["score"], weight) for metric in SCORED]
+        assert np.array_equal(scores, values, equal_nan=True), [
+            (metric.name, eta, score, value)
+            for metric, score, value in zip(SCORED, scores, values, strict=True)
+            if score != value and not (math.isnan(score) and math.isnan(value))
+        ]
+
+
+@examples(200)
+@given(
+    tables(keys=["none"], scores=[pl.Int8(), pl.Float64()], weights=["", *WEIGHTS]),
+    st.sampled_from([None, 0.0, 1e-100, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999, 1.0]),
+)
+def test_a_scorer_is_the_summary_to_the_last_bit(table: Table, eta: float | None) -> None:
+    assert_scores_are_the_summary(table, [eta])
+
+
+def test_a_scorer_is_the_summary_to_the_last_bit_of_random_tables() -> None:
+    rng = np.random.default_rng(4)
+    for number in range(40):
+        n = int(rng.integers(1, 60))
+        label, score = rng.random(n) < 0.4, rng.normal(size=n).round(int(rng.integers(0, 3)))
+        frame = pl.DataFrame({"score": score, "label": label, "w": rng.lognormal(size=n)})
+        table = Table(frame, [], weight="w" if number % 3 == 0 else None)
+        assert_scores_are_the_summary(table, [None, float(rng.choice([0.5, 0.1, 0.003]))])
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,23 @@
 """Scorers: a curve metric at a prevalence, as training loops call it.
 
-All come to one sweep and one metric, in NumPy alone, so that a scorer works in any worker process.
+All come to one count and one metric, in NumPy alone, so that a scorer works in any worker process.
+Counts, units and formulas are those of `summary`, and so are the bits of its values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_choice
 from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.value_checks import label_dtypes
-from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, read_curve
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
 from polars_prcurve.core.prevalence.eta_grid import check_eta
-from polars_prcurve.core.sweep.array_sweep import read_labels, roc_points
+from polars_prcurve.core.sweep.array_sweep import count_arrays, read_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -61,8 +63,9 @@ class Scorer:
     """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
 
     Call it with an estimator and data, as scikit-learn does. The method
-    `score(y_true, y_score, sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are
-    what these libraries take as `eval_metric=`, `feval=` and `custom_metric=`.
+    `score(y_true, y_score, sample_weight=None)` takes labels and scores; it returns what `summary` does,
+    to the last bit. `lightgbm` and `xgboost` are what these libraries take as `eval_metric=`, `feval=`
+    and `custom_metric=`.
     """
 
     metric: CurveMetric
@@ -89,7 +92,7 @@ class Scorer:
     def score(
         self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
+        """Return the metric of labels and scores, as `summary` does; NaN if it is undefined."""
         return self._measure(read_labels(y_true, self.pos_label), y_score, sample_weight)
 
     def lightgbm(
@@ -128,10 +131,15 @@ class Scorer:
 
     def _measure(self, labels: Any, scores: Any, weight: Any) -> float:
         """Return the metric at the prevalence, or at the share of positives."""
-        roc, eta = roc_points(labels, scores, weight), self.eta
-        if eta is None:
-            eta = float(roc.tp[-1] / (roc.tp[-1] + roc.fp[-1])) if len(roc.tp) else 0.5
-        return self.metric(roc.recall, roc.fpr, eta)
+        cells = count_arrays(labels, scores, weight).list_cells()
+        n_pos, n_neg = (cells[name][-1:].sum() for name in ("tp", "fp"))  # 0 without examples
+        with np.errstate(all="ignore"):
+            eta = n_pos / (n_pos + n_neg) if self.eta is None else np.float64(self.eta)
+            curve = read_curve(cells["tp"] / n_pos, cells["fp"] / n_neg)
+            if curve is not None:  # there are positives
+                scale = partial(_find_factors, n_pos=n_pos, n_neg=n_neg, is_own=self.eta is None)
+                curve = replace(curve, columns={**curve.columns, **cells}, scale_classes=scale)
+            return float(self.metric.compute_values(curve, np.array([eta]))[0])
 
     def _require_numbers(self, library: str) -> None:
         """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
@@ -140,6 +148,17 @@ class Scorer:
                 f"{library} hands labels over as the numbers 0 and 1; make the positive ones 1, and "
                 f"leave out pos_label={self.pos_label!r}"
             )
+
+
+def _find_factors(
+    eta: np.float64, *, n_pos: np.float64, n_neg: np.float64, is_own: bool
+) -> tuple[Any, Any]:
+    """Return by how much the classes are scaled, in numbers, as `class_factors` does in columns."""
+    if is_own:
+        return 1.0, 1.0
+    if eta >= 0.5:
+        return 1.0, 0.0 if eta == 1 else (1 - eta) * n_pos / (eta * n_neg)
+    return 0.0 if eta == 0 else eta * n_neg / ((1 - eta) * n_pos), 1.0
 
 
 @dataclass(frozen=True)

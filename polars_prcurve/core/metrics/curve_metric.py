@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import polars as pl
@@ -351,7 +352,7 @@ class CurveMetric(Metric):
         segment = SegmentValues(
             read,
             eta,
-            lambda metric: metric.from_curve(read("recall"), read("fpr"), eta),
+            partial(curve.compute_metric, read=read, eta=eta),
             has_added_end=True,
         )
         for step in recipe.all_steps():
@@ -512,6 +513,18 @@ class CurveArrays:
     columns: Mapping[str, Array]  # the columns by name; `fpr` is NaN without negatives
     has_negatives: bool
     least_fpr: float  # the least fpr of the points at which recall rises; 0 without negatives
+    scale_classes: Callable[[np.float64], tuple[Any, Any]] | None = None
+    """Returns by how much a prevalence scales both classes; None if the columns have no counts."""
+
+    def compute_metric(
+        self, metric: PointMetric, *, read: Callable[[str], Array], eta: np.float64
+    ) -> Amount:
+        """Return a metric at each point that is read: from counts if they are known, or from rates."""
+        rates = read("recall"), read("fpr")
+        if self.scale_classes is None:
+            return metric.from_curve(*rates, eta)
+        cells = map(read, ("tp", "fn", "fp", "tn"))
+        return metric.from_cells(cells, self.scale_classes(eta), rates, eta)
 
     def select_rises(self) -> CurveArrays:
         """Return the segments on which recall rises."""

@@ -15,6 +15,7 @@ At the own prevalence of a group the formula therefore reads the plain counts: p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
@@ -174,19 +175,29 @@ class PointMetric(Metric):
         eta: pl.Expr,
     ) -> pl.Expr:
         """Return the value from counts, null where undefined; `factors` scale both classes to eta."""
+        return null_if_nan(self.from_cells(cells, factors, rates, eta)).alias(self.name)
+
+    def from_cells(
+        self,
+        cells: Iterable[Amount],
+        factors: tuple[Amount, Amount] | None,
+        rates: tuple[Amount, Amount],
+        eta: Amount,
+    ) -> Amount:
+        """Return the value from counts, as expressions or arrays, NaN where undefined."""
         if self.fixed_eta is not None:
-            value: pl.Expr = self.from_rates(*rates, pl.lit(self.fixed_eta))
-        else:
-            tp, fn, fp, tn = cells
-            scale_factors = factors if self.depends_on_eta else None
-            if scale_factors is not None:
-                pos_factor, neg_factor = scale_factors
-                tp, fn, fp, tn = tp * pos_factor, fn * pos_factor, fp * neg_factor, tn * neg_factor
-            value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
-            if scale_factors is not None and self.if_all_flagged is not None:
-                is_all_flagged = (rates[0] == 1) & (rates[1] == 1)
-                value = pl.when(is_all_flagged).then(self.if_all_flagged(eta)).otherwise(value)
-        return null_if_nan(value).alias(self.name)
+            is_column = isinstance(rates[0], pl.Expr)
+            return self.from_rates(*rates, pl.lit(self.fixed_eta) if is_column else self.fixed_eta)
+        tp, fn, fp, tn = cells
+        scale_factors = factors if self.depends_on_eta else None
+        if scale_factors is not None:
+            pos_factor, neg_factor = scale_factors
+            tp, fn, fp, tn = tp * pos_factor, fn * pos_factor, fp * neg_factor, tn * neg_factor
+        value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
+        if scale_factors is None or self.if_all_flagged is None:
+            return value
+        is_all_flagged = (rates[0] == 1) & (rates[1] == 1)
+        return choose_where(is_all_flagged, self.if_all_flagged(eta), value)
 
 
 def evaluate(
@@ -291,7 +302,12 @@ def log1p(value: Amount) -> Amount:
     """Return `log(1 + value)`, with no digit lost for a small value."""
     if isinstance(value, pl.Expr):
         return value.log1p()
-    return np.log1p(value)
+    # That of NumPy differs from that of C, which Polars calls, in the last bit of one value in thirty.
+    numbers = np.asarray(value, dtype=np.float64)
+    logarithms = np.log1p(numbers.ravel())
+    is_inside = numbers.ravel() > -1
+    logarithms[is_inside] = list(map(math.log1p, numbers.ravel()[is_inside].tolist()))
+    return logarithms.reshape(numbers.shape)[()]
 
 
 def keep_where(condition: Amount, value: Amount) -> Amount:

@@ -65,12 +65,54 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 4)
     0.0149
     """
-    is_positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
+    is_positive = _read_classes(label)
+    counts = count_arrays(is_positive, score, weight)
+    tp, fp = counts.tp, counts.fp
+    if counts.exponents is not None:
+        tp, fp = (
+            np.ldexp(sums, -exponent) for sums, exponent in zip((tp, fp), counts.exponents, strict=True)
+        )
+    return RocPoints(counts.threshold, recall=_divide(counts.tp), fpr=_divide(counts.fp), tp=tp, fp=fp)
+
+
+class ArrayCounts(NamedTuple):
+    """The counts at each point of a curve, by falling threshold."""
+
+    threshold: NDArray[Any]
+    tp: NDArray[Any]
+    fn: NDArray[Any]
+    fp: NDArray[Any]
+    tn: NDArray[Any]
+    exponents: tuple[int, int] | None
+    """The sums of weights of either class are times two to these; None without weights."""
+
+    are_whole: bool = True  # whether they count examples, or are sums of integer weights
+
+    def list_cells(self) -> dict[str, Floats]:
+        """Return the counts of both classes in one unit, as floats; sums of float weights are near 1."""
+        pos_exponent, neg_exponent = self.exponents or (0, 0)
+        unit = 0 if self.are_whole else min(pos_exponent, neg_exponent) - WEIGHT_BITS
+        sums_and_exponents = {
+            "tp": (self.tp, pos_exponent),
+            "fn": (self.fn, pos_exponent),
+            "fp": (self.fp, neg_exponent),
+            "tn": (self.tn, neg_exponent),
+        }
+        return {
+            name: np.ldexp(sums.astype(np.float64), unit - exponent)
+            for name, (sums, exponent) in sums_and_exponents.items()
+        }
+
+
+def count_arrays(is_positive: Booleans, score: ArrayLike, weight: ArrayLike | None) -> ArrayCounts:
+    """Return the counts at every distinct score, from arrays; raise for what is no score or weight."""
+    scores = read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (n_missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {n_missing} row(s); leave those rows out")
-    weights = None
+    weights, are_whole = None, True
     if weight is not None:
-        weights = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
+        user_weights = read_array("weight", weight, "biuf", "numbers >= 0")
+        weights, are_whole = user_weights.astype(np.float64), user_weights.dtype.kind != "f"
         is_valid = (weights >= 0) & (weights <= LARGEST_WEIGHT)
         if not is_valid.all():
             raise PrcError(f"weight takes numbers from 0 to 1e100; got {weights[~is_valid][0]}")
@@ -88,17 +130,19 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     if weights is None:
         tp = np.cumsum(is_positive, dtype=np.int64)[last_rows]
         fp = last_rows + 1 - tp
-        return RocPoints(threshold, recall=_divide(tp), fpr=_divide(fp), tp=tp, fp=fp)
-    class_weights = (
-        np.where(is_class, weights[sort_order], 0.0) for is_class in (is_positive, ~is_positive)
-    )
-    (pos_sums, pos_exponent), (neg_sums, neg_exponent) = map(sum_along, class_weights)
-    return RocPoints(
-        threshold,
-        recall=_divide(pos_sums[last_rows]),
-        fpr=_divide(neg_sums[last_rows]),
-        tp=np.ldexp(pos_sums[last_rows], -pos_exponent),
-        fp=np.ldexp(neg_sums[last_rows], -neg_exponent),
+        fn, tn = tp[-1:] - tp, fp[-1:] - fp
+        return ArrayCounts(threshold, tp=tp, fn=fn, fp=fp, tn=tn, exponents=None)
+    sums, exponents = [], []
+    for is_class in (is_positive, ~is_positive):
+        class_weights = np.where(is_class, weights[sort_order], 0.0)
+        sums_above, exponent = sum_along(class_weights)
+        sums_below = np.append(sum_along(class_weights[::-1])[0][::-1][1:], 0.0)
+        sums += [sums_above[last_rows], sums_below[last_rows]]
+        exponents.append(exponent)
+    tp, fn, fp, tn = sums
+    class_exponents = exponents[0], exponents[1]
+    return ArrayCounts(
+        threshold, tp=tp, fn=fn, fp=fp, tn=tn, exponents=class_exponents, are_whole=are_whole
     )
 
 
