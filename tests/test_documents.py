@@ -23,6 +23,7 @@ import pytest
 from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
@@ -361,10 +362,10 @@ def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
     assert f"({chip}, " in plain(decision.model_card())
     cells = seen.within("td")
     for what, number in counts.items():
-        assert cells.count(f"{what} than the others") == number
-        assert len(re.findall(f"{what} than the others$", text, re.M)) == number
+        assert cells.count(what) == number
+        assert len(re.findall(rf"\b{what}$", text, re.M)) == number
     rest = decision.verdicts.filter(status="too_little_data").height
-    assert cells.count("no significant difference") == 40 - sum(counts.values()) - rest
+    assert cells.count("not significant") == 40 - sum(counts.values()) - rest
     assert decision.verdict.status == ("too_little_data" if rest else "measured")
 
 
@@ -826,3 +827,42 @@ def test_intervals_that_seem_to_refute_a_verdict_are_explained() -> None:
     assert any(
         "is not significant by itself: groups are compared at the same" in text for text in reasons
     )
+
+
+def test_models_that_differ_over_the_whole_curve_are_named_beside_an_open_target() -> None:
+    """At 50% recall two models may have one precision, and different areas."""
+    rng = np.random.default_rng(104)
+    label = rng.random(9_000) < 0.15
+    is_easy = rng.random(9_000) > 0.4
+    mixed = np.where(label & is_easy, 3.0, 0.6 * label) + 0.75 * rng.standard_t(3, size=9_000)
+    df = pl.DataFrame({"label": label, "net": 2.0 * label + rng.normal(size=9_000), "trees": mixed})
+    verdict = df.prc(score=["net", "trees"]).decide(0.02, recall=0.5).verdict
+    assert verdict.status == "no_winner"
+    [reason] = [text for text in verdict.reasons if "average" in text]
+    assert re.fullmatch(
+        r"no significant difference at the target, but net has the higher average precision: "
+        r"0\.\d+ \(0\.\d+ to 0\.\d+\), against 0\.\d+ \(0\.\d+ to 0\.\d+\) for trees",
+        reason,
+    )
+    assert "average" not in str(decide("no_winner").verdict.reasons)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_models_of_groups_keep_their_values_in_a_narrow_terminal(width: int) -> None:
+    """Where columns of models have no room, the two of each group that count stand below each other."""
+    lines = decide("many groups of models").say(width).splitlines()
+    assert sum(bool(re.search(r"\d% \([\d.]+ to [\d.]+\)$", line)) for line in lines) == 24
+    few = bind(SETTLED.with_columns(site=pl.lit("a site of a long name")), by="site")
+    text = few.decide([0.02, 0.1], recall=0.5).say(width)
+    assert "precision (95% CI)" in text, "what the values are of"
+
+
+@pytest.mark.parametrize("case", ["groups", "groups of models", "many groups of models", "prevalences"])
+def test_lines_of_cases_fit_and_what_has_no_room_is_named(case: str) -> None:
+    for width in (40, 50, 60):
+        text = decide(case).say(width)
+        lines = [line for line in text.splitlines() if " " in line]  # a longer word stays whole
+        assert max(map(measure_width, lines)) <= width
+        assert ("left out: " in text) is any(
+            f"left out: {head}" in text for head in ("verdict", "threshold")
+        )

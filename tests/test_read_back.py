@@ -124,6 +124,8 @@ def list_rows(decision: Decision) -> Iterator[tuple[float, float, float]]:
                 for value, low, high in frame.select(name, f"{name}_low", f"{name}_high").iter_rows():
                     if None not in (value, low, high):
                         yield value, low, high
+    areas = evidence.areas.filter(metric="average_precision")
+    yield from areas.select("value", "low", "high").drop_nulls().iter_rows()
     name = "precision" if "precision" in decision.table.columns else "precision_at_half"
     columns = [name, f"{name}_low", f"{name}_high"]
     for eta, *ends in decision.table.select("eta", *columns).drop_nulls().iter_rows():

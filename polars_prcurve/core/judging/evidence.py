@@ -44,6 +44,7 @@ class EvidenceColumn:
 
     AT_HALF = "precision_at_half"
     """Precision where half of the positives are found, which tells what a whole curve is good for."""
+    AREA = f"{RESERVED}average_precision"
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
     LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
@@ -153,16 +154,19 @@ def _replace_chance_tests(
 
 
 def _add_whole_curves(case_rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Add what is of the whole curve of a model: AT_HALF with its interval, and IS_REVERSED."""
+    """Add what is of the whole curve of a model: AT_HALF and AREA with intervals, and IS_REVERSED."""
     keys = [name for name in keys if name in areas.columns]  # a field has no limits of eta
-    half_precisions, auc_tests = (
-        areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc")
+    new_name_of_metric = {
+        "precision_at_recall(0.5)": EvidenceColumn.AT_HALF,
+        "average_precision": EvidenceColumn.AREA,
+    }
+    for metric_name, name in new_name_of_metric.items():
+        exprs = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
+        case_rows = _join(case_rows, areas.filter(metric=metric_name).select(*keys, **exprs), keys)
+    auc_tests = areas.filter(metric="roc_auc").select(
+        *keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED)
     )
-    name = EvidenceColumn.AT_HALF
-    half_exprs = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
-    half_precisions = half_precisions.select(*keys, **half_exprs)
-    auc_tests = auc_tests.select(*keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED))
-    return _join(_join(case_rows, half_precisions, keys), auc_tests, keys)
+    return _join(case_rows, auc_tests, keys)
 
 
 def _join(case_rows: pl.DataFrame, added_columns: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

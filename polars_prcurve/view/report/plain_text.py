@@ -83,7 +83,8 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
         if any(candidate.meets_targets for candidate in case.candidates):
             line_blocks.append(list(_lay_out(text_columns, width)))
     elif findings.cases:
-        line_blocks.append(_write_cases(findings, width))
+        case_lines, hidden_heads = _write_cases(findings, width)
+        line_blocks.append(case_lines)
     dropped_rows = findings.dropped_rows
     note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
     sentences = [verdict.conditions, note, *verdict.reasons, verdict.would_settle]
@@ -145,24 +146,58 @@ def _write(candidate: Candidate | None, name: str) -> str:
     return _clean(write_metric(candidate, name))
 
 
-def _write_cases(findings: Findings, width: int) -> list[str]:
-    """Return a line per case: values of the models and their intervals, or which is better there."""
+def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
+    """Return a line per case with the values of its models, and the heads of columns without room.
+
+    If columns of several models are too wide, there is a line per model.
+    """
     cases = document.sort_cases(findings)[:_MOST_ROWS]
     text_columns = _list_case_columns(findings, cases)
     if not findings.has_one_model and _measure(text_columns[1:]) > width - len(_GAP):
-        verdicts = [_clean(say_short(case)) for case in cases]
-        text_columns = [
-            text_columns[0]._replace(head="where"),
-            Column("verdict", verdicts, is_text=True),
-        ]
-    if _measure(text_columns) <= width:
-        lines = list(_lay_out(text_columns, width))
-    else:  # names have lines of their own
-        rows_of_values = _lay_out(text_columns[1:], width - len(_GAP))
-        named_rows = zip(["", *text_columns[0].cells], rows_of_values, strict=True)
-        lines = [line for name, row in named_rows for line in (*fill_lines(name, width), _GAP + row)]
+        text_columns = _list_pair_columns(findings, cases)
+    spare_heads, hidden_heads = ["verdict", "threshold"], []
+    if findings.goal.is_at_threshold:  # whose conditions name the threshold
+        spare_heads.reverse()
+    other_names = document.choose_columns(findings.goal)[1:]
+    for head in (*spare_heads, *map(name_metric, reversed(other_names))):
+        is_spare = [text_column.head == head for text_column in text_columns]
+        if any(is_spare) and _measure(text_columns[1:]) > width - len(_GAP):
+            hidden_heads.append(head)
+            text_columns = [column for column in text_columns if column.head != head]
+    lines = list(_lay_out(text_columns, width) if _measure(text_columns) <= width else ())
     n_left = len(findings.cases) - len(cases)
-    return [*lines, f"{n_left} more"] if n_left > 0 else lines
+    lines = lines or list(_stack_names(text_columns, width))
+    return [*lines, *([f"{n_left} more"] if n_left > 0 else [])], hidden_heads
+
+
+def _stack_names(text_columns: Sequence[Column], width: int) -> Iterator[str]:
+    """Yield the lines of a table, with names that have no room beside their values above these."""
+    names, *value_columns = text_columns
+    room = width - _measure(value_columns) - len(_GAP)
+    cells = [names.head, *names.cells]
+    widths_in_row = [measure_width(cell) for cell in cells if measure_width(cell) <= room]
+    names_width = max(widths_in_row) if 2 * len(widths_in_row) > len(cells) else 0
+    rows_of_values = _lay_out(value_columns, width - names_width - len(_GAP))
+    for cell, row in zip(cells, rows_of_values, strict=True):
+        has_room = measure_width(cell) <= names_width
+        yield from () if has_room else fill_lines(cell, width)
+        yield pad_text(cell if has_room else "", names_width, is_right=False) + _GAP + row
+
+
+def _list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:
+    """Return the columns of the two models of each case that a document draws, one below the other."""
+    name, *_ = document.choose_columns(findings.goal)
+    rows = [
+        (_clean(case.name) if number == 0 else "", _clean(name_model(model)), _write(model, name))
+        for case in cases
+        for number, model in enumerate(document.choose_pair(case))
+    ]
+    case_names, model_names, values = map(list, zip(*rows, strict=True))
+    return [
+        Column("where", case_names, is_text=True),
+        Column("model", model_names, is_text=True),
+        Column(f"{name_metric(name)} ({_clean(document.describe_level(findings))} CI)", values),
+    ]
 
 
 def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:

@@ -29,9 +29,9 @@ from polars_prcurve.view.words.value_names import name_metric, name_value
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
 _MOST_DIGITS = 6  # significant digits, at most, of a value and the ends of its interval
 _STANDINGS: Mapping[str, str] = {
-    "worse": "worse than the others",
-    "open": "no significant difference",
-    "better": "better than the others",
+    "worse": "worse",
+    "open": "not significant",
+    "better": "better",
 }
 """How a group compares with all others, in words."""
 _SHARES = {kind.metric.name for kind in TARGET_KINDS.values() if kind.values == "share"}

@@ -291,7 +291,8 @@ def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
         # Numbers, and models that are behind in one group alone: a picture or a table has them.
         if len(tails) > 1 and (head.startswith("difference") or head == "significantly worse"):
             continue
-        tail = join_words([tail for tail in tails if tail] or [""])
+        is_list_of_values = len(tails) > 1 and head.startswith("no significant difference")
+        tail = join_words([tail for tail in tails if tail and not is_list_of_values] or [""])
         names = [*names_by_head[head]]
         place_note = ""
         if len(names) < len(cases):

@@ -279,6 +279,8 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     yield from map(_describe_few_scores, case.models_of_few_scores)
     if status == "no_winner" and (difference := _describe_difference(case)):
         yield difference
+    if status == "no_winner" and (reason := _compare_areas(case)):
+        yield reason
     if status == "no_winner" and (place := describe_comparison(case.goal)) and _lie_apart(case):
         yield f"each interval is of its own threshold; models are compared{place}, which is less certain"
     if candidates := case.clear_misses:
@@ -298,6 +300,25 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by the interval of each, without a test of the pair"
+
+
+def _compare_areas(case: JudgedCase) -> str:
+    """Return which of the first two models has the higher area, if their intervals do not overlap."""
+    if case.goal.is_of_curve or len(case.rivals) < 2:
+        return ""
+    areas = [(rival.read(EvidenceColumn.AREA), rival) for rival in case.rivals[:2]]
+    if any(area.span is None for area, _ in areas):
+        return ""
+    (low_area, lower), (high_area, higher) = sorted(
+        areas, key=lambda area_and_rival: area_and_rival[0].low
+    )
+    if not low_area.high < high_area.low:
+        return ""
+    low_text, high_text = (write_value("average_precision", area) for area in (low_area, high_area))
+    return (
+        f"no significant difference at the target, but {name_model(higher)} has the higher average "
+        f"precision: {high_text}, against {low_text} for {name_model(lower)}"
+    )
 
 
 def _lie_apart(case: JudgedCase) -> bool:
