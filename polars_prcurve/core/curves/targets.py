@@ -139,7 +139,7 @@ class LimitRows(NamedTuple):
     """A value per row that is compared with many limits, of which the rows are read as a list."""
 
     value: pl.Expr  # null does not count
-    least_values: pl.Series
+    least_values: pl.Expr
     takes_first: bool
 
     def reduce(self, column: pl.Expr) -> pl.Expr:
@@ -147,7 +147,7 @@ class LimitRows(NamedTuple):
         # From one row to the next the greatest value so far never falls.
         row_numbers, is_last = pl.col(ROW_NUMBER).filter(column.is_not_null()), not self.takes_first
         greatest_values = column.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
-        places = greatest_values.search_sorted(pl.lit(self.least_values))
+        places = greatest_values.search_sorted(self.least_values)
         # Of an empty table Polars 2.1 gathers nulls without a dtype, which a sum has.
         return row_numbers.sort(descending=is_last).gather(places, null_on_oob=True) + 0
 
@@ -315,10 +315,10 @@ def _build_threshold_targets(
         return []
     if isinstance(thresholds, pl.DataFrame | pl.LazyFrame) and table is not None:
         group_thresholds = read_group_thresholds(table, thresholds, at_eta=at_eta, one_each=one_each)
-        # Its columns are joined to the rows, where the search and `value` read them.
-        least_score = pl.col(LEAST_SCORE)
-        search = choose_row(lambda rows: _read_score(rows) >= least_score)
-        target = Target("threshold", pl.col(GIVEN_THRESHOLD), search, least_score=least_score)
+        # Its columns are joined to the pairs; no test of rows finds those of each threshold.
+        threshold, least_score = pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)
+        search = Search(lambda rows: {}, lambda extreme_of: pl.lit(None))
+        target = Target("threshold", threshold, search, least_score=least_score)
         return [replace(target, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
@@ -411,7 +411,7 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
 def search_limits(targets: Sequence[Target]) -> Search:
     """Return the search for the rows of many targets that compare the same value: lists of numbers."""
     limits = [target.limit for target in targets if target.limit is not None]
-    least_values = join_values(limit.least for limit in limits)
+    least_values = pl.lit(join_values(limit.least for limit in limits))
     measure, takes_first = limits[0].measure, targets[0].takes_first
     no_rows = pl.lit([None] * len(limits), dtype=pl.List(pl.Int64))
     return Search(
