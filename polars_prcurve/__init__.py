@@ -82,10 +82,14 @@ register()
 
 
 def __getattr__(name: str) -> Any:
-    if name == "charts":  # imported at first use only, because it imports Altair
+    if name in (
+        "charts",
+        "engines",
+        "report",
+    ):  # at first use only, because they import Altair and others
         from importlib import import_module
 
-        return import_module("polars_prcurve.charts")
+        return import_module(f"polars_prcurve.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import product
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from polars.testing import assert_frame_equal
 from polars_prcurve import (
     Decision,
     PrcError,
+    PrcWarning,
     Verdict,
     class_mix,
     eta_from_sample,
@@ -719,6 +722,26 @@ def test_a_refuted_prevalence_is_refused() -> None:
         test.prc.decide(prc(month, label=None), threshold=2.0)
     with pytest.raises(PrcError, match="is bound with label=None first"):
         test.prc.decide(month, threshold=2.0)
+
+
+def test_a_decision_in_one_thread_does_not_make_errors_of_the_warnings_of_another() -> None:
+    test = draw_models({"score": 2.5}, 600, 5_400, seed=1)
+    month = draw_models({"score": 2.5}, 225, 14_775, seed=3).select(pl.col("score") + 0.3)
+    is_done = Event()
+
+    def decide_on() -> None:
+        while not is_done.is_set():
+            test.prc.decide(0.1, threshold=2.0)
+
+    with ThreadPoolExecutor(1) as pool:
+        decisions = pool.submit(decide_on)
+        try:
+            for _ in range(5):
+                with pytest.warns(PrcWarning, match="the estimate is worthless"):
+                    test.prc.operating_points(prc(month, label=None), threshold=2.0)
+        finally:
+            is_done.set()
+        decisions.result()
 
 
 def test_a_few_high_scores_tell_what_all_together_do_not() -> None:

@@ -248,3 +248,16 @@ def test_tables_of_sizes(method: Any) -> None:
 def test_what_is_refused(options: Any, hint: str) -> None:
     with pytest.raises(PrcError, match=hint):
         one_point(6, 10, 3, 50).prc.sample_size(**options, **AT_ONE)
+
+
+def test_defaults_may_be_passed() -> None:
+    frame = pl.DataFrame({"score": [3, 2, 2, 1] * 20, "label": [1, 0, 1, 0] * 20, "model": ["a"] * 80})
+    assert frame.prc.sample_size(0.1, recall=0.5).equals(
+        frame.prc.sample_size(0.1, recall=0.5, assurance=0.8)
+    )
+    with pytest.raises(PrcError, match='solve_for="eta" looks for the'):
+        frame.prc.sample_size(0.1, solve_for="eta", threshold=2, assurance=0.8)
+    with pytest.raises(PrcError, match='rate="jeffreys" needs a DataFrame'):
+        frame.lazy().prc.sample_size(0.1, recall=0.5, confidence=intervals(rate="jeffreys"))
+    with pytest.raises(PrcError, match="maximize= asks for 'f1' twice"):
+        frame.prc.operating_points(0.1, maximize=["f1", "f1"])

@@ -265,8 +265,9 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
     with pytest.warns(PrcWarning, match=r"recall=0.873 is not the share of a whole number of 10 ex"):
         test = from_rates(recall=0.873, fpr=0.1, n_pos=10, n_neg=100)
     assert test.operating_points(0.1, metrics="recall")["recall"].item() == 0.873
-    with pytest.warns(PrcWarning, match="precision=0.9 is not the share of 3 true positives"):
+    with pytest.warns(PrcWarning, match="precision=0.9 is not the share of 3 true positives") as warned:
         from_rates(recall=0.75, precision=0.9, n_pos=4, n_neg=100)
+    assert [warning.filename for warning in warned] == [__file__], "the line of the caller"
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,23 @@ def test_what_is_not_shown_is_not_computed(method: str) -> None:
     assert short.count("rank") < every.count("rank")
 
 
+@pytest.mark.parametrize("words", [{"recall": 0.5, "per": 100}, {"alerts": 5, "per": 100}])
+def test_alerts_are_shown_beside_metrics_in_rows(words: dict[str, float]) -> None:
+    frame = pl.DataFrame({"score": [3, 2, 2, 1], "label": [1, 0, 1, 0]})
+    points = frame.prc.operating_points(0.1, long=True, **words)
+    assert points.columns[-3:] == ["metric", "value", "alerts"]
+
+
+def test_tables_of_no_metrics_keep_the_dtypes_of_values() -> None:
+    frame = pl.DataFrame({"score": [3, 2, 2, 1], "label": [1, 0, 1, 0]})
+    for confidence in (None, 0.95):
+        some, none = (
+            frame.prc.curve(0.1, metrics=metrics, long=True, confidence=confidence)
+            for metrics in (["precision"], [])
+        )
+        assert none.schema == some.schema
+
+
 def test_alerts_are_among_a_number_of_events() -> None:
     with pytest.raises(PrcError, match="metrics= names missed, which needs per="):
         DF.prc(**ONE).operating_points(recall=0.5, metrics=["missed", "tp"])

@@ -6,7 +6,6 @@ intervals are those of counts: a recall of 0.873 of 142 positives is 124 of them
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -21,7 +20,7 @@ from polars_prcurve.core.ground.argument_checks import (
     read_number,
     refuse_kind,
 )
-from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
@@ -236,11 +235,7 @@ def _prints_as(value: float, rate: float) -> bool:
 
 def _warn(word: str, rate: float, whole_text: str) -> None:
     """Warn of a rate that is not what a paper can have counted."""
-    warnings.warn(
-        f"{word}={rate!r} is not the share of {whole_text}: check the sizes; it stays as it is",
-        PrcWarning,
-        stacklevel=6,
-    )
+    warn_caller(f"{word}={rate!r} is not the share of {whole_text}: check the sizes; it stays as it is")
 
 
 def _read_share(word: str, value: object) -> float:

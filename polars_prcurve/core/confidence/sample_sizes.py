@@ -195,7 +195,7 @@ class SizeOptions:
 
     delta: float
     confidence: float
-    method: RateMethod
+    rate: RateMethod
     assurance: float
     relative: bool  # whether `delta` is a share of the precision
     at_eta: bool  # whether the band is at one prevalence, and rows have it
@@ -215,7 +215,7 @@ def read_size_options(
     return SizeOptions(
         delta,
         confidence=certainty.level,
-        method=certainty.rate,
+        rate=certainty.rate,
         assurance=assurance_share,
         relative=relative,
         at_eta=at_eta,
@@ -225,7 +225,7 @@ def read_size_options(
 def add_needed_sizes(rates: F, options: SizeOptions) -> F:
     """Add `n_pos_needed` and `n_neg_needed`, or null, to rows of recall and fpr."""
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
-    method: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
+    method: SizeMethod = "hoeffding" if options.rate == "hoeffding" else "wilson"
     rates = rates.with_columns(
         sample_size(pl.col(rate), options.delta, options.confidence, method).alias(_name(rate, "alone"))
         for rate in _RATES
@@ -296,13 +296,13 @@ def _add_limits(rates: F, options: SizeOptions) -> F:
         end_columns = (_name(rate_name, move_name, "low"), _name(rate_name, move_name, "high"))
         compute_ends = partial(compute_limits, is_recall=rate_name == "recall")
         interval_ends: Iterable[pl.Expr | pl.Series]
-        if options.method in BETA_METHODS and isinstance(rates, pl.DataFrame):
+        if options.rate in BETA_METHODS and isinstance(rates, pl.DataFrame):
             hits_and_sizes = (rates[hits_column].to_numpy(), rates[size_column].to_numpy())
-            end_arrays = compute_ends(*hits_and_sizes, options.confidence, options.method)
+            end_arrays = compute_ends(*hits_and_sizes, options.confidence, options.rate)
             interval_ends = (pl.Series(end).fill_nan(None) for end in end_arrays)
         else:
             hits_and_size_columns = (pl.col(hits_column), pl.col(size_column))
-            interval_ends = compute_ends(*hits_and_size_columns, options.confidence, options.method)
+            interval_ends = compute_ends(*hits_and_size_columns, options.confidence, options.rate)
         column_of_name |= dict(zip(end_columns, interval_ends, strict=True))
     return rates.with_columns(**column_of_name)
 

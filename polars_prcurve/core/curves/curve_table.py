@@ -185,6 +185,9 @@ def build_metric_rows(
 # Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
 
 
+_NO_VALUE = pl.lit(None, dtype=pl.Float64)  # of tables without metrics
+
+
 def long_columns(
     values_of_column: Mapping[str, Sequence[pl.Expr]], metric_names: Sequence[str]
 ) -> list[pl.Expr]:
@@ -198,7 +201,7 @@ def long_columns(
     return [
         metric,
         *(
-            pick_by_number(Pair.COPY, value_exprs).alias(name)
+            pick_by_number(Pair.COPY, value_exprs, None if value_exprs else _NO_VALUE).alias(name)
             for name, value_exprs in values_of_column.items()
         ),
     ]

@@ -441,9 +441,9 @@ def build_sample_size_table(
     eta_columns = [] if grid is None else ["eta", *grid.carried_columns]
     check_result_columns(table, grid or _ANY_ETA, [*eta_columns[:1], *SAMPLE_SIZE_COLUMNS])
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
-    if options.method in BETA_METHODS or table.is_in_memory:
+    if options.rate in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
-        collected_points = table.collect(points, f'method="{options.method}"')
+        collected_points = table.collect(points, f'rate="{options.rate}"')
         points = add_needed_sizes(collected_points, options).lazy()
     else:
         points = add_needed_sizes(points, options)

@@ -135,8 +135,7 @@ def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
 
 def _choose_per(areas: pl.DataFrame) -> float:
     """Return a round number of cases in which to count alerts: with 100 positives or more, about."""
-    known_least = areas["eta"].drop_nulls().min()
-    n_events, least_eta = 1_000.0, 0.5 if known_least is None else float(str(known_least))
+    n_events, least_eta = 1_000.0, min(areas["eta"].drop_nulls(), default=0.5)
     while n_events * least_eta < _LEAST_TRUE_CASES and n_events < _MOST_CASES:
         n_events *= 10
     return n_events

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from polars_prcurve.core.inputs.table_reader import DroppedRows
-from polars_prcurve.core.judging.case_status import JudgedCase, list_cases
+from polars_prcurve.core.judging.case_status import JudgedCase, list_cases, read_fields
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.goal import Goal
@@ -74,7 +74,9 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
     for case, standing in zip(cases, standings, strict=True):
         status, candidates = case.judge()
         judged_cases.append(
-            JudgedCase(**vars(case), status=status, named_candidates=candidates, standing=standing)
+            JudgedCase(
+                **read_fields(case), status=status, named_candidates=candidates, standing=standing
+            )
         )
     status, models = _judge_cases(judged_cases, has_demand=bool(request.goal.demand))
     return JudgedTable(

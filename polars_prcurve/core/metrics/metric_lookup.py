@@ -68,7 +68,9 @@ def find_metrics(
         for name_or_metric in names_or_metrics
     ]
     if repeated_names := find_repeats(metric.name for metric in metrics_of_class):
-        raise PrcError(f"metrics= asks for {repeated_names[0]!r} twice; rename one with .alias(...)")
+        raise PrcError(
+            f"{argument_name} asks for {repeated_names[0]!r} twice; rename one with .alias(...)"
+        )
     return metrics_of_class
 
 

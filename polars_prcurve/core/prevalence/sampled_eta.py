@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
@@ -164,7 +166,26 @@ def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> It
         yield f"{refuted_estimates.height - _SHOWN} more estimates are worthless, too"
 
 
+_ARE_REFUSED: ContextVar[bool] = ContextVar("refuted_estimates_are_refused", default=False)
+"""Whether worthless estimates raise in this thread: a global filter of warnings would reach others."""
+
+
+@contextmanager
+def refuse_refuted_estimates() -> Iterator[None]:
+    """Let worthless estimates raise, since nothing can be decided at them."""
+    previous_state = _ARE_REFUSED.set(True)
+    try:
+        yield
+    finally:
+        _ARE_REFUSED.reset(previous_state)
+
+
 def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:
-    """Warn whoever asks for metrics at estimates that are worthless."""
-    if sentences := list(describe_refuted_estimates(estimates, by)):
-        warn_caller("; ".join(sentences))
+    """Warn whoever asks for metrics at estimates that are worthless, or raise for a decision at them."""
+    if not (sentences := list(describe_refuted_estimates(estimates, by))):
+        return
+    if _ARE_REFUSED.get():
+        raise PrcError(
+            f"{'; '.join(sentences)}; nothing can be decided there; pass a prevalence that you know"
+        )
+    warn_caller("; ".join(sentences))

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import polars as pl
 
 from polars_prcurve.core.ground import value_checks
-from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_choice
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -38,6 +38,7 @@ _RUN_START = f"{RESERVED}below"  # the column with the score of a positive that 
 _BITS: dict[pl.DataType, pl.DataType] = {pl.Float32(): pl.Int32(), pl.Float64(): pl.Int64()}
 
 
+@hint_at_arguments
 def counts(
     table: T,
     *,

@@ -325,7 +325,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         of: Literal["pr", "roc"] = "pr",
         leaders: bool = False,
         metric: str | CurveMetric | PointMetric | None = None,
-        eta_range: tuple[float | str, float | str] = _ETA_RANGE,
+        eta_range: tuple[float | str, float | str] | None = None,
         **words: Unpack[RateTargetsOfCurve],
     ) -> pl.DataFrame:
         """Where models trade places, by prevalence or in ROC, or which of them lead in between.
@@ -353,7 +353,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metric
             As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
-            The lowest and the highest prevalence to search, both above 0 and below 1, as in `curve`.
+            The lowest and the highest prevalence to search, both above 0 and below 1; 1e-6 and 0.5 if
+            left out.
         targets
             One target, as in `compare`. It fixes the operating points, and a formula says where they
             trade places (see `crossing`); for a metric of your own the difference is scanned. Of
@@ -398,15 +399,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
         leaders = read_flag("leaders=", leaders)
         if read_choice("of=", of, ("pr", "roc")) == "roc":
-            searched_range = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
-                "crossings", words, collects=True, of=of, metric=metric, eta_range=searched_range
+                "crossings", words, collects=True, of=of, metric=metric, eta_range=eta_range
             )
             build_roc = places.build_dominance_table if leaders else places.build_roc_crossings_table
             return build_roc(question.read())
         table, ranking_metric = self._rank_models(metric, words)
         build = places.build_leaders_table if leaders else places.build_crossings_table
-        return build(table, ranking_metric, eta_range)
+        return build(table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range)
 
     def _rank_models(self, metric: Any, words: Any) -> tuple[ResolvedTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""

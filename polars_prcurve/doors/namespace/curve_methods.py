@@ -158,7 +158,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             several classes. A bound table without labels, `prc(month, label=None)`, stands for the
             prevalence of its rows, estimated with this table, whose errors both share.
         metrics
-            Names or values of point metrics from `polars_prcurve.core.metrics`.
+            Names or values of point metrics from `polars_prcurve.metrics`.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds an interval of each metric, of what this
             threshold does in samples with as many positives and negatives. The analytic one holds the
@@ -364,7 +364,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism_rows
         )
         alert_names = [] if per is None else ["alerts"]
-        value_names = [] if long else [metric.name for metric in chosen_metrics] + alert_names
+        value_names = ([] if long else [metric.name for metric in chosen_metrics]) + alert_names
         query = choose_columns(
             query,
             columns,
@@ -470,7 +470,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`.
         metrics
-            Names or values of curve metrics from `polars_prcurve.core.metrics`. If left out,
+            Names or values of curve metrics from `polars_prcurve.metrics`. If left out,
             `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
             since it has none, and without `average_precision` of `rates` or `cells`, since a sum of
             steps grows with each further point of a line. Those on the hull need a DataFrame.

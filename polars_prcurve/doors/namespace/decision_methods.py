@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, nam
 from polars_prcurve.core.binding.word_groups import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
-from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.judging.decision_request import (
     DecisionRequest,
     count_rows_left_out,
@@ -22,6 +21,7 @@ from polars_prcurve.core.judging.decision_request import (
 )
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.prevalence.eta_grid import Eta
+from polars_prcurve.core.prevalence.sampled_eta import refuse_refuted_estimates
 from polars_prcurve.view.report.decision import Decision
 from polars_prcurve.view.verdicts.decision_in_words import decide
 
@@ -111,17 +111,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
         goal = read_goal(question, guarantee)
         table = question.read()
         check_groups(table)
-        if not question.eta.is_estimated:  # scores are counted
-            question.place_at_etas(table)  # raises for wrong prevalences before any work
-        check_goal(question, goal)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", PrcWarning)
-            try:
-                return Decision(decide(self._collect_request(question, words, goal)))
-            except PrcWarning as warning:  # the prevalence, by its own test
-                raise PrcError(
-                    f"{warning}; nothing can be decided there; pass a prevalence that you know"
-                ) from None
+        with refuse_refuted_estimates():
+            if not question.eta.is_estimated:  # scores are counted
+                question.place_at_etas(table)  # raises for wrong prevalences before any work
+            check_goal(question, goal)
+            return Decision(decide(self._collect_request(question, words, goal)))
 
     def report(
         self,

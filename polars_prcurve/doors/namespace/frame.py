@@ -1,6 +1,6 @@
 """`.prc` on frames: each method reads its words, calls one stage and returns a table.
 
-Only this room knows whether a table is eager: it collects the lazy query of a DataFrame at the end.
+The lazy query of a DataFrame is collected here, at the end.
 """
 
 from __future__ import annotations

@@ -45,9 +45,7 @@ from polars_prcurve.core.uncertainty.negative_subsampling import build_subsample
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_ASSURANCE = 0.8
-"""The share of test sets in which tests are wont to find what they are made for; the object itself tells
-that a caller said nothing."""
+_ASSURANCE = 0.8  # the share of test sets in which tests are wont to find what they are made for
 
 
 class PlanningMethods(BoundTable[F], path="prc"):
@@ -60,7 +58,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         *,
         solve_for: Literal["n", "eta"] = "n",
         relative: bool = False,
-        assurance: float = _ASSURANCE,
+        assurance: float | None = None,
         confidence: Confidence = 0.95,
         **words: Unpack[RateTargetsOfPoints],
     ) -> F:
@@ -83,7 +81,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         relative
             True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
         assurance
-            The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
+            The share of test sets of that size whose band is as narrow, from 0.5 to below 1; 0.8 if left
+            out.
         targets
             Targets, one or several, as in `operating_points`; groups of one point need none.
         confidence
@@ -118,7 +117,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             "solve_for": read_choice("solve_for=", solve_for, ("n", "eta"))
         }
         extra_arguments["relative"] = read_flag("relative=", relative)
-        extra_arguments["assurance"] = None if assurance is _ASSURANCE else assurance
+        extra_arguments["assurance"] = assurance
         question = self._ask("sample_size", words, eta=eta, confidence=confidence, **extra_arguments)
         certainty = question.require_certainty()
         table = question.read()
@@ -129,7 +128,13 @@ class PlanningMethods(BoundTable[F], path="prc"):
             return self._finish(sizes_query)
         grid = None if eta is None else question.build_exact_grid(table)
         at_eta = eta is not None
-        size_options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
+        size_options = read_size_options(
+            delta,
+            certainty,
+            _ASSURANCE if assurance is None else assurance,
+            relative=relative,
+            at_eta=at_eta,
+        )
         query = build_sample_size_table(table, grid, targets, size_options)
         return self._finish(query, table, grid)
 

@@ -13,6 +13,7 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.judging.case_status import read_fields
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
@@ -37,7 +38,7 @@ def decide(request: DecisionRequest) -> Findings:
     test_level = judged_table.evidence.test_level
     cases = tuple(
         WordedCase(
-            **vars(case),
+            **read_fields(case),
             verdict=write_verdict(case, test_level, describe_conditions(judged_table, [case])),
             name=name,
             short_name=short_name,
@@ -49,7 +50,7 @@ def decide(request: DecisionRequest) -> Findings:
             strict=True,
         )
     )
-    return Findings(**{**vars(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases))
+    return Findings(**{**read_fields(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases))
 
 
 def build_table(findings: Findings) -> pl.DataFrame:
