@@ -447,7 +447,7 @@ LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "two test sets": (CUMULATIVE, {"cells": CELLS}, r"cells= differ between the rows of 1 group\(s\)"),
     "wrong column": (
         CUMULATIVE,
-        {"by": "g", "cells": ("tp", "fp", "tp", "tn")},
+        {"by": "g", "cells": ("tp", "fp", pl.col("tp"), "tn")},
         r"cells= differ between the rows of 2 group\(s\); one curve is of one test set",
     ),
     "sizes": (
@@ -534,3 +534,19 @@ def test_points_that_a_tool_leaves_out_cost_area_alone() -> None:
     asked = ["average_precision", "roc_auc", metrics.pr_auc_hull]
     found = few.prc.summary(0.01, metrics=asked, columns="all", **OWN)["value"]
     assert (found <= DF.prc.summary(0.01, metrics=asked, columns="all")["value"] + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"cells": ("tn", "fp", "fn", "tp")}, "in this order to cells=; got 'tn' in the place of tp"),
+        ({"cells": ("TP", "FN", "FP", "TN")}, "in this order to cells=; got 'FN' in the place of fp"),
+        ({"rates": ("fpr", "recall")}, "in this order to rates=; got 'fpr' in the place of recall"),
+    ],
+)
+def test_columns_in_another_order_than_their_names_are_refused(words: dict[str, Any], says: str) -> None:
+    """`confusion_matrix` of scikit-learn has tn first."""
+    names = ("tp", "fp", "fn", "tn", "TP", "FP", "FN", "TN", "recall", "fpr")
+    frame = pl.DataFrame({name: [1] for name in names})
+    with pytest.raises(PrcError, match=says):
+        frame.prc(**words).operating_points(0.1)

@@ -1991,7 +1991,7 @@ def test_a_header_alone_is_an_empty_table(
 
 # Rows left out --------------------------------------------------------------------------------
 
-REASON = "because a value is missing in them; --missing below ranks a missing score last"
+REASON = "because a value is missing in them; --missing below ranks null scores last"
 
 
 @pytest.mark.parametrize("command", ["curve", "summary", "operating-points --recall 0.5"])

@@ -870,3 +870,35 @@ def test_chance_at_half_recall_quotes_the_interval_of_its_table() -> None:
     assert decision.verdict.status == "chance"
     [interval] = re.findall(r"precision is ([^;]*);", plain(decision.verdict.sentence))
     assert interval in plain(str(decision)).rpartition("threshold  ")[2]
+
+
+@pytest.mark.parametrize(
+    "target", [{"recall": 0.5}, {"precision": 0.3}, {"alerts": 50, "per": 1_000}, {}]
+)
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_group_of_one_class_leaves_the_others_decided(target: dict[str, float], label: int) -> None:
+    """It has no row of thin curves, and a threshold for it is found elsewhere."""
+    table = draw_models({"a": 2.0, "b": 0.5}, 200, 2_000).with_columns(site=pl.int_range(pl.len()) % 2)
+    others = table.filter(label=label).head(20).with_columns(site=pl.lit(2, pl.Int64))
+    sites = pl.concat([table, others])
+    for score in (["a", "b"], "a"):
+        decision = sites.prc(score=score, by="site").decide(0.05, **target)
+        status_of_site = dict(decision.verdicts.select("site", "status").rows())
+        assert status_of_site[2] == "too_little_data"
+        assert "too_little_data" not in (status_of_site[0], status_of_site[1])
+
+
+def test_scores_that_separate_the_classes_are_not_called_constant() -> None:
+    """Thin curves end with the last positive; scores below it are not among their rows."""
+    frame = pl.DataFrame({"label": [1] * 50 + [0] * 500}).with_columns(
+        own=pl.col("label"), above=pl.when(pl.col("label") == 1).then(600).otherwise(pl.int_range(550))
+    )
+    for score in ("own", "above"):
+        assert not any("rank nothing" in reason for reason in decide_reasons(frame.prc(score=score)))
+    constant = frame.with_columns(own=1).prc(score="own")
+    assert any("all scores are 1: they rank nothing" in reason for reason in decide_reasons(constant))
+
+
+def decide_reasons(table: Any) -> tuple[str, ...]:
+    reasons: tuple[str, ...] = table.decide(0.01, recall=0.8).verdict.reasons
+    return reasons

@@ -273,7 +273,10 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.curve(0.1, metrics="f1", by=pl.col("g").alias("f1")),
         "by= holds a column 'f1'",
     ),
-    "by twice": (lambda p: p.sweep(by=["g", "g"]), "by= does not fit the table.*'g'.*alias"),
+    "by twice": (
+        lambda p: p.sweep(by=["g", "g"]),
+        "by= holds the column 'g' more than once; name it once",
+    ),
     "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
     "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise", "drop" or "below"'),
     "counts and weight": (

@@ -398,7 +398,7 @@ def hint_at_arguments(
         expected_words = (
             f"only {names_text} without a name"
             if names_text
-            else "each argument by its name (score=...)"
+            else f"each argument by its name ({next(iter(parameter_of_name))}=...)"
         )
         raise TypeError(f"{call_text} takes {expected_words}; got {describe_value(value)} without one")
 

@@ -15,6 +15,7 @@ import polars as pl
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -431,6 +432,7 @@ def _read_points(
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
     point_exprs = {}
     rate_columns = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
+    _check_order("rates", ("recall", "fpr"), rate_columns)
     fpr_column = rate_columns[1]
     if isinstance(fpr_column, str) and fpr_column.lower() in _SPECIFICITY_NAMES:
         raise PrcError(f"pass 1 - pl.col({fpr_column!r}) as the fpr of rates=: specificity is 1 - fpr")
@@ -459,11 +461,22 @@ def list_parts(argument: str, value: Any, n_parts: int, columns_text: str) -> li
     return listed_columns
 
 
+def _check_order(argument: str, names: Sequence[str], columns: Sequence[Column]) -> None:
+    """Raise for a column whose name says that it is another one of those listed."""
+    for name, column in zip(names, columns, strict=True):
+        if isinstance(column, str) and column.lower() in names and column.lower() != name:
+            raise PrcError(
+                f"pass {join_words(names)} in this order to {argument}=; got {column!r} in the place of "
+                f"{name}"
+            )
+
+
 def _read_cells(
     reader: ColumnReader, cells: Cells, score: Column
 ) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
     """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE if there is a score; and the fields."""
     cell_columns = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
+    _check_order("cells", ("tp", "fp", "fn", "tn"), cell_columns)
     count_exprs = {
         name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
         for name, column in zip(("tp", "fp", "fn", "tn"), cell_columns, strict=True)

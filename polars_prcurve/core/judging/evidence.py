@@ -292,14 +292,10 @@ def _collect_rates(
     point_keys = [*keys, "threshold"]
     if threshold_rows.join(curve_points, on=point_keys, how="anti", nulls_equal=True).is_empty():
         return curve_points.clear()
-    # Each model has to have a threshold, those too that keep no target.
-    spare_rows = curve_points.drop_nulls("threshold").unique(
-        [*keys, "eta"], keep="first", maintain_order=True
-    )
-    spare_rows = spare_rows.select(threshold_rows.columns)
-    threshold_rows = pl.concat([threshold_rows, spare_rows], how="vertical_relaxed").unique(
-        maintain_order=True
-    )
+    # Each model has to have a threshold, those too that keep no target, or lack a class.
+    spare_rows = case_rows.select(keys).unique(maintain_order=True)
+    spare_rows = spare_rows.with_columns(threshold=pl.lit(threshold_rows["threshold"][:1]).first())
+    threshold_rows = pl.concat([threshold_rows, spare_rows]).unique(maintain_order=True)
     rate_points: pl.DataFrame = request.table.operating_points(
         request.eta,
         threshold=threshold_rows,
@@ -342,12 +338,16 @@ def _add_binding_targets(joint_points: pl.DataFrame, single_points: pl.DataFrame
 def _add_few_scores(
     case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
-    """Add FEW_SCORES, all scores of a model, where they may be decisions; a thin curve has them all."""
+    """Add FEW_SCORES, all scores of a model, where they may be decisions.
+
+    A thin curve that flags all examples in the end has them all; others lack those below all positives.
+    """
     scores = pl.col("threshold").drop_nulls().unique().sort()
     few_scores = (
         curve_points.group_by(*keys, "eta")
-        .agg(scores.alias(EvidenceColumn.FEW_SCORES))
-        .filter(pl.col(EvidenceColumn.FEW_SCORES).list.len() <= _FEW_SCORES)
+        .agg(scores.alias(EvidenceColumn.FEW_SCORES), flags_all=(pl.col("fpr") == 1).any())
+        .filter(pl.col(EvidenceColumn.FEW_SCORES).list.len() <= _FEW_SCORES, "flags_all")
+        .drop("flags_all")
     )
     return _join(case_rows, few_scores, [*keys, "eta"])
 

@@ -254,7 +254,8 @@ def _passes(decision: Decision, words: str | Sequence[str]) -> bool:
             raise PrcError(f"--fail-unless takes statuses, such as met or winner; {names}")
     if "met" in statuses and not decision.has_demand:
         raise PrcError(
-            "name a target beside threshold=, or guarantee=: --fail-unless met needs a demand"
+            "pass threshold= with the one in use, or guarantee=: --fail-unless met tests whether a "
+            "threshold meets its targets, and targets alone choose one"
         )
     verdict = decision.verdict
     return verdict.status in {*statuses} - {"met"} or ("met" in statuses and verdict.met is True)
