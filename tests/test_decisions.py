@@ -442,6 +442,13 @@ def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
     assert decision.verdicts.height == 6
 
 
+def test_of_many_worse_groups_the_worst_are_named() -> None:
+    sites = draw_groups([2.8] * 6 + [1.5, 1.4, 1.2, 1.0, 0.8, 0.6])
+    decision = sites.prc(by="site").decide(0.05, recall=0.5)
+    lowest = decision.table.sort("precision")["site"][:3].to_list()
+    assert re.search(rf"{', '.join(lowest)} and \d more are worse", decision.verdict.sentence)
+
+
 @pytest.mark.parametrize("seed", slow_unless(lambda seed: seed == 5, [1, 5, 10]))
 def test_groups_of_equal_models_share_the_error_of_their_tests(seed: int) -> None:
     """Of ten groups, none is settled."""

@@ -359,7 +359,7 @@ def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
     assert chip in plain(seen.read("p"))
     assert text.startswith(chip.upper())
     assert f"<decision: {chip}: " in repr(decision)
-    assert f"({chip}, " in plain(decision.model_card())
+    assert f"({chip})" in plain(decision.model_card())
     cells = seen.within("td")
     for what, number in counts.items():
         assert cells.count(what) == number
@@ -866,3 +866,14 @@ def test_lines_of_cases_fit_and_what_has_no_room_is_named(case: str) -> None:
         assert ("left out: " in text) is any(
             f"left out: {head}" in text for head in ("verdict", "threshold")
         )
+
+
+def test_a_model_card_has_the_level_of_its_intervals_and_no_table_of_dashes() -> None:
+    gate = SETTLED.prc(score="new").decide(0.02, threshold=2.0, precision=0.2, recall=0.5).model_card()
+    assert "| value (97.5% CI) |" in gate, "both targets are tested, at half the error each"
+    assert "95%" not in gate.split("\n")[0]
+    none = decide("not_met").model_card()
+    assert "|" not in none
+    two = decide("whole curves")
+    assert "| value (95% CI) | new | old |" in two.model_card()
+    assert "precision at 50% recall" in two.say(100)

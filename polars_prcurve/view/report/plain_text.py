@@ -31,10 +31,10 @@ from polars_prcurve.view.verdicts.value_phrases import (
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,
-    format_level,
     keep_together,
     say_cases,
     say_dropped_rows,
+    say_share,
 )
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
 
@@ -129,8 +129,11 @@ def list_columns(
     text_columns += _list_thresholds(goal, candidates)
     first, *others = list_metrics(goal)
     text_columns.append(Column(f"{name_metric(first)} ({level_text} CI)", fill(first)))
-    text_columns += [Column(name_metric(name), fill(name)) for name in others]
-    return text_columns, [name_metric(name) for name in reversed(others)]
+    head_of_name = {name: name_metric(name) for name in others}
+    if goal.is_of_curve:  # how many alerts are true is no area
+        head_of_name["precision"] = f"precision at {say_share(0.5)} recall"
+    text_columns += [Column(head, fill(name)) for name, head in head_of_name.items()]
+    return text_columns, [*reversed(head_of_name.values())]
 
 
 def _list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[Column]:
@@ -269,10 +272,10 @@ _LINKED = re.compile(r"(?i)\b(?:(https?|ftp)(?=://)|(www)(?=\.))")
 
 def write_model_card(findings: Findings, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
-    verdict, level_text = findings.verdict, format_level(findings.confidence)
-    status = ", ".join(filter(None, [say_status(findings), level_text]))
-    lines = [f"**{_escape(verdict.sentence)}** ({status})", ""]
-    if findings.cases:
+    verdict, status = findings.verdict, say_status(findings)
+    lines = [f"**{_escape(verdict.sentence)}**{f' ({status})' if status else ''}", ""]
+    candidates = [candidate for case in findings.cases for candidate in case.candidates]
+    if any(candidate.meets_targets for candidate in candidates):  # or all cells would be dashes
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     test_text = document.describe_test(findings, date and show_on_one_line(date))
@@ -292,7 +295,10 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
     case = findings.cases[0]
     candidates = document.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
-    model_names = ["" if candidate.model is None else name_model(candidate) for candidate in candidates]
+    value_head = f"value ({document.describe_level(findings)} CI)"
+    heads = [value_head, *map(name_model, candidates)]
+    if len(candidates) == 1 and candidates[0].model is None:
+        heads = ["", value_head]
 
     def write(row_title: str, name: str) -> str:
         cells = [
@@ -303,7 +309,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
 
     precision_title = "precision (PPV)" + (" at 50% recall" if case.goal.is_of_curve else "")
     table_lines = [
-        f"|  | {' | '.join(map(_escape, model_names))} |",
+        f"| {' | '.join(map(_escape, heads))} |",
         f"|---|{'---|' * len(candidates)}",
         write(precision_title, "precision"),
     ]

@@ -158,6 +158,8 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
         sorted((case for case in cases if case.outcome == outcome), key=_read_value, reverse=True)
         for outcome in ("better", "worse")
     )
+    # Of many that are worse the worst ones are named.
+    named_worse_cases = worse_cases[:: -1 if len(worse_cases) > MOST_NAMES else 1]
     n_open = sum(case.outcome == "open" for case in cases)
     vague_cases = [case for case in cases if case.outcome == "too_little_data"]
     metric = name_merit(cases[0])
@@ -169,7 +171,7 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
     else:
         comparisons = [
             f"{_name(group_cases)} {'is' if len(group_cases) == 1 else 'are'} {word}"
-            for word, group_cases in (("better", better_cases), ("worse", worse_cases))
+            for word, group_cases in (("better", better_cases), ("worse", named_worse_cases))
             if group_cases
         ]
         comparisons[0] += f" than the other {units}"
