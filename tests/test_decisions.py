@@ -895,6 +895,16 @@ def test_a_group_of_one_class_leaves_the_others_decided(target: dict[str, float]
         assert "too_little_data" not in (status_of_site[0], status_of_site[1])
 
 
+def test_groups_of_which_too_little_is_known_are_not_said_to_be_alike() -> None:
+    sites = draw_models({"score": 2.0}, 40, 400, seed=1).with_columns(site=pl.int_range(pl.len()) % 8)
+    decision = sites.prc(by="site").decide(0.01, recall=0.5)
+    assert set(decision.verdicts["status"]) == {"too_little_data"}
+    assert decision.say(80).startswith("TOO LITTLE DATA: no site can be compared with the rest.")
+    big = draw_models({"score": 2.0}, 400, 4_000, seed=1).with_columns(site=pl.lit(9, pl.Int64))
+    one_known = pl.concat([sites, big]).prc(by="site").decide(0.01, recall=0.5)
+    assert one_known.verdict.sentence.count("in site 9") == 1
+
+
 def test_scores_that_separate_the_classes_are_not_called_constant() -> None:
     """Thin curves end with the last positive; scores below it are not among their rows."""
     frame = pl.DataFrame({"label": [1] * 50 + [0] * 500}).with_columns(

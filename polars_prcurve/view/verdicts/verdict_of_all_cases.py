@@ -98,6 +98,8 @@ def _list_lookalikes(cases: Sequence[Case]) -> list[str]:
 def say_status(judged_table: JudgedTable) -> str:
     """Return the status as people read it; of several cases, in how many it holds. May be empty."""
     cases, n_cases = judged_table.cases, len(judged_table.cases)
+    if all(case.outcome == "too_little_data" for case in cases):
+        return STATUS_TABLE["too_little_data"].label
     if judged_table.group_tests is not None:
         return f"{judged_table.n_groups_apart} of {n_cases} differ"
     if 0 < judged_table.n_won < n_cases and not judged_table.goal.demand:
@@ -163,10 +165,14 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
     n_open = sum(case.outcome == "open" for case in cases)
     vague_cases = [case for case in cases if case.outcome == "too_little_data"]
     metric = name_merit(cases[0])
+    if len(vague_cases) == len(cases):
+        return f"No {unit} can be compared with the rest"
     if not better_cases and not worse_cases:
         open_cases = sorted((case for case in cases if case.outcome == "open"), key=_read_value)
         headline = f"No {unit} differs significantly from the rest"
-        if open_cases:
+        if len(open_cases) == 1:
+            headline += f": {metric} {_write_end(open_cases[0])}"
+        elif open_cases:
             headline += f": {metric} from {_write_end(open_cases[0])} to {_write_end(open_cases[-1])}"
     else:
         comparisons = [
