@@ -484,11 +484,14 @@ class Area:
         return [Fraction(x) for x in (own, math.nextafter(own, 0), math.nextafter(own, 1))]
 
     def _near_names(self) -> list[str]:
-        """The name, and that of a target that precision misses by SLACK, which it may pass for."""
+        """The name, and that of a target that is missed by SLACK, which may pass for it."""
         kind, _, target = self.name.removesuffix(")").partition("(")
-        if kind != "recall_at_precision":
+        if "_at_" not in kind:
             return [self.name]
-        return [self.name, f"{kind}({float(target) * (1 - SLACK)!r})"]
+        value, *events = target.split(", ")
+        side = -1 if kind.endswith(("_at_precision", "_at_recall")) else 1
+        near_value = float(value) * (1 + side * SLACK)
+        return [self.name, f"{kind}({', '.join([repr(near_value), *events])})"]
 
     def _equals(self, found: Any, name: str, eta: Fraction | None) -> bool:
         value = self.value(name, eta)

@@ -74,7 +74,8 @@ def find_wrong_means(rng: Rng, batch: Batch, tables: dict[Key, Table]) -> Iterat
         members = [tables[key] for key in keys if part_of_key[key] == part]
         values = []
         for table in members:
-            [eta] = table.etas(etas)
+            # A mean is of areas at the own prevalences as floats.
+            eta = next((Fraction(float(eta)) for eta in table.etas(etas) if eta is not None), None)
             area = Area(metric.name, table, eta, batch.holds_examples, batch.form != "")
             values.append(area.value(metric.name, eta))
         known = [Fraction(value) for value in values if value is not None]
