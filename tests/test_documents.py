@@ -13,6 +13,7 @@ import sys
 from datetime import time, timedelta
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -877,3 +878,15 @@ def test_a_model_card_has_the_level_of_its_intervals_and_no_table_of_dashes() ->
     two = decide("whole curves")
     assert "| value (95% CI) | new | old |" in two.model_card()
     assert "precision at 50% recall" in two.say(100)
+
+
+@pytest.mark.parametrize("name", ["rare", "one model"])
+def test_curves_are_steps(name: str, tmp_path: Path) -> None:
+    """A slope between two thresholds would promise a precision that no threshold has."""
+    decide(name).report(tmp_path / "report.html")
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    paths = re.findall(r'<path d="M([\d.,L-]+)"[^>]*stroke-width', html)
+    assert paths
+    for path in paths:
+        points = [tuple(map(float, point.split(","))) for point in path.split("L")]
+        assert all(x == next_x or y == next_y for (x, y), (next_x, next_y) in pairwise(points))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate
@@ -192,19 +193,27 @@ def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
     if band_rows and curve.color_number is not None:
         upper_points = [place(row["recall"], row["precision_high"]) for row in band_rows]
         lower_points = [place(row["recall"], row["precision_low"]) for row in band_rows]
-        yield draw_area(upper_points, lower_points, color)
+        yield draw_area(_list_corners(upper_points), _list_corners(lower_points), color)
     first_solid = next(
         (number for number, row in enumerate(curve_rows) if not _is_by_chance(row)), len(curve_rows)
     )
-    line_points = [place(row["recall"], row["precision"]) for row in curve_rows]
+    line_points = _list_corners([place(row["recall"], row["precision"]) for row in curve_rows])
     if first_solid > 0:
-        yield draw_path(line_points[: first_solid + 1], color, 1.6, DOTTED)
-    if line_points[first_solid:]:
-        yield draw_path(line_points[first_solid:], color, 2.2 if curve.color_number is not None else 1.2)
+        yield draw_path(line_points[: 2 * first_solid + 1], color, 1.6, DOTTED)
+    if solid_points := line_points[2 * first_solid :]:
+        yield draw_path(solid_points, color, 2.2 if curve.color_number is not None else 1.2)
     if curve.point is not None and curve.color_number is not None:
         x, y = place(*curve.point)
         circle_attributes = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
         yield draw_circle(x, y, 5, circle_attributes)
+
+
+def _list_corners(points: Sequence[Point]) -> list[Point]:
+    """Return points of rising recall as steps: between two recalls the lower threshold is needed."""
+    corners = [*points[:1]]
+    for (x, _), next_point in pairwise(points):
+        corners += [(x, next_point[1]), next_point]
+    return corners
 
 
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
