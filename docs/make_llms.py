@@ -19,13 +19,13 @@ NAVIGATION = DOCS.parent / "mkdocs.yml"
 HEAD = """# polars_prcurve
 
 > Precision-recall analysis at any prevalence, in Polars. Recall and false positive rate of a classifier
-> are measured once; precision, F-scores, areas, alerts and the rank among models follow for any share of
-> positives, with intervals.
+> are measured once; precision, F-scores, areas, alerts and the rank among models follow at any
+> prevalence, with confidence intervals.
 
 `pip install polars-prcurve`, then `import polars_prcurve` registers the namespace `prc` on DataFrame,
 LazyFrame and expressions. A table has one row per example, with its score and its label; `eta=` is the
-prevalence in the field. `test = df.prc(score="p", label="outcome", by="country")` says once what the
-table holds; `test.summary(eta=0.001)` asks.
+prevalence where the model runs. `test = df.prc(score="p", label="outcome", by="country")` names the
+columns once; `test.summary(eta=0.001)` is a call.
 """
 ENTRY = re.compile(r"^(?P<indent> *)- (?:(?P<title>[^:\n]+):)?\s*(?P<page>\S+\.md)?$", re.M)
 

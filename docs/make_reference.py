@@ -78,12 +78,13 @@ TYPES = {
 
 FRAMES = """
 Methods of `df.prc`, where `df` is a DataFrame or a LazyFrame; `prc(df)` is the same for type checkers.
-What the table holds you say [once](#what-the-table-holds), in `df.prc(...)`, or in the call. A DataFrame
-gives a DataFrame and a LazyFrame a LazyFrame, unless it is said that the query is collected. Each has a
-page with its parameters, its columns and an example. Charts are [methods of `df.prc.plot`](plots.md).
+Arguments that [describe the table](#what-the-table-holds) are passed once, in `df.prc(...)`, or in a
+call. A DataFrame gives a DataFrame and a LazyFrame a LazyFrame, unless a method collects the query. Each
+has a page with its parameters, its columns and an example. Charts are [methods of
+`df.prc.plot`](plots.md).
 """
 TABLE_HEADING = "## What the table holds"
-BINDING = "## Said once: `df.prc(...)`"
+BINDING = "## Stored arguments: `df.prc(...)`"
 EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
 DECISIONS = """
 What [`decide`](frames/decide.md) returns. A [page](../decide.md) shows what each document looks like.
@@ -108,9 +109,9 @@ ENGINES = """
 From `polars_prcurve.engines`; [counting on an engine](../engines.md) shows it on each.
 """
 METRICS = """
-All are in `polars_prcurve.metrics`. Wherever a metric is asked for, its name or its value will do;
-those with a parameter are passed as values, `metrics.f_beta(2)`. `.alias(name)` gives one a column name
-of your own. [Which area, and why](../which-area.md) tells them apart.
+All are in `polars_prcurve.metrics`. Metrics are passed by name or as values; those with a parameter
+as values, `metrics.f_beta(2)`. `.alias(name)` sets the column name. [Which area?](../which-area.md)
+compares them.
 """
 POINTS = """
 For `curve` and `operating_points`, and to call: `metrics.precision(recall, fpr, eta)` takes numbers,
@@ -123,8 +124,8 @@ eta = 0 `lift`, `fowlkes_mallows` and the gains are their limits.
 CURVES = """
 For `summary`, `compare`, `ranking` and the expressions, and to call: `metrics.pr_auc(recall, fpr, eta)`
 takes arrays, and undefined is NaN. All are null without positives; the last column
-says where else. It is found by asking: for a table without negatives, at eta = 0 where the first
-positives come before any negative, at eta = 1, and from weights or rates in place of counts.
+has the other cases: for a table without negatives, at eta = 0 where the first
+positives come before any negative, at eta = 1, and from weights or rates instead of counts.
 """
 SOURCES = """
 Sources: (W) Williams 2021, (B) Brabec et al. 2020, (DG) Davis and Goadrich 2006, (FK) Flach and Kull
@@ -134,10 +135,10 @@ equations.
 
 
 COMBINATIONS = """
-A call that says all of a row raises before any row of the table is read, with the sentence on the right.
-The first rule that a call breaks is the one that it tells. `weights` are those of `weight=`, or of
-`counts=` with four columns. A bound `id`, `cluster`, `stratum` or `score` that the call has no use for
-is passed over. What words mean that do go together is in
+A call with all arguments of a row raises the error on the right, before any row of the table is read.
+The first broken rule is reported. `weights` are those of `weight=`, or of
+`counts=` with four columns. A stored `id`, `cluster`, `stratum` or `score` that the call does not use
+is ignored. Arguments that do go together are in
 [contracts](../contracts.md#stored-arguments-and-arguments-of-a-call).
 """
 
@@ -451,7 +452,7 @@ def describe_shared(value: Callable[..., Any], told: Collection[str] = ()) -> st
         for title in ("of the table", "of the chart")
     )
     where = "[what the table holds](frames.md#what-the-table-holds)"
-    once = "said in the call or [once](frames.md#said-once-dfprc)"
+    once = "passed in the call or [once](frames.md#stored-arguments-dfprc)"
     text = f"Also {where}, {once}: {of_table}." if of_table else ""
     return f"{text} Of the chart: {of_chart}." if of_chart else text
 
@@ -564,7 +565,7 @@ def of_any(metric: Any) -> list[str]:
 def rule_grid() -> str:
     """Return a table of the rules that a call is held to, in their order."""
     return grid(
-        ["said together", "unless", "methods", "the error"],
+        ["passed together", "unless", "methods", "the error"],
         [
             [
                 " and ".join(f"`{fact}`" for fact in rule.facts),

@@ -1,6 +1,6 @@
 """Charts: each function takes a table of this package and returns a plain Altair chart.
 
-It is a layered chart, or panels above a note, unless its function says otherwise.
+It is a layered chart, or panels above a note, with exceptions at its function.
 """
 
 from __future__ import annotations

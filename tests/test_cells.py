@@ -323,7 +323,7 @@ def test_tables_of_two_by_two_are_compared_as_their_counts_are(asked: dict[str, 
     [
         ({"recall": 0.5}, "those that meet recall= may be far apart; keep one row for each model"),
         ({"metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
-        ({"paired": True, "id": "tp"}, "cells= do not tell which examples models share; pass paired=F"),
+        ({"paired": True, "id": "tp"}, "cells= do not identify shared examples; pass paired=F"),
         ({"cells": None, "rates": ("tpr", "fpr")}, "differences have intervals, and rates= holds no co"),
     ],
 )
@@ -406,13 +406,13 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a word": (lambda p: p.sweep(cells=("g", "fp", "fn", "tn")), "is String; expected whole numbers"),
     "weight": (
         lambda p: p.sweep(cells=CELLS, weight="tp"),
-        "weight= and cells= both tell which examples there are; pass one of them",
+        "weight= and cells= both define the examples; pass one of them",
     ),
     "rates": (
         lambda p: p.sweep(cells=CELLS, rates=RATES),
-        "rates= and cells= both tell which examples there are; pass one of them",
+        "rates= and cells= both define the examples; pass one of them",
     ),
-    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "sizes= and cells= both tell which"),
+    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "sizes= and cells= both define"),
     "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates=, too"),
     "one size": (lambda p: p.sweep(rates=RATES, sizes=(1,)), "sizes= takes two"),
     "size below 0": (lambda p: p.sweep(rates=RATES, sizes=(1, -2)), "whole number, at least 0; got -2"),
@@ -439,7 +439,7 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),
     "sure ranking": (
         lambda p: p.ranking(0.1, model="g", columns="all", **OWN, confidence=0.9),
-        "cells= holds points, and confidence= compares models .*pass coarse=True in its place",
+        "cells= holds points, and confidence= compares models .*pass coarse=True instead",
     ),
     "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "or pass sizes="),
 }

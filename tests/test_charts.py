@@ -2068,7 +2068,7 @@ def test_alerts_at_random_are_named_where_no_line_runs():
 
 def test_groups_at_their_own_shares_are_one_phrase():
     chart = charts.gain_curve(draw_groups("ab", neg=150).prc.curve(by="model"))
-    assert ", each group at its own prevalence, 12%" in subtitle(chart)
+    assert ", each group at its prevalence, 12%" in subtitle(chart)
     assert ",," not in subtitle(chart)
 
 

@@ -524,7 +524,7 @@ def test_a_field_of_several_parts_and_targets_together(
     written = table("operating-points scores.csv --eta 10% --recall 40% --precision 5% --together")
     assert_frame_equal(written, prc(DF).operating_points(0.1, columns="all", **targets), rel_tol=1e-12)
     table(f"operating-points scores.csv {how} --precision 0.9 --guarantee 99%")
-    assert capsys.readouterr().err.endswith("; promise less, or take a larger test set\n")
+    assert capsys.readouterr().err.endswith("; lower the guarantee, or take a larger test set\n")
     written = table(f"operating-points scores.csv {how} --precision 0.05 --guarantee 0.6")
     sure = prc(DF).operating_points(where, precision=0.05, guarantee=0.6, columns="all")
     assert_frame_equal(written, sure, rel_tol=1e-12)
@@ -1002,7 +1002,7 @@ REFUSED = {
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",
     "curve scores.csv --eta 0.1 0.1": "more than once",
-    "curve scores.csv --eta ,": "pass own for each group's own",
+    "curve scores.csv --eta ,": "pass own for the prevalence of each group",
     "curve scores.csv --recal 1": "--recal",
     "curve scores.csv --score scroe": "did you mean 'score'?",
     "curve scores.csv --by modle": "--by names the column 'modle'",
@@ -1015,13 +1015,13 @@ REFUSED = {
     "curve scores.csv --metrics 'f_beta(beta=2)'": "expected f_beta(beta)",
     "curve scores.csv --metrics 'f_beta(0)'": "beta takes a positive number",
     "curve scores.csv --metrics 'f1('": "--metrics takes metrics",
-    "curve scores.csv --metrics 'best(f1)'": "ask for it with the command summary --metrics 'best(f1)'",
+    "curve scores.csv --metrics 'best(f1)'": "use the command summary --metrics 'best(f1)'",
     "curve scores.csv --metrics '__import__(\"os\").getcwd()'": "no metric is named",
     "curve scores.csv --metrics f1 f1": "twice",
     "curve scores.csv --confidence 95": "--confidence",
     "curve scores.csv --thresholds 0": "--thresholds",
     "curve scores.csv --thresholds x": "--thresholds",
-    "curve scores.csv --counts label patient --weight weight": "--weight and --counts both tell which",
+    "curve scores.csv --counts label patient --weight weight": "--weight and --counts both define",
     "curve scores.csv --rates score label": "pass --eta as numbers",
     "ranking scores.csv --model model --rates score label --eta .1 --metric f1 --recall .5": "leave out "
     '--recall, and pass --metric "precision_at_recall(0.5)" and --coarse, which adds what may lie',
@@ -1033,9 +1033,9 @@ REFUSED = {
     "summary scores.csv --confidence 0.9,method=bootstrap,resamples=1": "resamples= is a whole number",
     "summary scores.csv --confidence 0.9,seed=1": "resamples= and seed= are for method=bootstrap",
     "summary scores.csv --confidence 95,seed=1": "--confidence takes a level between 0 and 1",
-    "summary scores.csv --confidence 0.9,sed=1": "no word 'sed'; did you mean 'seed'?",
-    "summary scores.csv --confidence 0.9,seed=x": "after commas words such as method=bootstrap",
-    "summary scores.csv --confidence 0.9,seed": "after commas words such as method=bootstrap",
+    "summary scores.csv --confidence 0.9,sed=1": "no option 'sed'; did you mean 'seed'?",
+    "summary scores.csv --confidence 0.9,seed=x": "after commas options such as method=bootstrap",
+    "summary scores.csv --confidence 0.9,seed": "after commas options such as method=bootstrap",
     "summary scores.csv --confidence high": "a level such as 0.95 or 95%",
     "summary scores.csv --confidence 0.9,rate=jeffreys": "summary takes rate=wilson only",
     "operating-points scores.csv": "--recall, --fpr, --precision, --alerts, or --maximize",
@@ -1047,9 +1047,9 @@ REFUSED = {
     "operating-points scores.csv --alerts 5/2": "500/2000000",
     "operating-points scores.csv --alerts 1/2/3": "500/2000000",
     "operating-points scores.csv --alerts 5/100 5/200": "same number of events",
-    "compare scores.csv --eta 0.1": "pass --score as a list of columns, one for each model; or --id of",
-    "compare scores.csv --score score --eta 0.1": "a list of columns, one for each model",
-    "ranking scores.csv --model patient": "--eta own compares models at their own prevalence",
+    "compare scores.csv --eta 0.1": "pass --id, the column that identifies an example, or a list of",
+    "compare scores.csv --score score --eta 0.1": "or a list of columns as --score",
+    "ranking scores.csv --model patient": "--eta own compares models at the prevalence of each",
     "crossings scores.csv --eta-range 0 1": "--eta-range is two prevalences",
     "crossings scores.csv --eta-range 0.1": "--eta-range",
     "sample-size scores.csv": "--recall",
@@ -1207,8 +1207,8 @@ def test_sizes_that_cannot_be_told_or_say_little_have_a_note(here: Path) -> None
     pl.DataFrame({"score": [4, 3, 2, 2, 1, 0], "label": [1, 0, 1, 0, 0, 0]}).write_csv("few.csv")
     _, notes = on_a_terminal("sample-size few.csv --recall 0.5 1 --eta 0.01")
     notes = " ".join(notes.split())  # lines end where the terminal does
-    assert "1 row without numbers: no positive is found there, or no negative is flagged" in notes
-    little = "precision is 0.02 in 1 of 2 rows, so a band 0.1 wide says little of it"
+    assert "1 row without numbers: no positive or no negative is flagged there" in notes
+    little = "precision is 0.02 in 1 of 2 rows, so a band 0.1 wide is useless"
     assert f"{little}; pass --relative, or a smaller --delta, such as 0.01" in notes
     _, notes = on_a_terminal("sample-size few.csv --recall 1 --eta 0.01 --relative -o needed.csv")
     assert "polars-prcurve: " not in notes
@@ -1728,12 +1728,12 @@ WITHOUT_EFFECT = {
     "summary scores.csv --score score,weight --model model": "each model; leave out --model",
     "compare scores.csv --score score,weight --id patient": "each model; leave out --id",
     "ranking scores.csv --score score,weight --id patient": "--id has no effect without --confidence",
-    "summary scores.csv --score a b --rates a b": "in place of --score and --label; leave out",
+    "summary scores.csv --score a b --rates a b": "--rates replaces --score and --label",
     "counts scores.csv --unlabelled --label label": "--unlabelled counts rows; leave out --label",
     "counts scores.csv --unlabelled --weight weight": "--unlabelled counts rows; leave out --weight",
-    "curve scores.csv --label label --counts label patient": "both tell which examples there are",
-    "curve scores.csv --label label --rates score label --eta .1": "both tell which examples there are",
-    "curve scores.csv --score score --rates score label --eta .1": "of --score and --label; leave out",
+    "curve scores.csv --label label --counts label patient": "both define the examples",
+    "curve scores.csv --label label --rates score label --eta .1": "both define the examples",
+    "curve scores.csv --score score --rates score label --eta .1": "--rates replaces --score and",
     "report scores.csv --eta .1 --per 1000": "pass a target, too, such as --recall 0.8: --per counts",
     "report scores.csv --eta .1 --id patient": "pass more columns, such as --id patient,image",
 }
@@ -1858,7 +1858,7 @@ IN_OPTIONS = {
     "operating_points() has no": "operating-points has no",
     "by .prc.reweight(eta=field(...)), pass": "by the command reweight --eta FILE --parts COLUMN, pass",
     "predicted_positive_rate= takes numbers": "--predicted-positive-rate takes numbers",
-    "pass None for each group's own": "pass own for each group's own",
+    "pass None for each group's own": "pass own for the prevalence of each group",
     "models= names the models": "models= names the models",
     "or model= and paired=False if": "or --model and --no-paired if",
     "as numbers, or as a frame with": "as numbers, or as a file with",

@@ -512,7 +512,7 @@ def test_what_goes_with_clusters() -> None:
         df.prc.summary(0.1, cluster="patient", columns="all")
     with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
         prc(df).ranking(0.1, model="g", cluster="patient", columns="all")
-    with pytest.raises(PrcError, match="counts= stands in place of labels"):
+    with pytest.raises(PrcError, match="counts= replaces labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95, columns="all")
     refused: list[tuple[dict[str, Any], str]] = [
         ({"confidence": None}, "cluster= is for intervals; pass confidence="),
@@ -529,7 +529,7 @@ def test_what_goes_with_clusters() -> None:
             {"eta": field(pl.DataFrame({"g": ["a"], "eta": [0.1], "share": [1]}), parts="g")},
             "a field takes examples, and weighs them itself; leave out cluster=",
         ),
-        ({"counts": ("w", "w")}, "counts= stands in place of labels and weights; leave out cluster="),
+        ({"counts": ("w", "w")}, "leave out cluster=: counts= replaces labels and weights"),
         ({"smooth": "binormal"}, "a fitted model has no interval here"),
     ]
     for options, sentence in refused:

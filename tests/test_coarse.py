@@ -187,9 +187,7 @@ DF = pl.DataFrame({"score": [2, 2, 1, 1], "label": [1, 0, 1, 0]})
 
 @pytest.mark.parametrize("metric", [m for m in ALL_CURVE_METRICS if m not in BOUNDED], ids=str)
 def test_other_metrics_raise(metric: CurveMetric) -> None:
-    with pytest.raises(
-        PrcError, match=r"coarse=True knows the limits of average_precision.*; got"
-    ) as said:
+    with pytest.raises(PrcError, match=r"coarse=True has limits of average_precision.*; got") as said:
         DF.prc.summary(0.1, metrics=["roc_auc", metric], coarse=True, columns="all")
     assert all(known.name.partition("(")[0] in str(said.value) for known in BOUNDED), said.value
 
@@ -240,9 +238,7 @@ def test_what_a_ranking_with_limits_excludes() -> None:
         PAPERS.prc.ranking(0.1, confidence=0.9, columns="all", **how)
     with pytest.raises(PrcError, match="a point metric at a target has none; leave it out"):
         PAPERS.prc.ranking(0.1, metric="f1", fpr=0.5, columns="all", **how)
-    with pytest.raises(
-        PrcError, match=r"leave out fpr=, and ask for metrics.recall_at_fpr\(0.5\) with it"
-    ):
+    with pytest.raises(PrcError, match=r"leave out fpr=, and pass metrics.recall_at_fpr\(0.5\) with it"):
         PAPERS.prc.ranking(0.1, metric="recall", fpr=0.5, columns="all", **how)
-    with pytest.raises(PrcError, match="coarse=True knows the limits of"):
+    with pytest.raises(PrcError, match="coarse=True has limits of"):
         PAPERS.prc.ranking(0.1, metric="f1", columns="all", **how)

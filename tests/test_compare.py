@@ -406,7 +406,9 @@ def test_own_prevalence_only_if_all_share_it() -> None:
     assert found["eta"].n_unique() == 2
     assert_same(found.drop("g"), pl.concat(parts))
     long = unlike.prc.unpivot_scores(["a", "b"]).filter((pl.col("model") == "a") | (pl.col("score") > 0))
-    words = r"eta=None compares models at their own prevalence, and those differ, from 0\.\d+ to 0\.\d+"
+    words = (
+        r"eta=None compares models at the prevalence of each, and these differ, from 0\.\d+ to 0\.\d+"
+    )
     assert_raises(long, words, model="model", paired=False, **options)
     assert long.prc.compare(0.1, model="model", paired=False, columns="all", **options).height == 4
 
@@ -801,7 +803,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
             {"score": ["a", "b"], "counts": ("label", "g")},
             "score= names a column for each model; leave out counts=",
         ),
-        ({"paired": True, "counts": ("label", "g")}, "counts= do not tell which examples models share"),
+        ({"paired": True, "counts": ("label", "g")}, "counts= do not identify shared examples"),
         ({"worst": 1}, "worst= takes True or False"),
         ({"worst": True, **BOOTSTRAP}, "leave out the bootstrap"),
         ({"threshold": 0.5, **BOOTSTRAP}, "precision at a target has no bootstrap"),
@@ -844,13 +846,13 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ),
         ({"score": ["a", 0.01]}, "score= takes column names; got 0.01"),
         ({"eta": ["a", "b"]}, r"models of a wide table are score=\['a', 'b'\]"),
-        ({}, "pass score= as a list of columns, .*; or id= of a long table"),
-        ({"model": "g"}, "pass score= as a list of columns, .*; or id= of a long table"),
+        ({}, "pass id=, .* or a list of columns as score="),
+        ({"model": "g"}, "pass id=, .* or a list of columns as score="),
         ({"id": "g"}, "model= names the column 'model', which is not in the table"),
         ({"score": ["a", "b"], "paired": False}, "models of a wide table share its rows; leave paired="),
         (
             {"model": "g", "id": "label", "paired": False, "score": "a"},
-            "id= tells which rows are of one example; leave it out with paired=False",
+            "leave out id=, which identifies the rows of one example, with paired=False",
         ),
         ({"paired": False, "score": "a"}, "model= names the column 'model', which is not in the table"),
         ({"model": "g", "paired": 0, "score": "a"}, "paired= takes True or False"),

@@ -44,7 +44,7 @@ def test_one_repeat_is_what_scikit_learn_predicts(make: Any) -> None:
     assert frame["label"].to_list() == (Y == 1).tolist()
     assert frame["fold"].to_list() == [i // 75 for i in range(300)]
     assert set(frame["repeat"]) == {0}
-    assert repr(test) == "<prc of 300 rows: say what it holds by .prc(score=..., label=..., by=...)>"
+    assert repr(test) == "<prc of 300 rows: no columns named; use .prc(score=..., label=..., by=...)>"
     assert pl.DataFrame(test).schema == {
         **dict.fromkeys(("example", "repeat", "fold"), pl.Int64),
         **{"score": pl.Float64, "label": pl.Boolean},

@@ -104,7 +104,7 @@ def test_what_no_interval_tells_of_few_examples_is_said_of_none() -> None:
     few = draw_models({"a": 2.0, "b": 2.0}, 3, 20)
     verdict = decide(few, 0.1, recall=0.5, lift=2**64).verdict
     assert verdict.status == "too_little_data"
-    assert verdict.sentence == "With 3 positives, nothing can be said about recall"
+    assert verdict.sentence == "With 3 positives, there is no interval for recall"
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"eta": field(pl.DataFrame({"g": [1], "eta": [0.1], "share": [1]}), parts="g")},
         "no formula for a field",
     ),
-    ({"threshold": 1.0}, "match= tells where the scores are cut; leave out threshold="),
+    ({"threshold": 1.0}, "leave out threshold=: match= sets the threshold"),
     ({"fpr": 0.1}, "leave out fpr="),
     ({"adjust": "holm"}, "leave out adjust="),
     ({"confidence": intervals(0.9, method="bootstrap")}, "has an interval of its own"),

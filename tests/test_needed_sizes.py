@@ -259,5 +259,5 @@ def test_defaults_may_be_passed() -> None:
         frame.prc.sample_size(0.1, solve_for="eta", threshold=2, assurance=0.8)
     with pytest.raises(PrcError, match='rate="jeffreys" needs a DataFrame'):
         frame.lazy().prc.sample_size(0.1, recall=0.5, confidence=intervals(rate="jeffreys"))
-    with pytest.raises(PrcError, match="maximize= asks for 'f1' twice"):
+    with pytest.raises(PrcError, match="maximize= has 'f1' twice"):
         frame.prc.operating_points(0.1, maximize=["f1", "f1"])

@@ -38,7 +38,7 @@ def test_texts_tables_and_charts(tmp_path: Path) -> None:
         {"a": [1, 20_000], "b": [0.123456, None], "c": ["<x>", None], "d": [[1, 2], []]}
     )
     seen = write(tmp_path, "## Mine\nfirst\n\nsecond\n- one\n- two", table, CHART)
-    assert seen.within("h1") == ["What to expect in the field"]
+    assert seen.within("h1") == ["What to expect"]
     assert seen.within("h2") == ["Mine"]
     assert seen.within("p") == ["first", "second"]
     assert seen.within("li") == ["one", "two"]

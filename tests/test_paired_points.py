@@ -271,7 +271,7 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
 def test_precision_at_a_recall_leads_to_the_curve_metric() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision"}
-    said = r'leave out recall=, and ask for metrics.precision_at_recall\(0.8\) with method="bootstrap"'
+    said = r'leave out recall=, and pass metrics.precision_at_recall\(0.8\) with method="bootstrap"'
     with pytest.raises(PrcError, match=said) as raised:
         df.prc.compare(score=["a", "b"], confidence=DRAWN, columns="all", **asked)
     assert "id=" not in str(raised.value)

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "examples" / "published"
 PAGE = (ROOT / "docs" / "published-numbers.md").read_text(encoding="utf-8")
+SOURCES = (PUBLISHED / "SOURCES.md").read_text(encoding="utf-8")
 NAMES = sorted({path.stem for path in PUBLISHED.glob("*.py")} - {"__main__", "story", "strips"})
 DIFFER = {  # what the source printed otherwise, or rounded before
     ("liver_scan", "precision (yardstick)"),  # 0.878327, cut off after five digits
@@ -159,9 +160,10 @@ def test_sources_use_what_is_public() -> None:
 
 def test_the_page_shows_what_comes_out(shared: ModuleType, stories: dict[str, Any]) -> None:
     assert shared.fill(PAGE) == PAGE
+    assert shared.fill(SOURCES) == SOURCES
     titles = [story.title for story in stories.values()]
     assert re.findall(r"^\| ([^|]+) \|.*\*\* \|$", PAGE, flags=re.M) == titles
-    assert re.findall(r"^- \*\*(.+?)\.\*\* From", PAGE, flags=re.M) == titles
+    assert re.findall(r"^- \*\*(.+?)\.\*\* From", SOURCES, flags=re.M) == titles
 
 
 @pytest.mark.slow

@@ -157,7 +157,7 @@ def test_own_prevalence_is_that_of_all() -> None:
 
 
 def test_own_prevalences_that_differ() -> None:
-    words = "eta=None compares models at their own prevalence, and those differ, from 0.*; pass eta="
+    words = "eta=None compares models at the prevalence of each, and these differ, from 0.*; pass eta="
     unlike = DF.filter((pl.col("model") != "b") | pl.col("label") | (pl.col("id") > 9))
     for eta in (None, [None, 0.1], pl.DataFrame({"eta": [None, 0.1]})):
         with pytest.raises(PrcError, match=words):

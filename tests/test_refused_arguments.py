@@ -281,12 +281,12 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise", "drop" or "below"'),
     "counts and weight": (
         lambda p: p.sweep(counts=("label", "label"), weight="weight"),
-        "both tell which examples there are; pass one of them",
+        "both define the examples; pass one of them",
     ),
     "counts of three": (lambda p: p.sweep(counts=("a", "b", "c")), "takes two columns"),
     "rates and weight": (
         lambda p: p.sweep(rates=("label", "label"), weight="weight"),
-        "both tell which examples there are; pass one of them",
+        "both define the examples; pass one of them",
     ),
     "rates and own prevalence": (lambda p: p.curve(rates=("label", "score")), "no counts.*pass eta="),
     "rates and thresholds": (
@@ -347,7 +347,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "metric of a whole curve": (
         lambda p: p.curve(0.1, metrics="pr_auc"),
-        r"ask for it with .prc.summary\(metrics='pr_auc'\)",
+        r"use .prc.summary\(metrics='pr_auc'\)",
     ),
     "nameless metric": (lambda p: p.curve(0.1, metrics=metrics.f1.alias("")), "has no name"),
     "metric twice": (lambda p: p.curve(0.1, metrics=["f1", metrics.f1]), "'f1' twice"),
@@ -837,7 +837,7 @@ def plot_at(chart: str, eta: Any) -> Any:
 @pytest.mark.parametrize("eta", EXTREME_ETAS)
 def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1(eta: float) -> None:
     assert {*OF_ETA} | {"monitor"} == {*list_charts()}
-    words = rf"got {re.escape(repr(eta))}: no words tell it from 0 or 1"
+    words = rf"got {re.escape(repr(eta))}: its text would be 0 or 1"
     frame = pl.DataFrame({"eta": [eta]})
     for at_target in AT_TARGETS.values():
         with pytest.raises(PrcError, match=words):
@@ -846,7 +846,7 @@ def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1
         with pytest.raises(PrcError, match=words):
             SCORES.prc.decide(etas, recall=0.5)
     own = SCORES.prc(weight=pl.when("label").then(eta).otherwise(1 - eta))
-    with pytest.raises(PrcError, match=r"got .*: no words tell it from 0 or 1"):
+    with pytest.raises(PrcError, match=r"got .*: its text would be 0 or 1"):
         own.decide(recall=0.5)
     for chart in OF_ETA:
         with pytest.raises(PrcError, match=words):

@@ -165,7 +165,7 @@ def test_without_a_level_nothing_is_tested():
         frame.prc.plot.reliability(confidence=None),
         weighted.prc.plot.reliability(weight="w"),
     ):
-        assert heading(chart) == "Observed share of positives by predicted probability"
+        assert heading(chart) == "Observed frequency of positives by predicted probability"
         assert all(row["off"] == 0 and "low" not in row for row in records(chart, "range"))
         assert "interval" not in subtitle(chart)
 

@@ -1,4 +1,4 @@
-"""A prevalence estimated with the table that is asked: `eta=` is a bound table without labels."""
+"""A prevalence estimated with the evaluated table: `eta=` is a bound table without labels."""
 
 from __future__ import annotations
 

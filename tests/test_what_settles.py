@@ -124,7 +124,7 @@ def test_targets_out_of_reach_have_no_size() -> None:
     beyond = few.prc.decide(0.2, precision=0.9, recall=0.9).verdict
     assert (beyond.status, beyond.would_settle) == (
         "not_met",
-        "Better scores are needed, or targets that ask for less",
+        "Better scores are needed, or lower targets",
     )
 
 
@@ -157,7 +157,7 @@ def test_a_threshold_that_is_not_sure_has_the_size_of_its_distance() -> None:
         decision = table.decide(0.1, threshold=1.5, precision=limit)
         need = find_need(decision)
         if decision.verdict.status == "unsure" and need is not None:
-            assert decision.verdict.would_settle.startswith("To tell whether it meets the target")
+            assert decision.verdict.would_settle.startswith("To decide whether it meets the target")
             distance = abs(decision.table["precision"].item() - limit)
             sizes.append((distance, need.classes[0].number))
     numbers = [number for _, number in sorted(sizes)]

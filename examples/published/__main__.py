@@ -2,7 +2,7 @@
 
     python examples/published [--only NAME] [--docs]
 
-Prints one block per source. With --docs docs/published-numbers.md and its picture are made anew.
+Prints one block per source. With --docs docs/published-numbers.md, SOURCES.md and the picture are new.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 from story import HERE, NAMES, fill, print_story, stories
 
 PAGE = HERE.parent.parent / "docs" / "published-numbers.md"
+SOURCES = HERE / "SOURCES.md"
 
 
 def main() -> None:
@@ -26,7 +27,8 @@ def main() -> None:
     if asked.docs:
         from strips import write_strips  # which needs what draws charts
 
-        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        for path in (PAGE, SOURCES):
+            path.write_text(fill(path.read_text(encoding="utf-8")), encoding="utf-8")
         write_strips(PAGE.parent / "images" / "published.png")
 
 

@@ -57,9 +57,9 @@ def from_rates(
     precision
         Of a test with prevalence eta: `fpr = recall * eta * (1 - precision) / (precision * (1 - eta))`.
     n_pos, n_neg
-        How many positives and negatives were tested; None in a list if a paper does not tell. Without
-        them nothing has an interval. A rate becomes that of the whole count that prints as it does, and
-        stays as it is, with a warning, if there is none.
+        How many positives and negatives were tested; None in a list if a paper does not report them.
+        Without them nothing has an interval. A rate becomes that of the whole count that prints as
+        it does, and stays as it is, with a warning, if there is none.
     eta
         The prevalence of the test that `precision` is of, if its sizes are not known.
     names
@@ -81,7 +81,7 @@ def from_rates(
     >>> points.select(pl.col("precision", "precision_low", "precision_high").round(3)).row(0)
     (0.037, 0.033, 0.04)
 
-    An abstract tells recall, precision and the prevalence, 12%. What is the precision at 1%?
+    An abstract has recall, precision and the prevalence, 12%. What is the precision at 1%?
 
     >>> paper = from_rates(recall=0.81, precision=0.64, eta=0.12)
     >>> paper.operating_points(0.01, metrics="precision")["precision"].round(3).item()
@@ -142,7 +142,7 @@ def _check_sizes(passed: Mapping[str, Any], false_word: str) -> None:
             "the method that you call, such as operating_points(eta)"
         )
     if has_eta and has_sizes:
-        raise PrcError("n_pos= and n_neg= tell the prevalence of the test; leave out eta=")
+        raise PrcError("leave out eta=: n_pos= and n_neg= give the prevalence of the test")
     if false_word == "precision" and not (has_eta or has_sizes):
         raise PrcError(
             "precision= is of the prevalence of its test: pass n_pos= and n_neg=, or eta=, which is "
@@ -195,11 +195,11 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
         fpr = float(1 - Decimal(repr(false_rate)))
         return recall, _round_to_count(false_word, fpr, n_neg), n_pos, n_neg
     if n_pos is None and "eta" not in row:
-        raise PrcError("precision= of a test needs its sizes; None tells no prevalence")
+        raise PrcError("pass the sizes of the test with precision=: None gives no prevalence")
     eta = _read_share("eta", row["eta"]) if n_pos is None or n_neg is None else n_pos / (n_pos + n_neg)
     if not (0 < eta < 1 and recall > 0 and false_rate > 0):
         raise PrcError(
-            "a precision tells the fpr of a recall and a precision above 0, at a prevalence between 0 "
+            "a precision gives the fpr for a recall and a precision above 0, at a prevalence between 0 "
             f"and 1; got {hit_word}={hit_rate!r}, precision={false_rate!r} and a prevalence of {eta:.4g}"
         )
     false_per_negative = recall * eta * (1 - false_rate) / (false_rate * (1 - eta))

@@ -229,7 +229,7 @@ class PrevalenceDisplay:
     test
         A bound table, such as `df.prc(model="model")` of a DataFrame.
     eta, confidence
-        As in `curve`: without `eta` each curve is at its own share of positives, as in scikit-learn.
+        As in `curve`: without `eta` each curve is at the prevalence of its data, as in scikit-learn.
 
     Attributes
     ----------

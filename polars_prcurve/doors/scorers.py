@@ -34,7 +34,7 @@ def scorer(
     metric
         A curve metric with a direction, or its name.
     eta
-        The prevalence where the model will run. None is the share of positives in whatever is scored.
+        The prevalence where the model will run. None is the prevalence of the scored data.
     pos_label
         The positive label, such as `"spam"`; labels raise without it unless Booleans, {0, 1} or {-1, 1}.
 

@@ -117,14 +117,14 @@ RULES = (
     # Which examples there are.
     *_pair("label=None", ("pos_label=", "weight=", "counts="),
            "label=None counts rows; leave out {fact}", "counts"),
-    Rule(("score=", "rates="), "rates= stands in place of score= and label=; leave out score=",
+    Rule(("score=", "rates="), "leave out score=: rates= replaces score= and label=",
          passes_over=True),
     *(Rule((f"{word}=", "eta_train="),
            f"{word}= is of the labels of reference=; pass that, or leave {word}= out",
            ("estimate_prevalence",), unless=("score={...}",), passes_over=True)
       for word in ("label", "pos_label")),
     Rule(("id=", "paired=False"),
-         "id= tells which rows are of one example; leave it out with paired=False", passes_over=True),
+         "leave out id=, which identifies the rows of one example, with paired=False", passes_over=True),
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
@@ -190,15 +190,15 @@ RULES = (
            'of="roc" compares the curves themselves; leave out {fact}'),
     *_pair('solve_for="eta"', ("eta=", "relative=", "assurance="), 'solve_for="eta" looks for the '
            "prevalence at which these examples are enough; leave out {fact}"),
-    *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "plan= tells for how many rows of the "
-           "whole table each labelled row stands; leave out {fact}"),
+    *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "leave out {fact}: plan= has the number "
+           "of rows of the whole table that each labelled row represents"),
     Rule(("match=",), 'match= cuts the scores where they have a rate of another table; pass that as '
          "other=", unless=("other=",)),
     Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
          "tables of scores are stacked, with a column for model=, and compared with paired=False",
          unless=("match=",)),
     *_pair("match=", ("threshold=", *_to_facts(TARGET_KINDS), "adjust="),
-           "match= tells where the scores are cut; leave out {fact}"),
+           "leave out {fact}: match= sets the threshold"),
     Rule(("match=", 'method="bootstrap"'), "match= has an interval of its own; leave out {fact}"),
     *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "
            "leave out {fact}"),
@@ -214,16 +214,16 @@ RULES = (
          unless=("confidence=", "guarantee="), passes_over=True),
     Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
          passes_over=True),
-    Rule(("stratum=",), "stratum= tells how rows were drawn that stand for others; pass weight=, too, "
-         "the rows of the stratum over those that were drawn", unless=("weight=",)),
+    Rule(("stratum=",), "pass weight= with stratum=: the number of rows of the stratum over the "
+         "number drawn from it", unless=("weight=",)),
     Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
          "or, for intervals that take clusters as drawn independently, stratum="),
     Rule(("stratum=", 'method="bootstrap"'), 'method="bootstrap" draws rows whatever their stratum; '
          "leave out stratum= for such an interval, which is wider"),
-    *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
+    *(Rule((points, "cluster="), f"leave out cluster=: {points} replaces labels and weights")
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
-         "weights; leave out weight=, or ask summary() for an area", _BANDS),
+         "weights; leave out weight=, or use summary() for an area", _BANDS),
     Rule(("cluster=", "simultaneous=True"),
          "simultaneous=True is for independent examples; leave out cluster= or that"),
     Rule(("cluster=", 'rate="hoeffding"'),

@@ -122,15 +122,13 @@ class Question:
             ("cells", columns.cells),
         ):
             if value is not None:
-                raise PrcError(
-                    f"{name}= do not tell which examples models share; pass paired=False with model="
-                )
+                raise PrcError(f"{name}= do not identify shared examples; pass paired=False with model=")
         if columns.is_matched:
             return "wide"
         if not list_columns("id=", columns.id):
             raise PrcError(
-                "pass score= as a list of columns, one for each model; or id= of a long table, which "
-                "tells the examples apart; or paired=False if models did not score the same examples"
+                "pass id=, the column that identifies an example, or a list of columns as score=; "
+                "pass paired=False if the models scored different examples"
             )
         return "by id"
 
@@ -471,7 +469,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def __repr__(self) -> str:
         n_rows = f"{self._frame.height} rows" if isinstance(self._frame, pl.DataFrame) else "a LazyFrame"
         word_texts = (f"{name}={_show_word(value)}" for name, value in self._words.items())
-        words_text = ", ".join(word_texts) or "say what it holds by .prc(score=..., label=..., by=...)"
+        words_text = ", ".join(word_texts) or "no columns named; use .prc(score=..., label=..., by=...)"
         return f"<prc of {n_rows}: {words_text}>"
 
     def _finish(
@@ -627,8 +625,7 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
             next(word for word in rivals if call_words.get(word) is not None) for rivals in rival_groups
         ]
         raise PrcError(
-            f"{rival_words[0]}= and {rival_words[1]}= both tell which examples there are; pass one of "
-            "them"
+            f"{rival_words[0]}= and {rival_words[1]}= both define the examples; pass one of them"
         )
     replaced_words = {
         word

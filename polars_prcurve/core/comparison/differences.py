@@ -563,7 +563,7 @@ def _check_has_intervals(comparison: Comparison) -> None:
         if sample.joins_rows and comparison.has_weights:
             raise PrcError(
                 f"{sample.word}= has no interval of point metrics with weights; leave out weight=, or "
-                "ask summary() for an area"
+                "use summary() for an area"
             )
         point_intervals.find_corners(metric)  # raises if the metric has no band
 
@@ -574,7 +574,7 @@ def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
     if target is None or curve_metric not in DECLARED_BY_NAME:
         return ""
     arguments = f"{target.value}" + (", per" if target.criterion == "alerts" else "")
-    return f"leave out {target.criterion}=, and ask for metrics.{curve_metric}({arguments}) with"
+    return f"leave out {target.criterion}=, and pass metrics.{curve_metric}({arguments}) with"
 
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:

@@ -269,7 +269,7 @@ def _join_reference(
     if unknown_columns := [name for name in key_columns if name not in group_columns]:
         raise PrcError(
             f"the reference= table has groups by {list_names(unknown_columns)}, and the table has "
-            "not; say by= for the table, or leave it out of the reference"
+            "not; pass by= for the table, or leave it out of the reference"
         )
     renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
     for name in key_columns:

@@ -18,7 +18,7 @@ MEANING_OF_DOUBT = {
     "no formula: method='bootstrap'": "resample: `intervals(method='bootstrap')`",
     "few points": "what lies between published points matters more than chance",
     "few positives": "flagged or missed",
-    "few false alerts": "flagged negatives",
+    "few false positives": "flagged negatives",
     "few negatives": "in all, or not flagged",
     "few labels": "on one side of the threshold, with `stratum`",
     "stratum of one row": "its variance is unknown",
@@ -27,7 +27,7 @@ MEANING_OF_DOUBT = {
     "few groups": "fewer than 10, of a mean over groups",
     "few discordant examples": "that one model flags alone",
     "tail not seen": "what the sample lacks may matter more than chance",
-    "heavy weights": "a few heavy rows decide, or may be missing",
+    "heavy weights": "it rests on a few rows with large weights, or such rows may be missing",
     "equal scores": "near the threshold",
     "several targets": "chose the threshold together",
 }

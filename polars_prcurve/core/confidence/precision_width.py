@@ -90,9 +90,9 @@ def precision_interval(
     recall_half_width, fpr_half_width
         The intervals are `recall - recall_half_width` to `recall + recall_half_width`, cut to [0, 1].
     recall_cv, fpr_cv
-        Half-widths as shares of the estimates (coefficients of variation), in place of absolute ones.
+        Half-widths as shares of the estimates (coefficients of variation), instead of absolute ones.
     recall_interval, fpr_interval
-        The low and high end of each interval, such as `rate_interval` gives, in place of half-widths.
+        The low and high end of each interval, such as `rate_interval` gives, instead of half-widths.
     metric
         A point metric other than precision.
 
@@ -247,8 +247,8 @@ def rectangle_level(
     confidence, method
         The interval of either rate; see `rate_interval`.
     n_draws
-        The number of test sets to draw; the result is the share of them whose band holds the truth.
-        Without it, the result is the normal approximation, which does not depend on `method`:
+        The number of test sets to draw; the result is the share of them whose band covers the true
+        value. Without it, the result is the normal approximation, which does not depend on `method`:
         `2 Phi(z (a + b) / sqrt(a**2 + b**2)) - 1` with a and b the standard errors over the rates.
     seed
         The seed of the draws.

@@ -98,8 +98,8 @@ def sample_size(
 
     Take that number of positives for recall, and of negatives for fpr. Then the band of precision
     between both intervals is nowhere wider than `delta` (Brabec et al. 2020, section 5), because the
-    upper end of either interval is at most `(1 + delta) / (1 - delta)` times the lower end. To know the
-    rate itself to a width takes another number, which `rate_interval` tells.
+    upper end of either interval is at most `(1 + delta) / (1 - delta)` times the lower end. The
+    number for a width of the rate itself follows from `rate_interval`.
 
     Parameters
     ----------

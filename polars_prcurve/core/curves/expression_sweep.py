@@ -259,7 +259,7 @@ class ScoredRows:
         if metric.recipe.on_hull or metric.recipe.averages is not None:
             raise PrcError(
                 f"{metric.name} is not available as an expression; "
-                f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
+                f"use the method .prc.summary(metrics={metric.name!r})"
             )
         point_list, reader = self._bind_eta()
         rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)

@@ -202,13 +202,13 @@ def promise_targets_of_expression(
         return list(targets)
     if weighted:
         raise PrcError(
-            "guarantee= takes no weights in an expression; ask a frame for it with "
+            "guarantee= takes no weights in an expression; use the method "
             ".prc.operating_points(weight=...)"
         )
     if find_greatest_rate(targets) is not None:
         raise PrcError(
             "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
-            "has no expression; ask a DataFrame for it with .prc.operating_points"
+            "has no expression; use .prc.operating_points of a DataFrame"
         )
     start_score = None
     if start is not None:
@@ -228,12 +228,11 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
             reason = "it has no test yet"
             if target.kind is None:
                 reason = (
-                    "it does not go one way with the threshold, so thresholds have no natural order of "
-                    "tests"
+                    "it rises and falls with the threshold, so thresholds have no natural order of tests"
                 )
             argument_words = join_words(f"{word}=" for word in _PROMISED_WORDS)
             raise PrcError(
-                f"guarantee= cannot promise {target.criterion}: {reason}; it takes {argument_words}"
+                f"guarantee= does not take {target.criterion}: {reason}; it takes {argument_words}"
             )
     return level
 

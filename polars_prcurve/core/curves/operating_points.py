@@ -534,7 +534,7 @@ def _doubt_choices(
     )
     condition_of_reason = {
         "few positives": (tp + fn < _FEW) | (is_ratio & (tp < _FEW_HITS)),
-        "few false alerts": _pick(target.rate is not None for target in targets) & (fp < _FEW_FALSE),
+        "few false positives": _pick(target.rate is not None for target in targets) & (fp < _FEW_FALSE),
         "few negatives": fp + tn < _FEW,
     }
     # At the own prevalence metrics are shares of cells, which have to be full.
@@ -645,7 +645,7 @@ def _find_few(
         _pick((_FEW_AT_TARGET.get(target.criterion, {}).get(cell) for target in targets), pl.lit(_FEW))
         for cell in ("tp", "fp", "fn")
     )
-    few_of_reason = {"few positives": (tp < few_tp) | (fn < few_fn), "few false alerts": fp < few_fp}
+    few_of_reason = {"few positives": (tp < few_tp) | (fn < few_fn), "few false positives": fp < few_fp}
     return few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
 
 

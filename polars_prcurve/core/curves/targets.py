@@ -647,8 +647,8 @@ def _check_schema(
     if part_columns := [name for name in schema if name in within_columns]:
         raise PrcError(
             f"a field has one threshold for all its parts, and the {argument}= frame has a column "
-            f"{part_columns[0]!r}, with thresholds of each part: pass by= in place of field() for a "
-            "result of each part, or one threshold; for the field with a threshold per part, subtract "
+            f"{part_columns[0]!r}, with thresholds of each part: pass by= instead of field() for a "
+            "result of each part, or one threshold; for all parts with a threshold per part, subtract "
             f"each part's from its scores, and pass {argument}=0"
         )
 

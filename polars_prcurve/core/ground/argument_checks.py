@@ -66,9 +66,7 @@ def round_to_float(number: Any) -> float:
 def read_shares(function_name: str, shares: object) -> dict[Any, float]:
     """Return the share of each class, as a float; raise unless their sum is above 0."""
     if not isinstance(shares, Mapping):
-        raise PrcError(
-            f"{function_name} maps each class to its share in the field; got {describe_value(shares)}"
-        )
+        raise PrcError(f"{function_name} maps each class to its share; got {describe_value(shares)}")
     share_of_class: dict[Any, float] = {}
     for class_label, share in shares.items():
         is_number = isinstance(share, Real) and not isinstance(share, bool)
@@ -215,7 +213,7 @@ def check_texts(**texts: object) -> None:
 def check_title(title: object) -> None:
     """Raise unless the title is a text, None, or False for a chart without words around it."""
     if not (title is None or title is False or isinstance(title, str)):
-        raise refuse_kind("title=", "a text, or False for a chart without words around it", title)
+        raise refuse_kind("title=", "a text, or False for a chart without text", title)
 
 
 def read_list(

@@ -18,8 +18,8 @@ _N_FIRST_NAMES = 10  # of more names than that: about two lines
 class PrcError(ValueError):
     """Input, or an argument, that `polars_prcurve` refuses.
 
-    The message says what was expected, what came, and what to do. It is one short line, in which names
-    from the user's table cannot command a terminal.
+    The message has what was expected, what came, and what to do. It is one short line, in which
+    names from the user's table cannot command a terminal.
     """
 
     def __init__(self, message: str) -> None:
@@ -27,7 +27,8 @@ class PrcError(ValueError):
 
 
 class PrcWarning(UserWarning):
-    """An answer that was computed as requested, but is worthless as it stands; the text says why."""
+    """An answer that was computed as requested, but is worthless as it stands; the text has the
+    reason."""
 
 
 for _public_class in (PrcError, PrcWarning):

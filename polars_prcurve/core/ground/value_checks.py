@@ -315,7 +315,7 @@ eta_checks = ValueRule(
 inner_eta_checks = ValueRule(
     lambda eta: (eta <= 0) | (eta >= 1),  # where the odds are infinite or 0
     "not between 0 and 1",
-    "expected shares of positives, not percent, and neither 0 nor 1",
+    "expected prevalences, not percent, and neither 0 nor 1",
 )
 # The end of both sentences about weights beside stratum=
 _STRATUM_WEIGHT_REMEDY = "pass the rows of its stratum over those that were drawn from it"

@@ -76,7 +76,7 @@ def read_expression(subject: str, column: Any) -> pl.Expr:
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
-            f"{subject} takes one column; got {column}, which may stand for several; "
+            f"{subject} takes one column; got {column}, which may match several; "
             "write one expression for each column"
         )
     return column

@@ -181,9 +181,7 @@ def _list_checks(key_names: Sequence[str]) -> list[Check]:
     is_outside = pl.any_horizontal(
         ~pl.col(name).is_between(0, arguments.MOST_EXAMPLES) for name in _TOTALS_OF_NUMBER
     )
-    null_advice = (
-        "; n_neg is null in all rows, or in none: ask the groups in which it is not known apart"
-    )
+    null_advice = "; n_neg is null in all rows, or in none: evaluate groups without it separately"
     troubles = [
         (~has_n_pos, "has a null n_pos", ""),
         (pl.col("n_neg").is_null(), "has a null n_neg", null_advice),

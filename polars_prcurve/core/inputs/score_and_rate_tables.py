@@ -341,8 +341,8 @@ class RateTable(ResolvedTable):
         """Raise, because points are no examples, whether their numbers are known or not."""
         raise PrcError(
             f"{self.argument}= holds points, and confidence= compares models by their examples. For "
-            "areas pass coarse=True in its place, for the limits of what may lie between points; at a "
-            "target ask .prc.operating_points(confidence=0.95) for the interval of each model. Models "
+            "areas pass coarse=True instead, for the limits between the points; at a "
+            "target use .prc.operating_points(confidence=0.95) for the interval of each model. Models "
             "of one point each are compared by .prc.compare(paired=False)"
         )
 

@@ -332,7 +332,7 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     """Return Row.POS and Row.NEG, the counts of a row, and their squares if known."""
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
     if columns.pos_label is not None:
-        raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
+        raise PrcError("leave out pos_label=: counts= replaces labels and weights")
     has_squares = gives_squares(None, columns.counts)
     columns_text = "columns, of positives and of negatives"
     others_text = (

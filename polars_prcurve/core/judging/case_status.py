@@ -28,7 +28,7 @@ WIDE = 0.5  # the width from which on an interval says too little, if more examp
 _CURED_BY_EXAMPLES = {
     "few positives",
     "few negatives",
-    "few false alerts",
+    "few false positives",
     "few clusters",
     "few points",
     "few discordant examples",

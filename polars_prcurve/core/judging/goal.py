@@ -163,7 +163,7 @@ def check_groups(table: Any) -> None:
     for dtype in table.by.values():
         if dtype.is_nested():
             raise PrcError(
-                "pass what tells groups and models apart as plain columns: decide() names them, and "
+                "pass groups and models as plain columns: decide() names them, and "
                 f"takes no column of them of dtype {dtype.base_type()}"
             )
 

@@ -483,7 +483,7 @@ def auprg(segment: SegmentValues) -> Amount:
 
 @declare_curve(source="W 8-9, FK", finish=_require_gains, steps=_GAIN_STEPS)
 def auprg_clipped(segment: SegmentValues) -> Amount:
-    """The area `auprg` with 0 in place of negative precision gains."""
+    """The area `auprg` with 0 for negative precision gains."""
     gain_width, gain_at_start, gain_at_end = map(
         segment.column, (_GAIN_WIDTH, _GAIN_AT_START, _GAIN_AT_END)
     )

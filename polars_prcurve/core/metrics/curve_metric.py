@@ -371,7 +371,7 @@ class CurveMetric(Metric):
                 name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None
             ]
             raise PrcError(
-                f"coarse=True knows the limits of {', '.join(metric_names)}, partial_roc_auc(...), "
+                f"coarse=True has limits of {', '.join(metric_names)}, partial_roc_auc(...), "
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )

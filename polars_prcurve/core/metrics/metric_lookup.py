@@ -68,9 +68,7 @@ def find_metrics(
         for name_or_metric in names_or_metrics
     ]
     if repeated_names := find_repeats(metric.name for metric in metrics_of_class):
-        raise PrcError(
-            f"{argument_name} asks for {repeated_names[0]!r} twice; rename one with .alias(...)"
-        )
+        raise PrcError(f"rename one with .alias(...): {argument_name} has {repeated_names[0]!r} twice")
     return metrics_of_class
 
 
@@ -143,8 +141,7 @@ def _find_metric(
         return metric
     if isinstance(metric, CurveMetric):
         raise PrcError(
-            f"{metric.name!r} has one value for a whole curve; "
-            f"ask for it with .prc.summary(metrics={metric.name!r})"
+            f"{metric.name!r} has one value for a whole curve; use .prc.summary(metrics={metric.name!r})"
         )
     if not isinstance(metric, PointMetric):
         expected_words = "a name or a metric" if argument_name == "metric=" else "names or metrics"

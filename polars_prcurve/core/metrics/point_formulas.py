@@ -250,13 +250,13 @@ def false_omission_rate(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amoun
 
 @declare_point(source="B 6", depends_on_eta=False, of_rates=lambda recall, fpr: recall)
 def recall(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
-    """The share of positives that are flagged."""
+    """The fraction of positives that are flagged."""
     return tp / (tp + fn)
 
 
 @declare_point(source="1 - recall", direction="minimize", depends_on_eta=False)
 def fnr(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
-    """The share of positives that are not flagged."""
+    """The fraction of positives that are not flagged."""
     return fn / (fn + tp)
 
 

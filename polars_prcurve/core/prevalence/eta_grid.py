@@ -69,7 +69,7 @@ def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
         if len(extreme_etas := etas.filter(is_extreme)):
             raise PrcError(
                 f"pass prevalences from 1e-15 to 1 - 1e-15 to decisions and charts, got "
-                f"{extreme_etas[0]!r}: no words tell it from 0 or 1; tables, as of summary(), take any"
+                f"{extreme_etas[0]!r}: its text would be 0 or 1; tables, such as summary(), take any"
             )
     return result
 
@@ -292,7 +292,7 @@ def add_uncertain_eta(
     )
     end_names = f"{ETA_LOW} and {ETA_HIGH}"
     alone_text = f"holds one of {end_names} and not the other (null in both: eta is exact)"
-    own_text = f"holds {end_names} beside a null eta (a group's own prevalence has none)"
+    own_text = f"holds {end_names} beside a null eta (the prevalence of a group has none)"
     level_text = f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
         (low.is_null() != high.is_null(), alone_text),
@@ -360,7 +360,7 @@ def same_eta_check(key_names: Sequence[str]) -> Check:
     )
     first_low, first_high = (extreme.filter(lowest < highest).first() for extreme in (lowest, highest))
     message_parts = (
-        "eta=None compares models at their own prevalence, and those differ, from ",
+        "eta=None compares models at the prevalence of each, and these differ, from ",
         first_low,
         " to ",
         first_high,
@@ -580,7 +580,7 @@ def read_eta_list(eta: object) -> list[float | None]:
     )
     etas = [None if value is None else check_eta(value) for value in eta_values]
     if not etas:
-        raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
+        raise PrcError("eta= holds no prevalence; pass None for the prevalence of each group")
     if repeated_etas := find_repeats(etas):
         raise PrcError(f"eta= holds {repeated_etas[0]} more than once; leave the repeats out")
     return etas

@@ -57,8 +57,8 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
         (relative), and the prevalence: `eta`, null for the part's own; with `eta_low` and `eta_high` if
         it is an estimate; or `k` and `n`, positives in a sample.
     parts
-        The column or columns that tell the parts apart. If they are bound in `by`, they leave it for
-        that call.
+        The column or columns that name the parts. If they are bound in `by`, they leave it for that
+        call.
 
     Examples
     --------
@@ -89,15 +89,15 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     for name in (column for column in columns if isinstance(column, str)):
         if name not in schema:
             raise PrcError(
-                f"parts= names the column {name!r}, which the frame of the field does not have; "
+                f"parts= names the column {name!r}, which the frame of field() does not have; "
                 f"{suggest_names(name, schema)}"
             )
     if "eta" not in schema and not {"k", "n"} <= set(schema):
         raise PrcError("the frame of a field needs a column 'eta', or the columns 'k' and 'n'")
     if "share" not in schema:
         raise PrcError(
-            "the frame of a field needs a column 'share', how much of the field each part is; how many "
-            "rows the table has of a part does not tell it"
+            "add a column 'share' to the frame of field(), the share of events in each part: the "
+            "numbers of rows of the table do not give it"
         )
     return Field(part_rows, tuple(columns))
 

@@ -296,7 +296,7 @@ def _read_frame(
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
             "a weight cannot carry the error of eta: pass eta=field(...) to curve, operating_points or "
-            "summary in place of weights, or drop eta_low and eta_high from the frame"
+            "summary instead of weights, or drop eta_low and eta_high from the frame"
         )
     dtypes = {key: keys.dtypes[column] for key, column in keys.column_of_key.items()}
     key_names = read_group_keys("eta", schema, dtypes)

@@ -185,7 +185,5 @@ def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Non
     if not (sentences := list(describe_refuted_estimates(estimates, by))):
         return
     if _ARE_REFUSED.get():
-        raise PrcError(
-            f"{'; '.join(sentences)}; nothing can be decided there; pass a prevalence that you know"
-        )
+        raise PrcError(f"{'; '.join(sentences)}; nothing can be decided there; pass a known prevalence")
     warn_caller("; ".join(sentences))

@@ -79,7 +79,7 @@ def build_estimated_grid(
     unlabelled_table: ScoreTable, table: ScoreTable, confidence: float | None
 ) -> EtaTable:
     """Return the prevalences of rows without labels, one per group of the labelled `table`."""
-    groups, counts = _count_levels(unlabelled_table, table, "the table that is asked")
+    groups, counts = _count_levels(unlabelled_table, table, "the evaluated table")
     estimate = estimate_by_mixture(counts, confidence)
     tested_groups = groups.with_columns(shift_p_value=pl.Series(estimate.shift_p_value).fill_nan(None))
     warn_of_refuted_estimates(tested_groups, list(table.by))
@@ -186,7 +186,7 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
 def _group_check(reference: ScoreTable, is_wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no group of the reference is wrong, with the first one in its sentence."""
     first_keys = show_first({name: pl.col(name) for name in reference.by}, is_wrong)
-    remedy = "; it takes positives and negatives at two scores or more to tell the classes apart"
+    remedy = "; positives and negatives must have at least two scores"
     clause = [" where ", *first_keys] if first_keys else []
     return Check(is_wrong.any(), (trouble, *clause, remedy))
 

@@ -242,7 +242,7 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
         doubts |= {reason: has_no_value & doubt for reason, doubt in _AT_BOUND_OF_ETA.items()}
     if (at_target := metric.recipe.at_target) is not None and at_target.word == "fpr":
         # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73%.
-        doubts["few false alerts"] = at_target.value * _N_NEG < 10
+        doubts["few false positives"] = at_target.value * _N_NEG < 10
     if metric.depends_on_eta:
         # A sample without negatives above its highest positives has no replicate that has one. By their
         # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals

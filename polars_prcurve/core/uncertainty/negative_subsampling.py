@@ -239,7 +239,7 @@ def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
         if n_needed is not None and n_needed > n_neg:
             raise PrcError(
                 f"eta={row['eta']:g} needs {n_needed:.0f} negatives beside {n_pos} positives, and "
-                f"{group_text} has {n_neg}; pass its own prevalence, "
+                f"{group_text} has {n_neg}; pass its prevalence, "
                 f"{n_pos / (n_pos + n_neg):.6g}, or more"
             )
         raise PrcError(

@@ -396,7 +396,7 @@ def check_negatives(metrics: Iterable[CurveMetric | PointMetric]) -> None:
     if refused_metrics := list(filter(needs_negatives, metrics)):
         raise PrcError(
             f"negatives are not counted, and {refused_metrics[0].name} needs their number; pass both "
-            "numbers as below=, or metrics of what was found, such as precision, recall, f1 and "
+            "numbers as below=, or metrics without negatives, such as precision, recall, f1 and "
             "average_precision"
         )
 

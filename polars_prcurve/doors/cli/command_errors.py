@@ -239,7 +239,7 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
         )
         if not needed_size_of_class:
             has_budget = row["criterion"] in ALERT_WORDS
-            advice = "take a larger budget, or" if has_budget else "promise less, or take"
+            advice = "take a larger budget, or" if has_budget else "lower the guarantee, or take"
             remedy = f"{advice} a larger test set"
         elif math.inf in needed_size_of_class.values():
             remedy = "no test set could prove it"
@@ -256,8 +256,8 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[
     if rows_without_sizes.height:
         rows = f"{rows_without_sizes.height} row{'' if rows_without_sizes.height == 1 else 's'}"
         yield (
-            f"{rows} without numbers: no positive is found there, or no negative is flagged, so the "
-            "table does not tell the rate that they depend on"
+            f"{rows} without numbers: no positive or no negative is flagged there, so the "
+            "table has no such rate"
         )
     if "eta" not in sizes.columns or delta is None:  # of a share of the precision
         return
@@ -276,6 +276,6 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[
         )
         span_text = lowest_text if lowest_text == highest_text else f"{lowest_text} to {highest_text}"
         yield (
-            f"precision is {span_text} in {n_low} of {sizes.height} rows, so a band {delta:g} wide says "
-            f"little of it; pass --relative, or a smaller --delta, such as {min(low_precisions) / 2:.1g}"
+            f"precision is {span_text} in {n_low} of {sizes.height} rows, so a band {delta:g} wide is "
+            f"useless; pass --relative, or a smaller --delta, such as {min(low_precisions) / 2:.1g}"
         )

@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 # What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
 _PROGRAM_HELP = """\
 Precision-recall analysis at any prevalence. Measure a classifier once, on a
-table with a row per example, its score and its label; see what it does where
-1 in 2, 1 in 250 or 1 in 10,000 is positive.
+table with a row per example, its score and its label, and evaluate it at a
+prevalence of 1 in 2, 1 in 250 or 1 in 10,000.
 
-Prevalence (--eta) is the share of positives: 0.001 is 1 in 1,000, and so is
-0.1%. With a colon it is a ratio of positives to negatives: 1:5000 is 1 positive
-to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
+Prevalence (--eta) is a fraction or a percentage: 0.001, 1/1000 and 0.1% are
+1 in 1,000. With a colon it is a ratio of positives to negatives: 1:5000 is 1
+positive to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
 """
 # What `polars-prcurve --help` says last: questions, each with the command that answers it.
 _EXAMPLES_HELP = """\
 examples:
-  Which model is better where 1 in 1,000 is positive? Areas of each:
+  Which model is better at a prevalence of 1 in 1,000? Areas of each:
     polars-prcurve summary scores.parquet --by model --eta 0.001
 
   Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
@@ -64,28 +64,28 @@ examples:
     polars-prcurve operating-points scores.csv --eta 1:5000 --precision 0.9 \
       --alerts 500/2000000
 
-  Is one of two models better for sure? Each has a column of scores:
+  Is one of two models significantly better? Each has a column of scores:
     polars-prcurve compare scores.csv --score forest,logistic --eta 0.1%
 
-  Which model to use, and from which score? One verdict, and a report to send:
+  Which model to use, at which threshold? One verdict, and a report to send:
     polars-prcurve decide scores.csv --score forest,logistic --eta 0.1% --recall 60% --report r.html
 
   Precision and F1 at all thresholds, at a prevalence of 1% and at that of the
   table, into a file:
     polars-prcurve curve scores.parquet --eta 1% own --metrics precision f1 -o curve.parquet
 
-polars-prcurve COMMAND --help tells the options of a command.
+polars-prcurve COMMAND --help lists the options of a command.
 """
 # What the help of each command that reads a table says last.
 _FILES_HELP = """\
-The end of a file's name tells its format: .parquet, .csv, .tsv, .ndjson,
+The file extension sets the format: .parquet, .csv, .tsv, .ndjson,
 .jsonl, .arrow, .feather or .ipc. An option of several values takes them with
 spaces or commas between; INPUT comes before such options.
 """
 # What the help of a command says whose --confidence takes words after the level.
 _CONFIDENCE_HELP = """\
---confidence takes words after the level, with commas between: method=bootstrap
-knows the intervals of all metrics, with resamples=1000 and seed=1;
+--confidence takes options after the level, with commas between:
+method=bootstrap gives intervals of all metrics, with resamples=1000 and seed=1;
 method=rectangle holds the level at least, not on average; rate=jeffreys (or
 wilson, clopper_pearson, hoeffding) is the interval of recall and of fpr; and
 simultaneous holds at all thresholds at once. A command refuses those that it
@@ -138,7 +138,7 @@ def write_table(args: argparse.Namespace) -> int:
         print_rows(shown_rows, layout)
         if call.method in _METHODS_WITH_A_LEAD and not _ARGUMENTS_WITH_TESTS & call.arguments.keys():
             command = "" if call.method == "ranking" else "ranking "
-            hint = f"No lead was tested; {command}--confidence 95% tells which models may be best."
+            hint = f"No lead was tested; {command}--confidence 95% shows which models may be best."
             print_lines(fill_lines(hint, get_terminal_size().columns))
     elif args.output not in (None, table_files.STDIO) and is_watched():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
@@ -424,18 +424,18 @@ COMMANDS = [  # in the order of help
     ),
     Command(
         "sample_size",
-        "how large a test set must be to know precision, or where this one does",
+        "the sample size for an interval of precision, or the prevalence for this one",
         ("n_pos_needed", "n_neg_needed", "threshold"),
         {"eta": "as in the other commands; without it, all prevalences at once"},
     ),
     Command(
         "sampling_plan",
-        "which rows to label next, to know precision at a threshold",
+        "which rows to label next, for precision at a threshold",
         ("stratum", "n_next", "n", "n_labelled", "positive_share", "weight"),
         {
             "score": Option(kinds.COLUMN, "larger means more positive"),
             "label": "empty where a row has no label yet",
-            "threshold": Option(kinds.SCORE, "the threshold at which precision is asked for"),
+            "threshold": Option(kinds.SCORE, "the threshold of the precision"),
         },
     ),
     Command(
@@ -446,7 +446,7 @@ COMMANDS = [  # in the order of help
             "confidence": _LEVEL_HELP,
             "score": "the column of scores, or of posteriors",
             "label": "the label in --reference",
-            "counts": "a column with the number of rows that a row stands for",
+            "counts": "a column with the number of rows that a row represents",
         },
     ),
     Command(
@@ -487,7 +487,7 @@ COMMANDS = [  # in the order of help
     ),
     Command(
         "report",
-        "one HTML file on what to expect in the field, to send and to print",
+        "one HTML file with the decision, to send and to print",
         changes={
             "confidence": _LEVEL_HELP,
             "per": "count alerts among this number of events (default: a round number)",

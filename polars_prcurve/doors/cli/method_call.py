@@ -142,12 +142,16 @@ def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]
     value_of_word: dict[str, Any] = {}
     for word, value in _read_toml(path).items():
         if word not in TABLE_WORDS:
-            raise PrcError(f"--table {path!r} has a word {word!r}; {suggest_names(word, TABLE_WORDS)}")
+            raise PrcError(
+                f"--table {path!r} has no argument {word!r}; {suggest_names(word, TABLE_WORDS)}"
+            )
         if word in options:
             texts = _write_as_texts(f"--table {path!r}", word, value, options[word].kind)
             value_of_word[word] = options[word].kind.read(name_flag(word), texts)
         elif word not in PASSED_OVER:  # words that cannot change an answer are passed over
-            raise PrcError(f"--table {path!r} has the word {word!r}, which this command does not take")
+            raise PrcError(
+                f"--table {path!r} has the argument {word!r}, which this command does not take"
+            )
     return value_of_word
 
 
@@ -156,7 +160,7 @@ def _read_toml(path: str) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
-        raise PrcError("--table needs Python 3.11 or newer; say the words as options")
+        raise PrcError("pass the arguments as options: --table needs Python 3.11 or newer")
     try:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as error:

@@ -104,7 +104,7 @@ def read_confidence(word: str) -> float | Intervals:
         name, equals_sign, value = single_word.partition("=")
         if name not in default_of_argument:
             raise PrcError(
-                f"--confidence has no word {name!r}; {suggest_names(name, default_of_argument)}"
+                f"--confidence has no option {name!r}; {suggest_names(name, default_of_argument)}"
             )
         if bool(equals_sign) == isinstance(default_of_argument[name], bool):
             raise ValueError
@@ -199,7 +199,7 @@ BUDGETS = Kind(  # --alerts 500/2000000
 )
 CONFIDENCE = Kind(  # --confidence 95%,method=bootstrap
     "LEVEL",
-    expects="a level such as 0.95 or 95%, and after commas words such as method=bootstrap",
+    expects="a level such as 0.95 or 95%, and after commas options such as method=bootstrap",
     read_word=read_confidence,
 )
 METRICS = Kind(  # --metrics precision "f_beta(2)"
@@ -350,20 +350,20 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "model": Option(COLUMN, "one more group column, after those of --by"),
     "id": Option(
         COLUMNS,
-        "columns that tell examples apart, if all models scored the same ones, to compare them in pairs",
+        "columns that identify an example, if all models scored the same ones, for paired comparisons",
     ),
     "weight": Option(COLUMN, "a number >= 0 per row"),
     "stratum": Option(COLUMN, "rows of one value, with one --weight, were drawn together, in intervals"),
     "cluster": Option(COLUMN, "rows of one value, such as a patient, belong together in intervals"),
     "counts": Option(
         COLUMNS,
-        "two columns of counts per score, in place of a label; of weights, two more with sums of "
+        "two columns of counts per score, instead of a label; with weights, two more with sums of "
         "squares",
     ),
-    "rates": Option(Kind(("TPR", "FPR")), "columns of published ROC points, in place of a label"),
+    "rates": Option(Kind(("TPR", "FPR")), "columns of published ROC points, instead of a label"),
     "sizes": Option(SIZES, "numbers of positives and negatives behind --rates, or their columns"),
     "cells": Option(
-        Kind(("TP", "FP", "FN", "TN")), "columns of cumulative counts per threshold, in place of a label"
+        Kind(("TP", "FP", "FN", "TN")), "columns of cumulative counts per threshold, instead of a label"
     ),
     "below": Option(
         BELOW,
@@ -377,8 +377,8 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "unlabelled": Option(SWITCH, "count rows without labels"),
     "table": Option(
         Kind("FILE"),
-        "a TOML file that says what the columns hold, such as score = 'p' and by = ['country']; an "
-        "option holds before it",
+        "a TOML file of arguments that describe the table, such as score = 'p' and by = ['country']; "
+        "an option overrides it",
     ),
     # Targets.
     "threshold": Option(
@@ -404,7 +404,7 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     ),
     "parts": Option(
         COLUMNS,
-        "columns that tell the parts of one field apart, such as countries; --eta is a file with them, "
+        "columns that name the subpopulations, such as countries; --eta is a file with them, "
         "eta and share",
     ),
     "metrics": Option(METRICS, "what to compute; see below"),
@@ -414,7 +414,7 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     ),
     "guarantee": Option(
         SHARE,
-        "a level such as 0.95: thresholds that meet their targets in truth, in this share of test sets",
+        "a level such as 0.95: choose thresholds that meet the targets with this confidence",
     ),
     "start": Option(
         THRESHOLD,
@@ -436,7 +436,7 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     "mean_over": Option(
         COLUMNS, "columns of groups, such as topics, over which a mean and its error are taken"
     ),
-    "long": Option(SWITCH, "a row per metric, in place of a column per metric"),
+    "long": Option(SWITCH, "a row per metric instead of a column per metric"),
     "columns": Option(
         Kind("KIND", choices=get_args(ResultColumns)),
         "the columns that fit a screen, or all (default: short on a terminal, else all)",
@@ -477,7 +477,7 @@ OPTIONS = {  # by the argument that each becomes; a command may differ in some, 
     ),
     "assurance": Option(SHARE, "the share of test sets of that size whose band is as narrow"),
     "plan": Option(
-        PLAN, "the table of sampling-plan, a file: of the labelled rows, what each of them stands for"
+        PLAN, "the table of sampling-plan, a file: the rows that each labelled row represents"
     ),
     "budget": Option(WHOLE, "how many rows to label next"),
     "strata": Option(WHOLE, "into how many ranges scores are cut, half of them above the threshold"),

@@ -187,7 +187,7 @@ def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             reason = str(error).partition("\n")[0]
             if reason.startswith("could not parse"):
-                reason += "; in text, dtypes are told from the first 10,000 rows"
+                reason += "; in text, dtypes are inferred from the first 10,000 rows"
             raise PrcError(f"cannot read {path!r}: {reason}") from None
         first_schema = schema if first_schema is None else first_schema
 

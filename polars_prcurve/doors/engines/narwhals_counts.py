@@ -61,8 +61,8 @@ def counts(
     Parameters
     ----------
     by, score, label, pos_label, weight, missing
-        As in all frame methods, but columns go by name only. pandas and Dask do not tell NaN from null,
-        so that errors about either say null.
+        As in all frame methods, but columns go by name only. pandas and Dask do not distinguish NaN
+        from null, so errors about either are about null.
     thresholds
         `"corners"`, for scores that nearly all differ: keep what `sweep` keeps with it. All negatives
         between two scores of positives are counted at the lowest of their scores, in at most 2 *

@@ -135,7 +135,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         One row per `by` group, prevalence, metric and pair of models, in that order. With `match`, model
         a is of this table, `"model"` without a name, and model b of `other`, `"other"` without one:
 
-        - `eta`: Float64; null where own prevalences differ
+        - `eta`: Float64; null where the prevalences of the models differ
         - `metric`: String
         - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, rising. With
           `worst`, the best one and the worst one
@@ -250,7 +250,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         columns: ResultColumns = "short",
         **words: Unpack[OneTargetOfTable],
     ) -> F:
-        """The order of models at every prevalence, and how sure the lead of the first is.
+        """The order of models at every prevalence, and whether the lead is significant.
 
         Which model is best depends on prevalence (Brabec et al. 2020, section 4).
 
@@ -265,9 +265,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             One target, as in `compare`, for a point metric. Published points reach a recall at unlike
             points: for these pass `metrics.precision_at_recall(...)` and `coarse` in place of `recall`.
         confidence
-            As in `summary`: adds how far each model is behind the leader. With `id`, or `score` as a
-            list, differences are paired, as in `compare`. Without, each model counts as measured on
-            examples of its own: intervals of models of one test set are then mostly too wide.
+            As in `summary`: adds the difference of each model to the best other one. With `id`, or
+            `score` as a list, differences are paired, as in `compare`. Without, each model counts as
+            measured on examples of its own: intervals of models of one test set are then mostly too
+            wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
         mean_over
@@ -280,16 +281,17 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last.
         Columns of `confidence` are null where the value is, and where there is no other model:
 
-        - `eta`: Float64; null where own prevalences differ
+        - `eta`: Float64; null where the prevalences of the models differ
         - `model`: as in the table
         - `value`: Float64, null where the metric is undefined
         - `rank`: Int64, from 1, null where the value is; equal values share the best rank
-        - with `confidence`, `behind`: Float64, by how much the best other model is better: for the first
-          row, minus its lead over the second
+        - with `confidence`, `behind`: Float64, the value of the best other model minus this model's;
+          negative for the leader
         - with `confidence`, `behind_low`, `behind_high`: Float64, the interval of `behind`. All of a
           group hold at once (Tukey 1953). If `behind_high` of the first row is below 0, it is the best
-        - with `confidence`, `may_be_best`: Boolean, whether no model is surely better: `behind_low` is
-          not above 0. A model that is best is ruled out in at most `1 - confidence` of all tables
+        - with `confidence`, `may_be_best`: Boolean, whether no other model is significantly better:
+          `behind_low` is not above 0. A best model is ruled out in at most `1 - confidence` of test
+          sets
         - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
         - with `confidence`, `doubt`: String, as in `compare`, of the model and the best other one
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
@@ -427,7 +429,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         columns: ResultColumns = "short",
         **words: Unpack[AlertWords],
     ) -> pl.DataFrame:
-        """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
+        """Detect in which period a rate has fallen below a reference; a LazyFrame is collected.
 
         The probability that a group ever has a false alarm is at most `1 - confidence`, however often
         you look: run it each week on all weeks so far, and stop or go on as you like.
@@ -435,19 +437,20 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         time
-            The column or expression that tells the period of a row, such as
-            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. Null and
-            NaN raise, and so does text in which "10" stands before "9". A row belongs to the period in
-            which its label became known.
+            The column or expression with the period of a row, such as
+            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. Null
+            and NaN raise, and so does text in which "10" stands before "9". A row belongs to the
+            period in which its label became known.
         eta
             With `metrics="precision"`, the prevalence at which it is watched, so that a change of
             prevalence is no alarm. None watches that of the alerts themselves.
         reference
-            What the rate was when all was well: a bound table of other rows with labels, such as
-            `prc(last_year)`, whose own error is allowed for. Or a number, taken as it is. Words that the
-            bound table leaves open are as here. It has all, some or none of the `by` columns.
+            The baseline rate: a bound table of other rows with labels, such as `prc(last_year)`,
+            whose own error is allowed for. Or a number, taken as it is. Arguments not set on that
+            table default to those of this call. It has all, some or none of the `by` columns.
         threshold
-            The threshold in use, which no row of the series has chosen, or a frame with one per group.
+            The deployed threshold. It must not have been chosen on these rows. Or a frame with one
+            per group.
         metrics
             `"precision"`, `"recall"` or `"fpr"`, one a call. A rise of fpr is what is bad.
         confidence
@@ -472,9 +475,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `reference`: Float64, the rate of the reference
         - with `columns="all"`, `bound`: Float64, the reference less its error; only what is worse than
           that can be an alarm
-        - with `columns="all"`, `evidence`: Float64, how many times likelier the series is with a change
-          than without one: a product of likelihood ratios, mixed over sizes and starts (Robbins 1970;
-          Shin, Ramdas and Rinaldo 2023), so that Ville's inequality holds it (1939)
+        - with `columns="all"`, `evidence`: Float64, the likelihood ratio of a change against no
+          change: a product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin,
+          Ramdas and Rinaldo 2023), so that Ville's inequality holds it (1939)
         - with `columns="all"`, `needed`: Float64, the evidence that makes an alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
         - `since`: as in the table, the period in which the change likely began; null before the alarm

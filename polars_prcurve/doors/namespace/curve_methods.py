@@ -146,17 +146,18 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which `"0.1%"`,
-            `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives to negatives.
-            None is each group's own prevalence in this table.
-            A frame gives each group its own, in a column `eta` (null is the own one) beside any `by`
-            columns. Further columns are carried along, with a result for each row; their names may not
-            be in this table, and each group needs a row. An estimate has its interval in `eta_low` and
-            `eta_high`, both null if it is exact, and its level in `eta_confidence` (else that of
-            `confidence`), as of `eta_from_sample`. All three stand after `eta` in the result, whose
-            intervals carry its error. `field(...)` is a field of several parts, `class_mix(...)` one of
-            several classes. A bound table without labels, `prc(month, label=None)`, stands for the
-            prevalence of its rows, estimated with this table, whose errors both share.
+            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which
+            `"0.1%"`, `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives
+            to negatives. None is the prevalence of each group in this table. A frame gives each
+            group its prevalence, in a column `eta` (null is that of the group) beside any `by`
+            columns. Further columns are carried along, with a result for each row; their names may
+            not be in this table, and each group needs a row. An estimate has its interval in
+            `eta_low` and `eta_high`, both null if it is exact, and its level in `eta_confidence`
+            (else that of `confidence`), as of `eta_from_sample`. All three stand after `eta` in the
+            result, whose intervals carry its error. `field(...)` is a field of several parts,
+            `class_mix(...)` one of several classes. A bound table without labels, `prc(month,
+            label=None)`, gives the prevalence of its rows, estimated with this table, whose errors
+            both share.
         metrics
             Names or values of point metrics from `polars_prcurve.metrics`.
         confidence
@@ -167,24 +168,23 @@ class CurveMethods(BoundTable[F], path="prc"):
         smooth
             `"binormal"`: recall and fpr are those of the model that `binormal` fits. Counts are null.
         long
-            A row per metric, in columns `metric`, `value` (`low`, `high`), in place of a column each.
+            A row per metric, in columns `metric`, `value` (`low`, `high`), instead of a column each.
         thresholds
             As in `sweep`.
 
-        Returns
-        -------
-        One row per `by` group, prevalence, metric as asked (with `long`) and falling threshold, in that
-        order:
+        Returns ------- One row per `by` group, prevalence, metric in the requested order (with
+        `long`) and decreasing threshold, in that order:
 
-        - `eta`: Float64, a group's own prevalence filled in
+        - `eta`: Float64, that of the group for None
         - the columns of `sweep`
-        - the columns `metrics`: Float64, null where undefined (0/0). At a group's own prevalence
+        - the columns `metrics`: Float64, null where undefined (0/0). At the prevalence of the group
           precision is tp / (tp + fp) to the last bit
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where the
           metric is null or a class is absent, or in fewer than two of the `cluster`s
-        - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many examples
-          of equal weight the positives, the negatives and the false alerts count as (Kish 1965). `tp`,
-          `fp`, `fn` and `tn` are then sums of weights, at the field's prevalence
+        - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many
+          examples of equal weight the positives, the negatives and the false positives count as
+          (Kish 1965). `tp`, `fp`, `fn` and `tn` are then sums of weights, at the prevalence of the
+          population
 
         Examples
         --------
@@ -251,31 +251,32 @@ class CurveMethods(BoundTable[F], path="prc"):
         columns
             As in `summary`. With `"all"`, `metrics` are `precision` and `f1` if left out.
         guarantee
-            A level, such as 0.95: the threshold whose *true* value at `eta` meets the target, in this
-            share of test sets; without it, it falls short in about half of them. For all targets except
-            `threshold` and `maximize`, each row on its own, with nulls if no threshold is sure enough.
-            `alerts`, `predicted_positive_rate` and fields need a DataFrame and SciPy. Of an estimated
-            `eta` the end of its interval counts at which the target is hardest to meet, and what the
-            interval may miss there, `(1 - eta_confidence) / 2`, is taken from what the tests may: except
-            for `recall` and `fpr`, `eta_confidence` must be above `2 * guarantee - 1`, such as 0.98 for
-            0.95. In a field, at exact prevalences, limits of all parts add in quadrature (Zou and Donner
-            2008).
+            A level, such as 0.95. Over repeated test sets, the chosen threshold then misses its
+            target at `eta` in at most 5%; without a guarantee, in about half. For all targets except
+            `threshold` and `maximize`, each row separately, with nulls if no threshold passes.
+            `alerts`, `predicted_positive_rate` and fields need a DataFrame and SciPy. For an
+            estimated `eta` the tests take the end of its interval at which the target is hardest to
+            meet, and its error rate there, `(1 - eta_confidence) / 2`, is subtracted from that of
+            the tests: except for `recall` and `fpr`, `eta_confidence` must be above `2 * guarantee -
+            1`, such as 0.98 for 0.95. With `field(...)`, at exact prevalences, the limits of all
+            parts are added in quadrature (Zou and Donner 2008).
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
             the labels were seen, or a frame as for `threshold`. If left out, a number of alerts that
             follows from those of positives and negatives, the target and `eta`.
         together
-            One row per prevalence, for the lowest threshold that meets all targets; nulls if none does.
-            With `guarantee` all n promises hold together, each at the level `1 - (1 - guarantee) / n`.
+            One row per prevalence, for the lowest threshold that meets all targets; nulls if none
+            does. With `guarantee` all n targets are guaranteed together, each at the level `1 - (1 -
+            guarantee) / n`.
         confidence
-            A level, or `intervals(...)`: adds to each metric an interval of what this threshold does.
-            One that was found here owes something to chance, which the interval counts: its worse end is
-            also that of a true positive less and a false alert more, for `maximize` of 2, or of the cube
-            root of `tp`, and for `recall` of a share of one. What a target fixes, such as recall at
-            `recall=`, has an interval, too. `threshold=` is for thresholds from elsewhere: they owe
-            nothing to these rows. How good the *model* is at a target, `summary` and `compare` say.
-            `intervals(method="bootstrap")` takes from what `maximize` found its optimism (Harrell et al.
-            1996), of a DataFrame.
+            A level, or `intervals(...)`: adds to each metric an interval for this threshold on new
+            data. For a threshold chosen on these rows the interval allows for the choice: its worse
+            end is also that of one true positive less and one false positive more, for `maximize` of
+            2, or of the cube root of `tp`, and for `recall` of a fraction of one. The metric of the
+            target, such as recall at `recall=`, has an interval, too. `threshold=` is for thresholds
+            from other data. For the *model* at a target use `summary` and `compare`.
+            `intervals(method="bootstrap")` subtracts the optimism (Harrell et al. 1996) from the
+            value of `maximize`, for a DataFrame.
         per
             A number of events, such as 2_000_000 a day, which `alerts` needs: adds alerts among them.
 
@@ -284,41 +285,41 @@ class CurveMethods(BoundTable[F], path="prc"):
         One row per `by` group, prevalence and target, in the order of the signature. If no row of the
         sweep meets a target, its row holds nulls:
 
-        - `eta`: Float64, a group's own prevalence filled in
+        - `eta`: Float64, that of the group for None
         - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`; without
           a target, `point`
         - `target`: Float64, the number given; null for `maximize`, `together` and a point
         - `threshold`: as in the table
         - with `guarantee`, `guarantee`: Float64, the level
-        - with `guarantee` and `columns="all"`, `holds_from`, `holds_to`: as in the table, the ends of
-          the stretch of thresholds for which the promise holds at once; null if none is found
-        - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, without how many of a class even
-          perfect scores prove nothing; infinite if no number will do. Null for a class that does not
-          limit: positives of `precision`, `fdr`, `lift` and `fpr`, negatives of `npv` and `recall`, both
-          of `alerts` and `predicted_positive_rate`, and in a field
+        - with `guarantee` and `columns="all"`, `holds_from`, `holds_to`: as in the table, the ends
+          of the range of thresholds that the guarantee covers; null if no threshold passes
+        - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, the examples of a class that
+          even a perfect classifier needs; infinite if no number will do. Null for a class that does
+          not limit: positives of `precision`, `fdr`, `lift` and `fpr`, negatives of `npv` and
+          `recall`, both of `alerts` and `predicted_positive_rate`, and in a field
         - with `columns="all"`, `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and in a field, as
           in `curve`
         - with `columns="all"`, `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
         - with `per`, `alerts`: Float64, the expected alerts among `per` events
-        - with `per` and `columns="all"`, `true_alerts`, `missed`: Float64, among these the alerts that
-          are right, and the positives that raise none
+        - with `per` and `columns="all"`, `true_alerts`, `missed`: Float64, the expected true
+          positives and false negatives among them
         - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
           `<metric>_low`, `<metric>_high`: Float64, as in `curve`. With `method="bootstrap"`
           `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
         - with `confidence` and `columns="all"`, `above_chance`: Boolean, as in `summary`; null with
           weights or clusters, too
-        - with `confidence`, `doubt`: String, null where all intervals of the row can be trusted, else
-          the first reason why not: `"one class"`, `"target not met"`, `"few positives"` (of a
-          threshold that was found fewer than 10 in all, or than 5 in `tp` for `precision`, `fdr` and
-          `lift`, which luck may meet; of others, with weights or clusters, in a field and at an own
-          prevalence fewer than 10 in `tp` or `fn`), `"few false alerts"` (there, and of a budget fewer
-          than 4), `"few negatives"`, `"few clusters"` (fewer than 30, or such cells), `"heavy weights"`
-          (few heavy negatives, hardly any of them flagged), `"several targets"` (`together`) or
-          `"no value"`.
-          With `stratum` labels count: `"few positives"` and `"few negatives"` (fewer than 10 in all),
-          `"few labels"` (fewer than 10 on one side of the threshold), or `"stratum of one row"` (taken
-          as drawn alone). Of points: `"no sizes"`, or `"few points"` (between two of them)
+        - with `confidence`, `doubt`: String, null where there is no reason to mistrust an interval
+          of the row, else the first reason: `"one class"`, `"target not met"`, `"few positives"` (at
+          a chosen threshold fewer than 10 in all, or than 5 in `tp` for `precision`, `fdr` and
+          `lift`; at others, with weights or clusters, with `field` and for `eta=None` fewer than 10
+          in `tp` or `fn`), `"few false positives"` (there, and of a budget fewer than 4), `"few
+          negatives"`, `"few clusters"` (fewer than 30, or such cells), `"heavy weights"` (few heavy
+          negatives, hardly any of them flagged), `"several targets"` (`together`) or `"no value"`.
+          With `stratum` labels count: `"few positives"` and `"few negatives"` (fewer than 10 in
+          all), `"few labels"` (fewer than 10 on one side of the threshold), or `"stratum of one
+          row"` (taken as drawn alone). Of points: `"no sizes"`, or `"few points"` (between two of
+          them)
 
         Examples
         --------
@@ -411,11 +412,11 @@ class CurveMethods(BoundTable[F], path="prc"):
         -------
         One row per `by` group, prevalence and probability, in this order:
 
-        - `eta`: Float64, a group's own prevalence filled in
+        - `eta`: Float64, that of the group for None
         - `threshold_probability`: Float64, the risk
         - `threshold`: as in the table
         - with `columns="all"`, `tp`, `fp`, `fn`, `tn`, `recall`, `fpr`: as in `sweep`
-        - `net_benefit`: Float64, null without a class, except at the group's own prevalence
+        - `net_benefit`: Float64, null without a class, except at the prevalence of the group
         - `treat_all`: Float64, the net benefit of flagging everybody, `eta - (1-eta) * p/(1-p)`
         - with `confidence`, `net_benefit_low`, `net_benefit_high`: Float64, null where a class is absent
         - with `field` and `columns="all"`, `n_pos_effective`, `n_neg_effective`,
@@ -485,7 +486,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             `stratum` influences vary as those of rows drawn one by one with these weights, a little more
             than strata do.
         columns
-            `"short"`, those that fit a screen, or `"all"`: the arguments alone say which these are.
+            `"short"`, those that fit a screen, or `"all"`: they depend on the arguments alone.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, without `confidence`.
             It has `average_precision` and its transforms, `pr_auc` and `pr_auc_trapezoid(...)`, which
@@ -498,41 +499,41 @@ class CurveMethods(BoundTable[F], path="prc"):
             `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
             `recall_at_fpr(...)`. Not with `confidence`, which has another `low` and `high`.
         mean_over
-            Columns that tell groups apart, such as topics, folds or sites: the plain mean over those in
-            which a metric has a value. They are the sample, so that `confidence` has an interval of
-            every metric, by Student's distribution; the classes of a mapping in `score` share examples,
-            and have none. A bound `by` leaves out what is named here. Not with `weight`, `cluster`,
-            `stratum`, an estimated `eta` or a bootstrap.
+            Columns that name groups, such as topics, folds or sites: the unweighted mean over the
+            groups in which a metric has a value. The groups are the sample, so `confidence` gives an
+            interval of every metric, by Student's distribution; the classes of a mapping in `score`
+            share examples, and have none. Columns named here are left out of a stored `by`. Not with
+            `weight`, `cluster`, `stratum`, an estimated `eta` or a bootstrap.
 
-        Returns
-        -------
-        One row per `by` group, prevalence and metric as asked, in that order:
+        Returns ------- One row per `by` group, prevalence and metric, in that order:
 
-        - `eta`: Float64, a group's own prevalence filled in; null if `mean_over` is at own ones
+        - `eta`: Float64, that of the group for None; null if `mean_over` has groups of different
+          prevalence
         - `n_pos`, `n_neg`: Int64, or Float64 with weights and in a field; the totals of the group
         - with `mean_over`, `n_groups`: Int64, the groups that have a value
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. The order of the rows does not change a bit of it
         - with `confidence` and `columns="all"`, `standard_error`: Float64, null where unknown
-        - with `confidence`, `low`, `high`: Float64, null where unknown. They carry the error of an own
-          prevalence, which is counted, and of one that is estimated. Those of `average_precision` allow
-          for examples that the sample lacks: half a false positive above all others, a positive below,
-          and half a positive on top, with the weight of rows of their stratum; those of `roc_auc` for
-          half an example of each class at either end
-        - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether its
-          scores are shown to say anything of the label, by ranks (Mann and Whitney 1947) or by the sum
-          of reciprocal ranks of the positives, which tells of the top. Of random scores at most a share
-          of `1 - confidence` is. With weights or clusters it is that of ROC AUC by its standard error.
-          Null for one class alone, in a field, and for `"bootstrap"` with weights or clusters
-        - with `confidence`, `doubt`: String, null where the interval can be trusted, else the first
-          reason why not: "one class", "eta at 0 or 1", "target not met", "no value", "no formula:
-          method='bootstrap'" (see `intervals`), "few positives" (of `average_precision` fewer than 10,
-          or 100 clusters), "few false alerts", "few negatives", "few clusters", "tail not seen" (of the
-          bootstrap: what the sample lacks may matter more than chance), "heavy weights", or, with
-          `rates` and `cells`, "no sizes" or "few points" (what lies between two points matters more
-          than half of the interval). There is one wherever the interval is null. With `mean_over`,
-          "groups share examples" or "few groups" (fewer than 10)
+        - with `confidence`, `low`, `high`: Float64, null where unknown. They include the sampling
+          error of the table's prevalence, or the error of an estimate. Those of `average_precision`
+          allow for examples that the sample lacks: half a false positive above all others, a
+          positive below, and half a positive on top, with the weight of rows of their stratum; those
+          of `roc_auc` for half an example of each class at either end
+        - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether
+          its scores separate the classes significantly, by ranks (Mann and Whitney 1947) or by the
+          sum of reciprocal ranks of the positives, which is sensitive to high scores. Random scores
+          are above chance in at most `1 - confidence` of tables. With weights or clusters it is that
+          of ROC AUC by its standard error. Null for one class alone, in a field, and for
+          `"bootstrap"` with weights or clusters
+        - with `confidence`, `doubt`: String, null where there is no reason to mistrust the interval,
+          else the first reason: "one class", "eta at 0 or 1", "target not met", "no value", "no
+          formula: method='bootstrap'" (see `intervals`), "few positives" (of `average_precision`
+          fewer than 10, or 100 clusters), "few false positives", "few negatives", "few clusters",
+          "tail not seen" (of the bootstrap: what the sample lacks may matter more than chance),
+          "heavy weights", or, with `rates` and `cells`, "no sizes" or "few points" (what lies
+          between two points matters more than half of the interval). There is one wherever the
+          interval is null. With `mean_over`, "groups share examples" or "few groups" (fewer than 10)
         - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score is outside of
           them, but for the last digits, and one order of the examples reaches each, except `low` of
           `average_precision`: without weights it is up to 0.022 / n_pos below the worst order

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 class ExprPrc(PublicMethods, path="prc"):
     """The sweep as expressions on a score column.
 
-    `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label that
-    is not Boolean or numeric, which each group must hold (otherwise pass a Boolean label). Counts
-    are Int64, or Float64 with weights.
-    `eta` is a number, None for the own prevalence of the rows in the context, or an expression with one
-    value per group, such as `pl.col("eta").first()`. All expressions work in `select`, `with_columns`,
-    `over` and `group_by().agg`, and are named like the score, which is one column. A null, a NaN or a
-    label that is not binary stops the query, so filter such rows out first.
+    `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label
+    that is not Boolean or numeric, which each group must hold (otherwise pass a Boolean label).
+    Counts are Int64, or Float64 with weights. `eta` is a number, None for the prevalence of the rows
+    in the context, or an expression with one value per group, such as `pl.col("eta").first()`. All
+    expressions work in `select`, `with_columns`, `over` and `group_by().agg`, and are named like the
+    score, which is one column. A null, a NaN or a label that is not binary stops the query, so
+    filter such rows out first.
     """
 
     def __init__(self, expr: pl.Expr) -> None:
@@ -48,7 +48,7 @@ class ExprPrc(PublicMethods, path="prc"):
     def __call__(self, **words: Unpack[TableWords]) -> NoReturn:
         """Raise: what a table holds is said of a frame."""
         raise PrcError(
-            "an expression has no table to bind words to; call the method, such as "
+            "an expression stores no arguments; call the method, such as "
             'pl.col("score").prc.precision("label", eta=0.01), or bind a frame: df.prc(score=..., ...)'
         )
 

@@ -32,9 +32,9 @@ class FramePrc(
 ):
     """Precision-recall analysis of a score table, at any prevalence.
 
-    All methods share these words, which say what the table holds. `df.prc(...)` binds them for each
-    method and chart of the object that it returns; a word said again in a call takes its place. Of
-    `label` with `weight`, `counts`, `rates` and `cells` one said in a call sets the others aside.
+    All methods share these arguments, which describe the table. `df.prc(...)` binds them for each
+    method and chart of the object that it returns; an argument of a call overrides it. Of `label`
+    with `weight`, `counts`, `rates` and `cells` one passed in a call replaces the others.
 
     by
         Group columns, as names or expressions, of any sortable dtype. Null is a group, the first.
@@ -55,18 +55,20 @@ class FramePrc(
         random, and `weight` is its rows over those, as `reweight` gives it: equal in a stratum, and
         at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
     counts
-        Two columns, `("n_pos", "n_neg")`, in place of label and weight. Rows of equal score add up. Of
-        weights, name also the sums of their squares, as `counts(weight=)` gives them:
-        `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
+        Two columns, `("n_pos", "n_neg")`, instead of label and weight. Rows of equal score add up.
+        Of weights, name also the sums of their squares, as `counts(weight=)` gives them: `("n_pos",
+        "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
-        Two columns, `("tpr", "fpr")`, in place of score and label. Thresholds and counts are then null.
+        Two columns, `("tpr", "fpr")`, instead of score and label. Thresholds and counts are then
+        null.
     sizes
         The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
-        intervals, an own prevalence, and counts, which are not rounded. A null size has no interval,
+        intervals, the prevalence, and counts, which are not rounded. A null size has no interval,
         and drops no row.
     cells
-        Four columns, `("tp", "fp", "fn", "tn")`, in place of label: one row per threshold, as other
-        tools report it, or the one row of a paper. `score` names the threshold, null if there is none.
+        Four columns, `("tp", "fp", "fn", "tn")`, instead of label: one row per threshold, as other
+        tools report it, or the one row of a paper. `score` names the threshold, null if there is
+        none.
     cluster
         A column of clusters, such as patients, for intervals. Rows of one cluster need not be
         independent, whatever their labels. A class in fewer than two clusters has no interval.
@@ -74,7 +76,7 @@ class FramePrc(
         The column that names the model, `model` if left out where models are compared, and elsewhere one
         more group, the last one.
     id
-        The columns that tell the examples of a group apart, where models scored the same ones. Each has
+        The columns that identify an example of a group, where models scored the same ones. Each has
         one row per model, and `missing="drop"` leaves it out for all models.
     below
         Positives and negatives that were never scored, `(n_pos, n_neg)`, and that no threshold flags: of
@@ -114,9 +116,10 @@ class FramePrc(
             Names of the new columns: of the model or the class, `model` or `class` if left out; of the
             score; and, if you want it, of the row number.
         mix
-            The relative share in the field of every class of the label: `{"cat": 20, "dog": 80}`. Adds
-            the column `weight`, with which the classes have these shares. Pass `weight="weight"` on, and
-            leave `eta` out: it is then the share of each class (in `sample_size`, pass `[None]`).
+            The relative frequency of every class of the label where the model will run: `{"cat": 20,
+            "dog": 80}`. Adds the column `weight`, with which the classes have these shares. Pass
+            `weight="weight"` on, and leave `eta` out: it is then the share of each class (in
+            `sample_size`, pass `[None]`).
 
         Returns
         -------
@@ -128,7 +131,7 @@ class FramePrc(
         - a column `score`: as in the table
         - with `label`, `label`: Boolean, also if left out beside a mapping: whether the row is of that
           class; null where its class is null
-        - with `mix`, `weight`: Float64, its class's share in the field over that in the table, 1 for
+        - with `mix`, `weight`: Float64, its class's frequency there over that in the table, 1 for
           null
 
         Examples

@@ -157,7 +157,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            As in `curve`, at least the group's own prevalence, since negatives can only be left out.
+            As in `curve`, at least the prevalence of the group, since negatives can only be left
+            out.
         n_repeats, seed
             The number of samples, and a seed that makes them repeatable.
         thresholds
@@ -198,8 +199,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
 
-        The estimate is the prevalence of greatest likelihood, if the field differs from training, or
-        from the reference, in the share of positives alone.
+        The estimate is the prevalence of greatest likelihood, if these rows differ from training, or
+        from the reference, only in prevalence.
 
         Parameters
         ----------
@@ -207,10 +208,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
             The prevalence at which scores are posteriors, between 0 and 1. EM moves them to their mean,
             and repeats (Saerens et al. 2002).
         reference
-            A labelled table of the same model, in place of calibration: bound, `prc(frame, ...)`, or a
-            frame with the same words, and with all, some or none of the `by` columns. It cuts scores
-            into at most ten levels, finds the prevalence that mixes those of positives and negatives to
-            those of the field, and tests whether any prevalence does.
+            A labelled table of the same model, instead of calibration: bound, `prc(frame, ...)`, or
+            a frame with the same arguments, and with all, some or none of the `by` columns. It cuts
+            scores into at most ten levels, finds the prevalence that mixes those of positives and
+            negatives to those of these rows, and tests whether any prevalence does.
         confidence
             A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
 
@@ -262,11 +263,13 @@ class PlanningMethods(BoundTable[F], path="prc"):
         name: str = "weight",
         **words: Unpack[WeightWords],
     ) -> F:
-        """Add weights, by which rows stand for the parts of a field, or for those that a plan left out.
+        """Add weights, by which rows represent the parts of a field, or the rows that a plan left
+        out.
 
-        Pass `weight="weight"` on to another method, and leave `eta` out: the own prevalence of the
-        weighted table is that of the field, or with a plan that of all rows. Pass `stratum="stratum"`,
-        too, with a plan: intervals are then of labels that were drawn by strata.
+        Pass `weight="weight"` on to another method, and leave `eta` out: the prevalence of the
+        weighted table is that of all parts, or with a plan that of all rows. Pass
+        `stratum="stratum"`, too, with a plan: intervals are then of labels that were drawn by
+        strata.
 
         Parameters
         ----------
@@ -302,7 +305,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> df.prc.reweight(eta=field(markets, parts="country"))["weight"].round(3).to_list()
         [0.5, 0.5, 0.3, 2.7]
 
-        Labels that were drawn by a plan stand for the rows of their stratum:
+        Labels that were drawn by a plan represent the rows of their stratum:
 
         >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
         >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
@@ -354,14 +357,15 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 
-        The plan shares labels out so that precision at the threshold is known best, at any prevalence
-        (Neyman 1934), with some below it, because positives may be there. Draw `n_next` rows at random
-        in each stratum, label them, and ask again; then `reweight` tells what the labels stand for.
+        The plan shares labels out so that precision at the threshold is known best, at any
+        prevalence (Neyman 1934), with some below it, because positives may be there. Draw `n_next`
+        rows at random in each stratum, label them, and plan again; then `reweight` adds the weights
+        of the labels.
 
         Parameters
         ----------
         threshold
-            Where precision is asked for, with scores on both sides of it.
+            The threshold of the precision, with scores on both sides of it.
         budget
             How many rows to label next. A first plan, without any labels, shares it out in equal parts:
             50 a stratum will do. Later each stratum has 50 labels before others get more.

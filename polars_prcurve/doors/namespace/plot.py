@@ -63,10 +63,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     chart of it, drawn by the function of its own name in `charts`. Words are as in that method, such as
     `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
 
-    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` draws every score.
-    Charts share `color` and `facet`, the group columns that tell curves and panels apart,
-    and `title`, a text, or False for a chart without words around it. `points` may also be a `Decision`:
-    its points are marked, at its prevalences without `eta`, and its sentence is the title.
+    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` draws every score. Charts
+    share `color` and `facet`, the group columns of curves and panels, and `title`, a text, or False
+    for a chart without text. `points` may also be a `Decision`: its points are marked, at its
+    prevalences without `eta`, and its sentence is the title.
 
     Examples
     --------
@@ -238,7 +238,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: float | None = 0.95,
         **words: Unpack[ChartOfCurve],
     ) -> Chart:
-        """Collect `sweep`, and draw the share of positives in ranges of scores."""
+        """Collect `sweep`, and draw the frequency of positives in ranges of scores."""
         draw, table_words = self._prepare("reliability", words)
         from polars_prcurve.view.charts.reliability_diagram import check_etas
 

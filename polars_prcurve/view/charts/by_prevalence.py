@@ -63,8 +63,8 @@ def metric_by_eta(
     There is a line per group, metric and target, straight between the prevalences of the table, on a
     log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
     intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is in
-    `doubt`. The grey rule is the test set's own prevalence, if the table tells it. The title names a
-    model as best only with `ranking=`, whose strip above the lines shows where that is significant.
+    `doubt`. The grey rule is the test set's prevalence, if the table has it. The title names a model
+    as best only with `ranking=`, whose strip above the lines shows where that is significant.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def metric_by_eta(
         of models or prevalences that the table lacks are left out.
     ranking
         What `ranking(confidence=..., columns="all")` returns for the same metric, models and
-        prevalences: the title and a strip say who is surely first where.
+        prevalences: the title and a strip name the significant leaders.
     confidence
         The level of the table's intervals, for the subtitle, since the table does not hold it.
     color, facet

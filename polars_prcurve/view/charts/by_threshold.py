@@ -48,14 +48,14 @@ def threshold_curve(
 ) -> chart_assembly.Chart:
     """Precision, recall and alerts by threshold, from the table of `curve`, in any row order.
 
-    Three charts above each other share the axis of thresholds, so that you can read a threshold straight
-    down: a rule runs through all of them at each marked threshold, which stands above it. Alerts are
-    among 1,000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
-    among 1,000,000 where 1 in 1,000 or fewer are positive. Precision has a log axis where it has one
-    in `pr_curve`; prevalences of which only some need one have a column each, and each group too if
-    these are no more than 9. Scores between 0 and 1
-    that mostly lie near an end have an axis of log odds. Lines are steps: a threshold between two scores
-    flags what the higher score flags. Recall is the same at every prevalence, and is drawn once.
+    Three charts above each other share the axis of thresholds, so that you can read a threshold
+    straight down: a rule runs through all of them at each marked threshold, which stands above it.
+    Alerts are among 1,000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a
+    log axis, or among 1,000,000 where 1 in 1,000 or fewer are positive. Precision has a log axis
+    where it has one in `pr_curve`; prevalences of which only some need one have a column each, and
+    each group too if these are no more than 9. Scores between 0 and 1 that are usually near an end
+    have an axis of log odds. Lines are steps: a threshold between two scores flags what the higher
+    score flags. Recall is the same at every prevalence, and is drawn once.
 
     Parameters
     ----------

@@ -48,14 +48,14 @@ def reliability(
     facet: str | None = None,
     title: Title = None,
 ) -> Chart:
-    r"""Reliability diagrams from the table of `sweep`: the share of positives in ranges of scores.
+    r"""Reliability diagrams from the table of `sweep`: the frequency of positives in ranges of scores.
 
     Scores are probabilities where the points lie on the diagonal. There are at most 8 ranges; each holds
     an equal part of the sum of `p (1 - p)`, which is the variance of its positives. The line at a point
-    is Wilson's interval of that range alone. A point is filled where more, or less, is positive than the
-    scores say: exact binomial tails, corrected for all ranges of the chart (Bonferroni), so that of
-    calibrated scores the chart calls any range wrong in at most `1 - confidence` of all test sets. The
-    title says what the filled points show, and no more.
+    is Wilson's interval of that range alone. A point is filled where the frequency differs significantly
+    from the scores: exact binomial tails, corrected for all ranges of the chart (Bonferroni), so that
+    calibrated scores have a filled point in at most `1 - confidence` of test sets. The title is about
+    the filled points.
 
     Parameters
     ----------
@@ -87,10 +87,10 @@ def reliability(
         sentences.append(f"Line: {format_level(test_level)} interval of a range alone")
         sentences.append(f"Filled: significantly off, corrected for all {len(range_rows)} ranges")
     sentences += curves.describe_sizes()
-    subtitle = "Observed share of positives by predicted probability, in ranges of scores"
+    subtitle = "Observed frequency of positives by predicted probability, in ranges of scores"
     subtitle += "" if shown_eta is None else f", moved to a prevalence of {say_eta(shown_eta)}"
     finding = say_reliability(range_rows, curves, canvas.channels) if test_level else ""
-    finding = finding or "Observed share of positives by predicted probability"
+    finding = finding or "Observed frequency of positives by predicted probability"
     return canvas.finish(title, finding, subtitle, sentences)
 
 
@@ -198,7 +198,7 @@ def _draw_ranges(
             labels[curve]: text.format(*map(say_count, counts)) for curve, *counts in curve_sums.rows()
         }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
-    y_axis = replace(x_axis, field="y", title="Observed share of positives")
+    y_axis = replace(x_axis, field="y", title="Observed frequency of positives")
     canvas = Canvas(
         curves, channels, ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none")
     )

@@ -95,7 +95,7 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
     check_page_path(path)
     check_texts(title=title)
     parts = read_list("parts=", parts, "a list of texts, DataFrames and charts")
-    title = "What to expect in the field" if title is None else title
+    title = "What to expect" if title is None else title
     return write_text(path, build_page(title, parts))
 
 

@@ -56,10 +56,10 @@ class Decision:
     def table(self) -> pl.DataFrame:
         """One row per group, prevalence and model: what each model does at the targets.
 
-        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`, or
-        the area without a target; `precision_at_half`, where half of the positives are found; and of
-        several models `behind` and `may_be_best`, as in `ranking`; and of a threshold that is tested
-        `level`, that of its intervals. A model without a threshold that meets the targets has nulls.
+        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`,
+        or the area without a target; `precision_at_half`, at 50% recall; and of several models
+        `behind` and `may_be_best`, as in `ranking`; and of a threshold that is tested `level`, that
+        of its intervals. A model without a threshold that meets the targets has nulls.
         """
         return build_table(self._findings)
 
@@ -99,9 +99,9 @@ class Decision:
         """Write a page to move the score, the prevalence and the costs, and return its path.
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the state
-        stands in the address. It begins at the score of the verdict. Groups are in a list to pick from:
-        those that the verdict names, and as many others as have room in 200 kB; the page says how many
-        are left out.
+        stands in the address. It begins at the score of the verdict. Groups are in a list to pick
+        from: those that the verdict names, and as many others as have room in 200 kB; the page has
+        the number left out.
 
         Parameters
         ----------

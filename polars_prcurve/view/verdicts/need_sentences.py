@@ -50,7 +50,7 @@ def say_need(case: JudgedCase, test_level: float) -> str:
     if case.status == "no_winner":
         aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
     elif case.status == "unsure":
-        aim = f"To tell whether it meets the target, with {_POWER_TEXT} power,"
+        aim = f"To decide whether it meets the target, with {_POWER_TEXT} power,"
     return f"{aim} you need {format_sizes(need)}"
 
 
@@ -94,7 +94,7 @@ def _say_no_size(case: JudgedCase) -> str:
         n_hits = format_count(case.qualifiers[0].row.get("tp") or 0)
         return f"Only {n_hits} true positives meet the targets: too few to name a size that would do"
     if case.goal.is_gate:
-        return "The value is so close to the target that no test set of a usual size would tell"
+        return "The value is so close to the target that no test set of a usual size can decide"
     if case.status == "too_little_data":
         n_examples, class_name = find_short_class(case)
         return f"{format_count(n_examples)} {class_name} are too few to name a size that would do"
@@ -157,7 +157,7 @@ def _say_promise(case: Case) -> str:
         return "" if case.qualifiers else "Pass a lower threshold"
     need = find_promise_need(case)
     if need is None:
-        return "Better scores are needed, or targets that ask for less"
+        return "Better scores are needed, or lower targets"
     if need.number == float("inf"):
         return "No test set could give this guarantee"
     examples = f"about {say_about(need.number)} {need.class_name}"

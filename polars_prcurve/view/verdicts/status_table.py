@@ -28,7 +28,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         {
             "interval": "With {examples}, {metric}{of_model}{at_half} could be anything from {low} to "
             "{high}",
-            "no interval": "With {examples}, nothing can be said about {metric}{at_half}",
+            "no interval": "With {examples}, there is no interval for {metric}{at_half}",
             "no class": "The test set has no {class_name}",
             "no rows": "The table has no rows",
         },
@@ -79,7 +79,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "winner": StatusRow(
         "clear winner",
-        "one model is significantly better than all others, or all others surely miss the targets",
+        "one model is significantly better than all others, or all others miss the targets",
         {
             "two": "{first} is better{places}{colon}{metric} {value}, against {next_value} for {second}",
             "several": "{first} is the best of {n_models} models{places}{colon}{metric} {value}; the "
@@ -99,7 +99,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "measured": StatusRow(
         "",
-        "one model and no demand: the numbers stand for themselves",
+        "one model without a target",
         {"values": "{opening}{values}"},
     ),
 }

@@ -341,7 +341,7 @@ def _read_field(curves: ChartCurves, argument: str, user_column: str | None) -> 
         else "the table has no group column"
     )
     raise PrcError(
-        f"{argument}= names {user_column!r}, which does not tell curves of this table apart; {hint}"
+        f"{argument}= names {user_column!r}, which does not identify curves of this table; {hint}"
     )
 
 

@@ -114,7 +114,7 @@ def read_points(
     for field, column in key_fields.items():
         if column not in result.columns:
             raise PrcError(
-                f"points= of {chart_name} needs the column {column!r}, which tells curves apart; make "
+                f"points= of {chart_name} needs the column {column!r}, which identifies curves; make "
                 "them with the by= and eta= of the table"
             )
         curve_dtype, point_dtype = curves.curve_rows.schema[field], result.schema[column]

@@ -75,7 +75,7 @@ class ChartCurves:
         if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
             eta_range = label_formats.say_eta_range(etas)
             range_text = f"{'from ' if ' to ' in eta_range else ''}{eta_range}"
-            return f"{text.rstrip(',')}, each group at its own prevalence, {range_text}"
+            return f"{text.rstrip(',')}, each group at its prevalence, {range_text}"
         return f"{text} {label_formats.describe_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
@@ -92,7 +92,7 @@ class ChartCurves:
             sizes_text = say_sizes(
                 *(label_formats.format_range(size_column.round()) for size_column in size_columns)
             )
-            sizes_clause = f" of several parts, weighted for the field, which counts as {sizes_text}"
+            sizes_clause = f" of several parts, weighted by their shares, which counts as {sizes_text}"
         elif any(
             size_column.dtype.is_float() and (size_column != size_column.round()).any()
             for size_column in size_columns

@@ -1,0 +1,133 @@
+"""What users read has the words of the field and English numbers, and no dialect of this house.
+
+Read are the README, the docs without code, public docstrings, and each text of two words or more in the
+package: errors, titles, notes, help and templates of documents.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from polars_prcurve.doors.namespace.expression import ExprPrc
+from polars_prcurve.doors.namespace.plot import PlotPrc
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = [
+    importlib.import_module(f"polars_prcurve{name}")
+    for name in ("", ".metrics", ".charts", ".engines", ".report")
+]
+
+DIALECT = {
+    r"told apart|tells? .{0,30}\bapart\b": "differ significantly; identify",
+    r"\bby lot\b": "by chance",
+    r"\bsurely\b|\bfor sure\b": "significantly",
+    r"\bfalse alerts?\b": "false positive",
+    r"\balerts? (?:is|are) right\b|\bright alerts?\b": "precision; true positive",
+    r"\bown prevalence\b|\bthe own\b": "the test set's prevalence; of a group: its prevalence",
+    r"\bshares? of positives\b": "prevalence",
+    r"\bin truth\b|\bthe truth\b": "the true value",
+    r"\bin place of\b": "instead of",
+    r"\bstands? for\b": "represents",
+    r"\btells?\b|\btold\b": "holds, returns, reports",
+    r"\basks?\b|\basked\b": "call, pass, request",
+    r"\bsaid\b|\bsays?\b": "pass, hold, return",
+    r"\bknows\b": "has, allows for",
+    r"\bwhat (?:is|was) (?:found|shown|wanted|meant)\b": "the noun itself",
+    r"\bof unlike\b|\bunlike (?:models|shapes|points|effects)\b": "different",
+    r"\bthinned\b": "subsampled",
+    r"\bpromis(?:e|es|ed|ing)\b": "guarantee",
+    r"\bheavy (?:row|rows)\b": "rows with large weights",
+    r"\bmostly\b": "usually",
+    r"\bin the field\b": "where the model runs",
+}
+"""Words that may not come back, with what to write."""
+
+NUMBERS = {
+    r"\d[ \u00a0\u2009\u202f]\d{3}\b": "1,200",
+    r"\d[ \u00a0\u2009\u202f]%": "95%",
+    r"\d\u2013\d": "31 to 57",
+    r"\b1 in \d+\.\d": "11%, or a whole n",
+}
+"""Numbers of other languages, with how to write them."""
+
+ALLOWED = (
+    "promise assurance",  # other names of an argument, for hints
+    "say nothing about",
+    '"2\u20134"',  # ranks, as a chart writes them
+    ".ask",  # a class of a style sheet
+)
+"""What is left out before a text is read."""
+
+QUOTING = {"papers.md", "published-numbers.md"}
+"""Pages on what others wrote: people say and tell."""
+
+
+def read_pages() -> Iterator[tuple[str, str]]:
+    for path in PAGES:
+        text = re.sub(r"^```.*?^```$|`[^`\n]*`|<[^>]*>", "", path.read_text("utf-8"), flags=re.M | re.S)
+        yield path.name, text
+
+
+def list_public_docstrings() -> set[str]:
+    offered = [getattr(module, name) for module in MODULES for name in module.__all__]
+    offered += [ExprPrc, PlotPrc]
+    offered += [
+        getattr(owner, name)
+        for owner in offered
+        if inspect.isclass(owner)
+        for name in dir(owner)
+        if not name.startswith("_")
+    ]
+    return {inspect.cleandoc(value.__doc__) for value in offered if getattr(value, "__doc__", None)}
+
+
+def read_package() -> Iterator[tuple[str, str]]:
+    """Yield public docstrings and other texts, of the package and of the makers of pages."""
+    public = list_public_docstrings()
+    paths = [*(ROOT / "polars_prcurve").rglob("*.py"), *(ROOT / "docs").glob("make_*.py")]
+    for path in sorted(paths):
+        name = path.relative_to(ROOT).as_posix()
+        tree = ast.parse(path.read_text("utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                continue
+            if id(node) in docs and inspect.cleandoc(node.value) not in public:
+                continue
+            text = re.sub(r"^ *(?:>>>|\.\.\.).*$|`[^`]*`|<[^>]*>|\{[^}]*\}", "", node.value, flags=re.M)
+            if " " in text:
+                yield f"{name}:{node.lineno}", text
+
+
+def find(text: str, patterns: dict[str, str]) -> Iterator[str]:
+    for allowed in ALLOWED:
+        text = text.replace(allowed, "")
+    for pattern, better in patterns.items():
+        for match in re.finditer(pattern, text):
+            around = " ".join(text[max(0, match.start() - 30) : match.end() + 30].split())
+            yield f"{around!r}: write {better}"
+
+
+@pytest.mark.parametrize("read", [read_pages, read_package])
+def test_no_word_of_the_dialect(read: object) -> None:
+    found = [
+        f"{where} {hit}"
+        for where, text in read()  # type: ignore[operator]
+        if where not in QUOTING
+        for hit in find(text, DIALECT)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("read", [read_pages, read_package])
+def test_numbers_are_english(read: object) -> None:
+    found = [f"{where} {hit}" for where, text in read() for hit in find(text, NUMBERS)]  # type: ignore[operator]
+    assert not found, "\n".join(found)
