@@ -29,7 +29,7 @@ from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
-from polars_prcurve.view.verdicts.value_phrases import is_rarely_right
+from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_value
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_threshold
 from polars_prcurve.view.words.value_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
@@ -890,3 +890,16 @@ def test_curves_are_steps(name: str, tmp_path: Path) -> None:
     for path in paths:
         points = [tuple(map(float, point.split(","))) for point in path.split("L")]
         assert all(x == next_x or y == next_y for (x, y), (next_x, next_y) in pairwise(points))
+
+
+def test_both_ends_of_an_interval_have_two_digits() -> None:
+    """`3.9 to 7` leaves open whether 7 is 6.6 or 7.4."""
+    texts = {
+        (0.052, 0.039, 0.07): "5.2% (3.9 to 7.0)",
+        (0.02, 0.013, 0.0999): "2.0% (1.3 to 10)",
+        (0.21, 0.05, 0.58): "21% (5.0 to 58)",
+        (0.004, 0.0025, 0.0054): "0.40% (0.25 to 0.54)",
+        (0.996, 0.95, 1.0): "99.6% (95 to 100)",
+    }
+    for ends, text in texts.items():
+        assert write_value("precision", Estimate(*ends)) == text

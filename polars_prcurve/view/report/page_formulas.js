@@ -11,12 +11,13 @@ const sayEta = (eta) => {
   const n = 1 / eta, whole = Math.round(n);
   const isWhole = Math.abs(whole * eta - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
   const isRound = eta >= 0.01 && Math.abs(Number(eta.toPrecision(2)) - eta) < 1e-12;
-  if (eta > 0.1 || (isRound && !isWhole)) return percent(eta);
+  if (eta > 0.1 || (isRound && !isWhole)) return two(100 * eta) + "%";
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
 // A share in 100 in two digits, and in more if it would read as 100 and is less.
 const of100 = (share) => {
   let digits = 2;
+  if (share >= 1e-8 && share < 0.0995) return (100 * share).toPrecision(2);
   while (share < 1 && digits < 16 && Number((100 * share).toPrecision(digits)) >= 100) digits += 1;
   return digits === 2 ? two(100 * share) : String(Number((100 * share).toPrecision(digits)));
 };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -108,10 +109,11 @@ def _write_percent(share: float, n_digits: int) -> str:
     percent = 100 * share
     if not 0 < percent < 100:
         return f"{percent:g}"
-    n_decimals = n_digits - 1 - math.floor(math.log10(percent))
-    if percent > 95:  # what counts there is the rest
-        n_decimals = max(n_decimals, n_digits - 2 - math.floor(math.log10(100 - percent)))
-    return _strip_zeros(f"{percent:.{max(n_decimals, 0)}f}")
+    if percent <= 95:
+        return f"{Decimal(f'{percent:#.{n_digits}g}'):f}"
+    n_decimals = n_digits - 2 - math.floor(math.log10(100 - percent))  # what counts there is the rest
+    text = f"{percent:.{max(n_decimals, n_digits - 2)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _write_number(value: float, n_digits: int) -> str:
@@ -122,10 +124,6 @@ def _write_number(value: float, n_digits: int) -> str:
 def _write_count(number: float, n_digits: int) -> str:
     """Return an expected number: `380`, `13,000`, `0.42`."""
     return say_count(float(f"{number:.{n_digits}g}"), 6)
-
-
-def _strip_zeros(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def say_points(share: float) -> str:
