@@ -903,3 +903,13 @@ def test_both_ends_of_an_interval_have_two_digits() -> None:
     }
     for ends, text in texts.items():
         assert write_value("precision", Estimate(*ends)) == text
+
+
+def test_a_picture_of_groups_has_what_is_demanded_of_them(tmp_path: Path) -> None:
+    """Groups that are not sure of a recall are not drawn by their precision."""
+    gate = SITES.prc(by="site").decide(0.02, threshold=1.5, recall=0.6)
+    text = read_report(gate, tmp_path).read()
+    assert "Recall; line: " in text
+    assert "upright: the target; hollow: not sure" in text
+    both = SITES.prc(by="site").decide(0.02, threshold=1.5, alerts=4_000, per=10_000)
+    assert "Precision; line: " in read_report(both, tmp_path).read(), "alerts are no share"

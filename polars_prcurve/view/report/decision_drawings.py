@@ -24,7 +24,12 @@ from polars_prcurve.view.report.html_and_svg import (
     name_color,
 )
 from polars_prcurve.view.verdicts.decision_in_words import Findings
-from polars_prcurve.view.verdicts.value_phrases import describe_icons, is_rarely_right
+from polars_prcurve.view.verdicts.value_phrases import (
+    choose_drawn_column,
+    describe_icons,
+    find_drawn_limits,
+    is_rarely_right,
+)
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
 from polars_prcurve.view.words.number_words import count_of_100, count_one_in
@@ -289,7 +294,6 @@ class GroupBlock:
 
 def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
-    overall = None if findings.group_tests is None else findings.group_tests.overall_value
     color_number_by_model = {} if findings.has_one_model else number_models(findings)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
     axis_end = _find_axis_end(findings)
@@ -305,14 +309,7 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD_HEIGHT + sum(map(measure, block.cases)) for block in blocks)
-    shapes = []
-    for percent in (axis_end * number / 5 for number in range(6)):
-        x = place(percent / 100)
-        shapes.append(draw_line((x, 18), (x, height), "var(--grid)"))
-        tick_text = f"{percent:g}%" if findings.goal.is_of_rate else f"{percent / 100:g}"
-        shapes.append(draw_text((x, 11), tick_text, 11, anchor="middle"))
-    if overall is not None:
-        shapes.append(draw_line((place(overall), 18), (place(overall), height), "var(--text)"))
+    shapes = [*_draw_axis(findings, axis_end, place, height)]
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
     for block in blocks:
@@ -331,9 +328,27 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     return draw_document(shapes, width, height, "Value of each group with its interval", kind)
 
 
+def _draw_axis(
+    findings: Findings, axis_end: int, place: Callable[[float], float], height: float
+) -> Iterator[str]:
+    """Yield the ticks, and the value of all groups together or the limit of a demand."""
+    overall = None if findings.group_tests is None else findings.group_tests.overall_value
+    column = choose_drawn_column(findings.goal)
+    limits = find_drawn_limits(findings.goal)
+    overall, is_of_rate = limits.get(column, overall), bool(limits) or findings.goal.is_of_rate
+    for percent in (axis_end * number / 5 for number in range(6)):
+        x = place(percent / 100)
+        yield draw_line((x, 18), (x, height), "var(--grid)")
+        tick_text = f"{percent:g}%" if is_of_rate else f"{percent / 100:g}"
+        yield draw_text((x, 11), tick_text, 11, anchor="middle")
+    if overall is not None:
+        yield draw_line((place(overall), 18), (place(overall), height), "var(--text)")
+
+
 def _find_axis_end(findings: Findings) -> int:
     """Return the round number, in 100, beyond all values and intervals of models."""
-    estimates = [candidate.merit for case in findings.cases for candidate in case.candidates]
+    column = choose_drawn_column(findings.goal)
+    estimates = [candidate.read(column) for case in findings.cases for candidate in case.candidates]
     high_values = [
         estimate.high if estimate.span else estimate.value
         for estimate in estimates
@@ -364,7 +379,7 @@ def _draw_marks(
     for number, candidate in enumerate(candidates):
         y = middle_y + (number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
         estimate, color_number = (
-            candidate.merit,
+            candidate.read(choose_drawn_column(case.goal)),
             color_number_by_model.get(candidate.model, block.color_number),
         )
         color = "var(--quiet)" if color_number is None else name_color(color_number)
@@ -404,10 +419,11 @@ def number_models(findings: Findings) -> dict[Any, int]:
 def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
     """Return the cases of each outcome, in the order of blocks, and the lowest of an outcome first."""
     cases_by_outcome: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
+    column = choose_drawn_column(findings.goal)
     for case in findings.cases:
         cases_by_outcome[case.outcome].append(case)
     for cases in cases_by_outcome.values():
-        cases.sort(key=lambda case: case.candidates[0].merit.value or 0.0)
+        cases.sort(key=lambda case: case.candidates[0].read(column).value or 0.0)
     return cases_by_outcome
 
 

@@ -242,12 +242,13 @@ def write_groups(findings: Findings) -> Iterator[str]:
     yield from _write_cards(findings, cards)
     unit_name = "group" if findings.group_columns else "prevalence"
     yield f'<section class="chart"><h2>Every {unit_name}</h2>'
-    metric_name, group_tests = findings.goal.merit_column, findings.group_tests
+    metric_name, group_tests = value_phrases.choose_drawn_column(findings.goal), findings.group_tests
     hollow_meaning = (
         "hollow: too little data" if findings.has_one_model else "hollow: significantly worse"
     )
     if findings.goal.demand:
-        hollow_meaning = "hollow: not sure"
+        has_line = value_phrases.find_drawn_limits(findings.goal)
+        hollow_meaning = f"{'upright: the target; ' if has_line else ''}hollow: not sure"
     if group_tests is not None:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
     level_text = describe_level(findings)

@@ -229,6 +229,19 @@ def list_metrics(goal: Goal) -> list[str]:
     return [*dict.fromkeys(column for column in columns if column != "alerts"), "alerts"]
 
 
+def choose_drawn_column(goal: Goal) -> str:
+    """Return the column that a picture of cases has: the first share that is demanded, or the merit."""
+    return next(iter(find_drawn_limits(goal)), goal.merit_column)
+
+
+def find_drawn_limits(goal: Goal) -> dict[str, float]:
+    """Return the limits of shares that are demanded of a threshold, by their columns."""
+    limit_of_column = {
+        TARGET_KINDS[word].column: limit for word, limit in (goal.demand if goal.is_gate else {}).items()
+    }
+    return {column: limit for column, limit in limit_of_column.items() if column in _SHARES}
+
+
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
     """Return targets as what a threshold meets: `50% recall and at most 600 alerts per 1,000 cases`."""
     return join_words([describe_limit(word, value, per) for word, value in targets.items()])
