@@ -1,4 +1,4 @@
-"""Polars waits without end if a sink fails to write: seen of 2.0 and 2.1, on one thread and on two.
+"""Polars waits without end if a sink fails to write: seen of 2.1, on one thread and on two.
 
     POLARS_MAX_THREADS=1 python tests/upstream/full_disk.py
 
