@@ -1515,7 +1515,7 @@ def test_points_of_other_curves_are_refused_or_told():
     frame = draw_groups("ab")
     table = frame.prc.curve(0.1, by="model")
     alone = frame.filter(model="a").prc.operating_points(0.1, recall=0.5, columns="all")
-    with pytest.raises(PrcError, match="needs the column 'model', which tells curves apart"):
+    with pytest.raises(PrcError, match="needs the column 'model', which identifies curves"):
         charts.pr_curve(table, points=alone)
     with pytest.raises(PrcError, match="points= of pr_curve takes the DataFrame that operating_points"):
         charts.pr_curve(table, points=3)

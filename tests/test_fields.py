@@ -623,7 +623,7 @@ POINTS: dict[str, Any] = {"precision": 0.5, "guarantee": 0.9}
 REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (0.1, {}, r"field\(\) takes a frame with a row per part; got 0.1"),
     (None, {}, r"field\(\) takes a frame with a row per part; got None"),
-    (ETAS.drop("share"), {}, "needs a column 'share'"),
+    (ETAS.drop("share"), {}, "add a column 'share'"),
     (ETAS.drop("eta"), {}, "needs a column 'eta', or the columns 'k' and 'n'"),
     (ETAS.head(1), {}, "the eta= frame has no row for 1 group.*c = fr"),
     (pl.concat([ETAS, ETAS.head(1)]), {}, "holds a part more than once, c = de"),
@@ -640,7 +640,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (ETAS, {"confidence": intervals(0.9, simultaneous=True)}, "got simultaneous=True; leave it out"),
     (UNCERTAIN, {"confidence": 0.9}, "holds an eta_confidence that is not confidence=0.9"),
     (ETAS, {"parts": []}, "parts= needs at least one column; got none"),
-    (ETAS, {"parts": "k"}, "parts= names the column 'k', which the frame of the field does not have"),
+    (ETAS, {"parts": "k"}, "parts= names the column 'k', which the frame of field"),
     (ETAS.with_columns(k=1), {"parts": "k"}, "parts= names the column 'k', which is not in the table"),
 ]
 

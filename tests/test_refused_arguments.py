@@ -52,7 +52,7 @@ from tests.support.tiers import slow_unless
 CALLS = list_calls()
 TABLES = [name for name, call in CALLS.items() if call.table is not None]
 KNOWN_AFTER_WORK = (
-    r"none equals pos_label=|reach(es)? the threshold|does not tell curves of this table apart"
+    r"none equals pos_label=|reach(es)? the threshold|does not identify curves of this table"
 )
 """What only the values of the table, or the columns of the table that is drawn, can tell."""
 

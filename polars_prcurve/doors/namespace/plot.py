@@ -397,7 +397,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         from polars_prcurve.view.charts.by_prevalence import doubt_wide
 
         options: dict[str, Any] = {"metrics": metrics, "coarse": coarse}
-        is_doubted = confidence is None and not coarse  # lines are dotted whether or not that is asked
+        has_sizes = all_words.get("rates") is None or all_words.get("sizes") is not None
+        is_doubted = confidence is None and not coarse and has_sizes  # for dotted lines without a band
         level = 0.95 if is_doubted else confidence
         summary_rows = doubt_wide(self._summarize(etas, table_words, confidence=level, **options))
         summary_rows = summary_rows.drop("low", "high", strict=False) if is_doubted else summary_rows
