@@ -12,6 +12,7 @@ import pytest
 
 from polars_prcurve import PrcError, charts, prc
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
+from polars_prcurve.view.words.number_words import say_eta
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,
@@ -51,7 +52,7 @@ def test_each_grid_is_a_row_of_operating_points():
             math.floor(100 * row[name] + 0.5)
             for name in ("precision_low", "precision", "precision_high")
         )
-        facet = f"{row['model']} · 1\xa0in\xa0{1 / row['eta']:g} · recall {row['target']:g}"
+        facet = f"{row['model']} · {say_eta(row['eta'])} · recall {row['target']:g}"
         expected = [low, share - low, high - share, 100 - high]
         assert count_kinds(chart, facet=facet, color=row["model"]) == expected
         assert f"{facet}: {share} ({low} to {high}) of 100" in chart.to_dict()["description"]
@@ -124,18 +125,19 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
         100
         * TWO.filter(model="forest").prc.operating_points(0.5, recall=0.5, columns="all")["precision"][0]
     )
-    assert re.fullmatch(rf"{share} of 100 alerts are true positives \(\d+ to \d+\)", heading(one))
+    assert re.fullmatch(rf"Of 100 alerts, {share} are true positives \(\d+ to \d+\)", heading(one))
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are true positives \(logistic\), \d+ of 100 \(forest\)", heading(both)
+        r"Of 100 alerts, \d+ are true positives for logistic and \d+ for forest", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are true positives at a prevalence of 1 in 2, .* at 1 in 1,000",
+        r"\d+ of 100 alerts are true positives at a prevalence of .* and .* at 1 in 1,000",
         heading(etas),
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
-    assert heading(few) == "True positives among the alerts", "10 positives are no finding"
+    counts = r"With 14 positives, of 100 alerts, \d+ to \d+ are true positives"
+    assert re.fullmatch(counts, heading(few)), "14 positives are no finding but their interval"
     assert "50% recall, at a prevalence of 1 in 2" in subtitle(few)
 
 

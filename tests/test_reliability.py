@@ -120,14 +120,15 @@ def test_titles_say_where_scores_are_off():
     both = pl.concat([frame.with_columns(model=pl.lit("calm")), sure.with_columns(model=pl.lit("sure"))])
     chart = both.prc.plot.reliability(by="model")
     assert re.fullmatch(
-        r"Scores of sure are too low below .*%; those of calm are not significantly off", heading(chart)
+        r"Scores of calm are not significantly off; scores of sure are too low below .*%", heading(chart)
     )
     assert {row["color"] for row in records(chart, "range") if row["off"]} == {"sure"}
     half = frame.with_columns(score=pl.col("score") / 2)
-    assert heading(half.prc.plot.reliability()) == "Scores are too low everywhere"
+    told = r"Scores are too low: [\d,]+ positives expected, [\d,]+ observed"
+    assert re.fullmatch(told, heading(half.prc.plot.reliability()))
     many = pl.concat(both.with_columns(model=pl.format("{} {}", "model", pl.lit(k))) for k in range(3))
     assert heading(many.prc.plot.reliability(by="model")) == (
-        "Scores are significantly off in 3 of 6 panels"
+        "Scores are significantly off in all groups but calm 0, calm 1 and calm 2"
     )
     few = make_posteriors(draw_scores(pos=10, neg=40))
     assert "10 positives" in heading(few.prc.plot.reliability()) or "Scores are" in heading(

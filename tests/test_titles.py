@@ -91,6 +91,9 @@ WORDS = {
 }
 
 
+ONE_ETA = ("pr_curve", "prg_curve", "threshold_curve", "gain_curve", "alerts")
+
+
 def draw(chart: str, table: pl.DataFrame, **more):
     return getattr(prc(table, **MODELS).plot, chart)(**WORDS[chart], **more)
 
@@ -181,10 +184,37 @@ def test_a_difference_names_as_better_who_is_better_for_sure(seed):
     assert ("No clear winner between" in said) == sure.is_empty()
 
 
-def test_titles_with_few_positives_tell_no_share():
-    for chart in WORDS:
+def test_titles_with_few_positives_say_how_little_they_tell():
+    low, high = (0.5 + sign * 1.96 / 2 / math.sqrt(14 + 1.96**2) for sign in (-1, 1))  # Wilson 1927
+    for chart in sorted(set(WORDS) - {"monitor", "reliability", "ranking", "decision_curve"}):
         said = heading(draw(chart, TABLES["few"]))
-        assert "%" not in said, f"{chart}: {said}"
+        assert said.startswith("With 14 positives, "), f"{chart}: {said}"
+        shares = [float(share) / 100 for share in re.findall(r"([\d.]+)%", said)]
+        assert shares in ([], pytest.approx([0.5, low, high], abs=0.006)), said
+
+
+@pytest.mark.parametrize("table", [*TABLES, "twelve"])
+@pytest.mark.parametrize("chart", WORDS)
+def test_no_title_is_silent_or_counts_what_is_drawn(chart, table):
+    twelve = pl.concat(
+        TABLES["alike"]
+        .filter(pl.col("model") == "one", pl.col("row") % 12 >= k % 3)
+        .with_columns(model=pl.lit(f"city {k}"), score=pl.col("score") ** (1 + k / 12))
+        for k in range(12)
+    )
+    words = {name: value for name, value in WORDS[chart].items() if name != "eta"}
+    words |= {"eta": 0.2} if chart in ONE_ETA else {"confidence": 0.95} if chart == "reliability" else {}
+    if chart == "decision_curve":
+        words = WORDS[chart]
+    rows = twelve if table == "twelve" else TABLES[table]
+    said = heading(getattr(prc(rows, **MODELS).plot, chart)(**words))
+    silent = (
+        "Precision and recall|Recall and|Recall by|Precision gain and|Average precision by|Ranking by"
+    )
+    silent += "|Precision, recall|Precision by|True positives among|Observed share"
+    assert not re.match(rf"({silent})", said), said
+    assert not re.search(r"\d+ of (the )?\d+ (panels|ranges|prevalences|shares|points)", said)
+    assert not re.search(r"\d%? \([A-Za-z]", said), "no lists in brackets"
     dotted = draw("roc_curve", TABLES["few"])
     assert all(row.get("doubt") for row in records(dotted)), "10 positives are drawn with doubt"
     assert "or 20 positives" in subtitle(dotted)
@@ -478,7 +508,7 @@ def test_a_metric_is_told_where_the_test_was_made():
     values = prc(TABLES["clear"], by="model").summary(0.2, metrics="average_precision", columns="all")[
         "value"
     ]
-    said = [float(part) / 100 for part in re.findall(r"([\d.]+)% \(", plain(heading(chart)))]
+    said = [float(part) / 100 for part in re.findall(r"([\d.]+)% for", plain(heading(chart)))]
     assert sorted(said) == pytest.approx(sorted(values), abs=0.012)
     assert "at a prevalence of 20%" in plain(heading(chart))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -15,7 +16,7 @@ from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100
+from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
     read_panels_of_one,
@@ -25,7 +26,7 @@ from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, c
 from polars_prcurve.view.charts.parts.label_formats import format_level, format_value
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
+from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_lines
 from polars_prcurve.view.words.number_words import say_share
 
 _MOST_GRIDS = 12  # more grids of 100 icons nobody would count
@@ -75,7 +76,7 @@ def alerts(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = alerts(pl.concat([df] * 20).prc.operating_points(recall=1))
     >>> chart.to_dict()["title"]["text"]
-    ['67 of 100 alerts are true positives']
+    ['Of 100 alerts, 67 are true positives']
     """
     check_words(title, color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
@@ -101,11 +102,16 @@ def alerts(
         [f"{label}: {panels.caption_of_label[label]}" for label in panels.labels] if panels else []
     )
     canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of_curve.values()])
-    finding = (
-        say_each_of_100(grid_of_curve, curves, canvas.channels) or "True positives among the alerts"
-    )
+    say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
+    are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).all())
+    finding = say_grids(curves) if are_few else say_known(curves, say_grids)
     note += curves.describe_sizes()
-    # What thresholds were chosen for, such as `50% recall`.
+    subtitle = curves.join_etas(f"{_say_purpose(curves)},")
+    return canvas.finish(title, finding or "True positives among the alerts", subtitle, note)
+
+
+def _say_purpose(curves: ChartCurves) -> str:
+    """Return what thresholds were chosen for, such as `50% recall`."""
     purpose = "True positives among the alerts"
     targets = curves.curve_rows.get_column("target", default=None)
     if targets is not None and targets.n_unique() == 1:
@@ -113,7 +119,7 @@ def alerts(
         purpose = f"Target: {format_value('target', target)}"
         if target["criterion"] == "recall" and target["target"] is not None:
             purpose = f"{say_share(target['target'])} recall"
-    return canvas.finish(title, finding, curves.join_etas(f"{purpose},"), note)
+    return purpose
 
 
 def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:

@@ -16,6 +16,7 @@ import polars as pl
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
@@ -31,6 +32,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     name_curves,
     say_each,
     say_firsts,
+    say_known,
     say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
@@ -94,7 +96,7 @@ def metric_by_eta(
     >>> table = df.prc.summary(eta_grid(0.001, 0.9), metrics="average_precision", by="model")
     >>> chart = metric_by_eta(table, crossings=df.prc.crossings(eta_range=(0.001, 0.9)))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Prevalences from 0.1% to 90%']
+    ['Average precision by prevalence']
     """
     check_words(title, color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
@@ -150,6 +152,7 @@ def p3_curve(
 
 WIDE = "known only to a factor of 2"  # why a value is in doubt, as the foot of a chart says it
 _STRIP_Y = 14  # pixels above the lines at which the strip of those that are first has its middle
+_COMMON_ETAS = (0.01, 0.1, 0.5)  # where lines of tests at several prevalences are told, if known well
 _NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
 _MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
 
@@ -246,7 +249,7 @@ class _LineChart:
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
             target_text = label_formats.format_value("target", curve_rows["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
-        finding = self._say_order(trades, firsts) or self._find_half() or self._say_at_own_eta()
+        finding = self._say_order(trades, firsts) or say_known(self.curves, self._say_values, self.name)
         finding = finding or f"{self.name} by prevalence"
         if not subtitle or subtitle == finding:
             subtitle = f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}"
@@ -274,12 +277,27 @@ class _LineChart:
         estimate_text = f"{value}{interval_text}{doubt_text}"
         return say_eta(row["eta"]), f"{estimate_text}{label_formats.add_threshold(row)}"
 
-    def _find_half(self) -> str:
+    def _say_values(self, curves: ChartCurves) -> str:
+        """Return where precision is 50%, or the height of lines at a prevalence."""
+        return self._find_half(curves) or self._say_at_eta(curves) or self._say_doubt(curves)
+
+    def _say_doubt(self, curves: ChartCurves) -> str:
+        """Return which lines are in doubt, if that is why no value is told."""
+        rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()), "doubt")
+        numbers, names = rows["curve"].unique().sort().to_list(), name_curves(curves, self.channels)
+        labels = [names[number] for number in numbers if number in names]
+        if not numbers:
+            return ""
+        are_all = len(numbers) == len(curves.curve_rows)
+        is_long = are_all or len(labels) > _MOST_RULES or len(labels) < len(numbers)
+        return f"{self.name} is known only roughly{'' if is_long else f' for {join_words(labels)}'}"
+
+    def _find_half(self, curves: ChartCurves) -> str:
         """Return the prevalence at which precision is 50%, at one threshold per line."""
-        rows, facet, n_curves = self.rows, self.channels.facet, len(self.curves.curve_rows)
+        rows, facet, n_curves = curves.points, self.channels.facet, len(curves.curve_rows)
         is_alone = facet is None or len(facet.labels) == n_curves
         is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
-        if self.curves.has_few_positives or not (is_alone and is_fixed):
+        if not (is_alone and is_fixed):
             return ""
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
         if any((count < point_thinning.MIN_FALSE_ALERTS).any() for count in counts):
@@ -292,7 +310,7 @@ class _LineChart:
         half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
         if len(half_rows) < n_curves or half_rows.is_empty():
             return ""
-        name_of_curve = name_curves(self.curves, self.channels)
+        name_of_curve = name_curves(curves, self.channels)
         half_of_curve = dict(half_rows.select("curve", "half").rows())
 
         sentence_start = "Precision is above 50% down to a prevalence of"
@@ -305,25 +323,33 @@ class _LineChart:
             range_template="between {} and {}",
         )
 
-    def _say_at_own_eta(self) -> str:
-        """Return the height of each line at the prevalence of the test; empty if not known well."""
+    def _say_at_eta(self, curves: ChartCurves) -> str:
+        """Return the height of each line at the prevalence of the test, or at a round one."""
         own_etas = [eta for eta in {*self.own_etas} if eta is not None]
+        etas = own_etas if len(own_etas) == 1 else [*_COMMON_ETAS]
+        etas += [self.canvas.spec.x.high]  # which is in the table
+        return next(filter(None, (self._say_at(curves, eta) for eta in etas)), "")
+
+    def _say_at(self, curves: ChartCurves, eta: float) -> str:
+        """Return the height of each line at a prevalence; empty if not known well."""
         is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
-        if len(own_etas) != 1 or not is_share or self.channels.facet or self.curves.has_few_positives:
+        facet = self.channels.facet
+        if not is_share or (facet is not None and len(facet.labels) < len(self.curves.curve_rows)):
             return ""
         value_of_curve: dict[int, float] = {}
-        rows = self.doubt.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
+        rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()))
+        rows = rows.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line_frame in rows.group_by("curve", maintain_order=True):
-            distances = line_frame["eta"].log() - math.log(own_etas[0])
+            distances = line_frame["eta"].log() - math.log(eta)
             near_rows = line_frame.filter((distances.abs() < _NEAR).fill_null(False))
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return ""
             value_of_curve[curve] = float(
                 np.interp(0.0, distances, line_frame["value"].cast(pl.Float64))
             )
-        names = name_curves(self.curves, self.channels)
-        has_all = value_of_curve and len(value_of_curve) == len(self.curves.curve_rows)
-        place_text = f"at a prevalence of {say_eta(own_etas[0])}"
+        names = name_curves(curves, self.channels)
+        has_all = value_of_curve and len(value_of_curve) == len(curves.curve_rows)
+        place_text = f"at a prevalence of {say_eta(eta)}"
         return say_each(f"{self.name} is", place_text, value_of_curve, names) if has_all else ""
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:

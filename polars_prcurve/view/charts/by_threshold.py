@@ -22,7 +22,7 @@ from polars_prcurve.view.charts.parts import (
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
+from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_known, say_thresholds
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
@@ -109,7 +109,8 @@ def threshold_curve(
     subtitle = f"{curves.join_etas('Metrics of each threshold')}, read straight down"
     has_one_point = points is not None or len(marks.records) == 1
     finding = marks.find_title(curves, channels) if has_one_point else ""
-    finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
+    finding = finding or say_known(curves, lambda known_curves: say_thresholds(known_curves, channels))
+    finding = finding or "Precision, recall and alerts by threshold"
     thinning = point_thinning.describe_thinning(curves.points, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinning)
     is_alone = len(columns) == 1

@@ -13,11 +13,11 @@ from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import say_values
-from polars_prcurve.view.charts.parts.colors_and_panels import choose_channels
+from polars_prcurve.view.charts.parts.chart_titles import find_limits, say_known, say_values
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_share, say_shares
 
 _TENTH = 0.1  # the share of cases at which recall is told: a budget that all can picture
@@ -85,15 +85,22 @@ def gain_curve(
         *curves.describe_sizes(),
     ]
     subtitle = curves.join_etas("Recall by share of cases flagged,")
-    finding = "Recall by share of cases flagged"
-    if (
-        recall_of_curve
-        and len(recall_of_curve) == len(curves.curve_rows)
-        and not curves.has_few_positives
-    ):
-        sentence_start = "With a tenth of the cases flagged, recall is"
-        finding = say_values(sentence_start, "", recall_of_curve, curves, channels) or finding
+    say_tenths = partial(
+        _say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels
+    )
+    finding = say_known(curves, say_tenths) or "Recall by share of cases flagged"
     return canvas.finish(title, finding, subtitle, note)
+
+
+def _say_all(
+    sentence_start: str, value_of_curve: dict[int, float], channels: Channels, curves: ChartCurves
+) -> str:
+    """Return the value of each curve; empty if one has none."""
+    values = {curve: value_of_curve.get(curve) for curve in curves.curve_rows["curve"]}
+    known_values = {curve: value for curve, value in values.items() if value is not None}
+    if not 0 < len(known_values) == len(values):
+        return ""
+    return say_values(sentence_start, "", known_values, curves, channels)
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
@@ -113,16 +120,19 @@ def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
     """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
     channels = canvas.channels
     n_colors = len(channels.color.labels) if channels.color else 1
+    n_pos_of_curve = dict(canvas.curves.curve_rows.select("curve", "n_pos").rows())
     if len(recall_of_curve) > 12 or n_colors > _MOST_LABELS:
         return False
     for (curve_number, recall), recall_text in zip(
         recall_of_curve.items(), say_shares([*recall_of_curve.values()]), strict=True
     ):
-        mark_text = f"a tenth of the cases flagged: recall {recall_text}, lift {recall / _TENTH:.3g}"
+        n_pos, label = n_pos_of_curve[curve_number], recall_text
+        if n_pos is not None and 0 < n_pos < FEW_POSITIVES:  # no number without its doubt
+            low_text, high_text = say_shares([*find_limits(recall, n_pos)])
+            label = f"{recall_text} ({low_text} to {high_text})"
+        mark_text = f"a tenth of the cases flagged: recall {label}, lift {recall / _TENTH:.3g}"
         mark_fields = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve_number)}
-        canvas.records.append(
-            {"part": "mark", "said": mark_text, "recall_label": recall_text, **mark_fields}
-        )
+        canvas.records.append({"part": "mark", "said": mark_text, "recall_label": label, **mark_fields})
     return bool(recall_of_curve)
 
 
@@ -157,7 +167,7 @@ def prg_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = prg_curve(df.prc.curve(eta=0.1, metrics=("precision_gain", "recall_gain")))
     >>> chart.to_dict()["title"]["text"]
-    ['Precision gain and recall gain at a prevalence of 1\xa0in\xa010']
+    ['With 2 positives, precision gain is known only roughly']
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("prg_curve", table)
@@ -191,9 +201,8 @@ def prg_curve(
         *point_thinning.describe_doubt(drawn_points),
         *curves.describe_sizes(),
     ]
-    finding = ""
-    if not (is_log or curves.has_few_positives) and len(area_of_curve) == len(curves.curve_rows) > 0:
-        finding = say_values("Precision gain averages", "", area_of_curve, curves, channels)
+    say_gains = partial(_say_all, "Mean precision gain is", area_of_curve, channels)
+    finding = say_known(curves, say_gains, "precision gain")
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
     finding = finding or curves.join_etas("Precision gain and recall gain")

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.core.ground.safe_text import format_count, shorten_names
+from polars_prcurve.core.ground.safe_text import format_count, join_words, shorten_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, result_tables
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
@@ -236,7 +236,12 @@ def _draw_table(
         finding = (
             f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} differ significantly"
         )
-    if len(open_lines) == 1:
+    settled_names = [line.name for line in lines if line.is_settled]
+    if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
+        finding = f"Significant: {join_words(settled_names)}"
+    elif n_settled == 0 and lines:
+        finding = f"No clear winner in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
+    elif len(open_lines) == 1:
         finding += f"; {open_lines[0].name} do not"
     elif n_settled >= _MOST_ROWS < len(lines):
         finding += f"; these {_MOST_ROWS} differ most"

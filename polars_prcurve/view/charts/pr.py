@@ -88,8 +88,8 @@ def pr_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = pr_curve(df.prc.curve(eta=0.25))
-    >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    Precision and recall at a prevalence of 25%
+    >>> print(chart.to_dict()["title"]["text"][0])
+    With 2 positives, a recall of 50% may be anything from 9% to 91%
     """
     check_words(title, color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
@@ -123,8 +123,9 @@ def pr_curve(
         say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
-    is_bare = title is None and not marked.records
-    finding = _find_title(canvas, area_of_curve, y) if is_bare else marked.find_title(curves, channels)
+    finding = marked.find_title(curves, channels)
+    if title is None and not marked.records:
+        finding = chart_titles.say_known(curves, partial(_find_title, channels, area_of_curve, y))
     # A title that says where curves run is the only one: it need not be said twice.
     subtitle = curves.join_etas(f"{_SUBTITLE_OF_Y[y]},") if title or finding else _SUBTITLE_OF_Y[y]
     finding = finding or curves.join_etas(_TITLE_OF_Y[y])
@@ -178,9 +179,9 @@ def _say_row(columns: Sequence[str], prefix: str, point: dict[str, Any]) -> tupl
     return f"at least {say_share(point['at'])}", f"{share_text}{bracket_text}{add_threshold(point)}"
 
 
-def _find_title(canvas: Canvas, area_of_curve: dict[int, float], y: str) -> str:
+def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
-    curves, facet_channel = canvas.curves, canvas.channels.facet
+    facet_channel = channels.facet
     etas = curves.curve_rows["eta"]
     has_own_etas = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if (
@@ -189,13 +190,13 @@ def _find_title(canvas: Canvas, area_of_curve: dict[int, float], y: str) -> str:
         and y == "precision"
         and not has_own_etas
     ):
-        return chart_titles.say_areas(area_of_curve, curves, canvas.channels)
+        return chart_titles.say_areas("Average precision", area_of_curve, curves, channels)
     share_of_curve = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
     if not share_of_curve or not etas.is_between(0, 1).all():
-        return ""
+        return chart_titles.say_few_false_alerts(curves, channels)
     say_together = say_precisions if y == "precision" else say_shares
     return chart_titles.say_values(
-        _FINDING_OF_Y[y], "", share_of_curve, curves, canvas.channels, say_numbers=say_together
+        _FINDING_OF_Y[y], "", share_of_curve, curves, channels, say_numbers=say_together
     )
 
 

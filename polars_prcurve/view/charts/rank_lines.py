@@ -18,7 +18,7 @@ from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts
+from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Word
@@ -120,7 +120,7 @@ def ranking(
     canvas.follow_pointer(points, "nearest", _say_row, points["eta"])
     zone_sentences = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
     sentences = [channels.color_note, *zone_sentences, *curves.describe_sizes()]
-    finding = _say_firsts(curves, channels) or "Ranking by prevalence"
+    finding = _say_firsts(curves, channels) or say_swaps(curves, channels) or "Ranking by prevalence"
     return canvas.finish(title, finding, _SUBTITLE, sentences)
 
 

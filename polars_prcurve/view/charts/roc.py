@@ -24,12 +24,13 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     name_curves,
     say_areas,
     say_each,
+    say_known,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import choose_channels
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import QUIET, Canvas, check_words
-from polars_prcurve.view.charts.parts.result_tables import read_sweep
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
@@ -86,7 +87,7 @@ def roc_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> roc_curve(df.prc.sweep()).to_dict()["title"]["text"]
-    ['Recall and false positive rate']
+    ['With 2 positives, a recall of 50%', 'may be anything from 9% to 91%']
     """
     check_words(title, color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
@@ -135,13 +136,18 @@ def _find_title(
 ) -> str:
     """Return what marked points say, the areas of panels, or what half of the positives cost."""
     curves, channels = canvas.curves, canvas.channels
-    if finding := marked.find_title(curves, channels):
-        return finding
+    return marked.find_title(curves, channels) or say_known(
+        curves, lambda known_curves: _say_curves(known_curves, channels, area_of_curve)
+    )
+
+
+def _say_curves(curves: ChartCurves, channels: Channels, area_of_curve: dict[int, float]) -> str:
+    """Return what half of the positives cost, or the areas of panels."""
     name_of_curve = name_curves(curves, channels)
     fpr_of_curve = dict(find_known_half(curves).select("curve", "fpr").rows())
     if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
         has_published_points = point_thinning.has_points_alone(curves.points)
-        finding = "" if has_published_points else say_areas(area_of_curve, curves, channels)
+        finding = "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
         return finding or "Recall and false positive rate"
     return say_each("At 50% recall, the false positive rate is", "", fpr_of_curve, name_of_curve)
 

@@ -5,9 +5,11 @@ The highest number stands first; without a test behind it a title names no model
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,23 +31,78 @@ _MOST_LETTERS = 60  # letters of their names together, at most, so that the titl
 _MOST_TRADES = 2  # crossings, at most, that a title tells
 _FEWEST_PANELS = 3  # panels whose range of areas is told; of two, both are read at once
 _MOST_LINES = 24  # lines, at most, of which a title tells
+_FAR_OFF = 1.5  # the ratio of expected and observed positives from which that is what is told
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
 _NEAR_HALF = 0.6  # the recall up to which a published point is said to find half
 
 
+def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], subject: str = "") -> str:
+    """Return what a chart says of its curves with 20 positives or more, or how little all tell."""
+    # The subject is what is known only roughly; without one it is a recall.
+    few_rows = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
+    if few_rows.is_empty():
+        return say(curves)
+    if len(few_rows) == len(curves.curve_rows):
+        return say_too_few(few_rows["n_pos"], subject)
+    is_known = ~pl.col("curve").is_in(few_rows["curve"].to_list())
+    known_curves = replace(
+        curves, points=curves.points.filter(is_known), curve_rows=curves.curve_rows.filter(is_known)
+    )
+    sentence = say(known_curves)
+    return f"With {FEW_POSITIVES} positives or more, {go_on(sentence)}" if sentence else ""
+
+
+def go_on(text: str) -> str:
+    """Return a text as it goes on within a sentence: without its capital, but for that of `ROC AUC`."""
+    return text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
+
+
+def say_too_few(n_positives: pl.Series, subject: str = "") -> str:
+    """Return how little so few positives tell."""
+    most_positives = max(float(n_positives.max() or 0), 1.0)  # type: ignore[arg-type]
+    if most_positives < 1.5 or subject:
+        fact = f"{go_on(subject or 'recall')} is known only roughly"
+    else:
+        low, high = find_limits(0.5, most_positives)
+        low_text, high_text = number_words.say_shares([low, high])
+        fact = f"a recall of 50% may be anything from {low_text} to {high_text}"
+    count_text = format_range(n_positives)
+    return f"With {count_text} positive{'' if count_text == '1' else 's'}, {fact}"
+
+
+def find_limits(share: float, n: float) -> tuple[float, float]:
+    """Return the 95% limits of a share of n examples (Wilson 1927)."""
+    z = NormalDist().inv_cdf(0.975)
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half_width = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(middle - half_width, 0.0), min(middle + half_width, 1.0)
+
+
+def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
+    """Return of which lines precision at half recall rests on few false positives, if that is why."""
+    half_points = find_half(curves).filter(pl.col("doubt").fill_null(False))
+    curves_in_doubt = half_points["curve"].unique().sort().to_list()
+    if not curves_in_doubt:
+        return ""
+    names = name_curves(curves, channels)
+    names_text = ""
+    if len(curves_in_doubt) < len(curves.curve_rows) and _are_short(curves_in_doubt, names):
+        names_text = f" for {join_words([names[curve_number] for curve_number in curves_in_doubt])}"
+    return f"At 50% recall, precision{names_text} rests on fewer than 5 false positives"
+
+
 def find_known_half(curves: ChartCurves) -> pl.DataFrame:
-    """Return the rows of `find_half`, or none where they are not known well of all curves."""
-    # That is by few positives, fewer than five false positives, or a published point that finds far more
-    # than half.
-    n_positives = curves.curve_rows["n_pos"].fill_null(0)
-    if not 1 <= len(n_positives) <= _MOST_LINES or (n_positives < FEW_POSITIVES).any():
+    """Return the rows of `find_half` of curves with 20 positives or more, or none if not known well."""
+    # That is by fewer than five false positives, or a published point that finds far more than half.
+    known_rows = curves.curve_rows.filter(pl.col("n_pos") >= FEW_POSITIVES)
+    if not 1 <= len(known_rows) <= _MOST_LINES:
         return curves.points.clear()
-    half_points = find_half(curves)
+    half_points = find_half(curves).filter(pl.col("curve").is_in(known_rows["curve"].to_list()))
     is_far = (
         point_thinning.has_points_alone(curves.points) and (half_points["recall"] > _NEAR_HALF).any()
     )
     is_unknown = (
-        is_far or len(half_points) < len(n_positives) or half_points["doubt"].fill_null(True).any()
+        is_far or len(half_points) < len(known_rows) or half_points["doubt"].fill_null(True).any()
     )
     return half_points.clear() if is_unknown else half_points
 
@@ -91,23 +148,26 @@ def say_each(
     *,
     range_template: str = "{} to {}",
 ) -> str:
-    """Return `start 39% (A) and 37% (B) end`, the highest first."""
+    """Return `start 39% for A and 37% for B end`, the highest first."""
     # Of many lines, and of those with long names or without names, the range is told, by a template.
     value_of_curve = dict(sorted(value_of_curve.items(), key=lambda pair: -pair[1]))
     value_texts = say_numbers([*value_of_curve.values()])
-    if len(set(value_texts)) > 1 and _are_short([*value_of_curve], name_of_curve):
-        value_texts = [
-            f"{value_text} ({name_of_curve[curve_number]})"
-            for curve_number, value_text in zip(value_of_curve, value_texts, strict=True)
-        ]
-    elif len(set(value_texts)) > 1:
-        value_texts = [
-            range_template.format(
-                *say_numbers([pick_end(value_of_curve.values()) for pick_end in (min, max)])
-            )
-        ]
-    values_text = join_words(value_texts) if len(set(value_texts)) > 1 else value_texts[0]
-    return f"{sentence_start} {values_text} {sentence_end}".rstrip()
+    names_of_text: dict[str, list[str]] = {}
+    for curve_number, value_text in zip(value_of_curve, value_texts, strict=True):
+        names_of_text.setdefault(value_text, []).append(name_of_curve.get(curve_number, ""))
+    if len(names_of_text) == 1:
+        return f"{sentence_start} {value_texts[0]} {sentence_end}".rstrip()
+    if _are_short([*value_of_curve], name_of_curve):
+        clauses = [f"{text} for {join_words(names)}" for text, names in names_of_text.items()]
+        return f"{sentence_start} {join_words(clauses)} {sentence_end}".rstrip()
+    highest, *_, lowest = value_of_curve
+    low_text, high_text = say_numbers([value_of_curve[lowest], value_of_curve[highest]])
+    if _are_short([lowest, highest], name_of_curve):
+        low_text += f" for {name_of_curve[lowest]}"
+        high_text += f" for {name_of_curve[highest]}"
+    if sentence_start.endswith(" is"):
+        sentence_start, range_template = f"{sentence_start[:-3]} ranges", "from {} to {}"
+    return f"{sentence_start} {range_template.format(low_text, high_text)} {sentence_end}".rstrip()
 
 
 def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
@@ -116,22 +176,18 @@ def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -
     return all(labels) and len(labels) <= _MOST_NAMES and sum(map(len, labels)) <= _MOST_LETTERS
 
 
-_ETA_IN_BRACKETS = re.compile(r" \(((?:1\u00a0in\u00a0)?[\d,.]+%?)\)$")
 """The prevalence that a label has after its name: `B (1 in 90)`, `B (12%)`."""
 
 
 def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     """Return the name of each curve, or that of its panel if it has one to itself; none without."""
     channel: Channel | None = channels.color
-    if channel is None and channels.facet and len(channels.facet.labels) == len(curves.curve_rows):
-        channel = channels.facet
+    if channel is None and channels.facet:
+        has_one_each = len(channels.facet.labels) == len(channels.facet.label_of_curve)
+        channel = channels.facet if has_one_each else None
     if channel is None or (channel is channels.color and channels.facet is not None):
         return {}
-    name_of_curve = {}
-    for curve_number, label in channel.label_of_curve.items():
-        # Titles put names in brackets: `B, 1 in 90` for `B (1 in 90)`.
-        name_of_curve[curve_number] = _ETA_IN_BRACKETS.sub(r", \1", label)
-    return name_of_curve
+    return {curve: channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
 
 
 def list_firsts(names_of_eta: Mapping[float, Sequence[str]], n_models: int) -> list[tuple[float, str]]:
@@ -163,6 +219,34 @@ def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
     sentence = f"{metric_name} {clauses[0]} is equal at a prevalence of {first_place}"
     further_clauses = zip(clauses[1:], other_places, strict=True)
     return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in further_clauses)])
+
+
+def say_swaps(curves: ChartCurves, channels: Channels) -> str:
+    """Return where models change places by their values alone; empty in panels."""
+    points, color_channel = curves.points.drop_nulls("rank").sort("eta", "rank"), channels.color
+    if channels.facet is not None or color_channel is None or points.is_empty():
+        return ""
+    orders = points.group_by("eta", maintain_order=True).agg("curve").rows()
+    swaps = [
+        (eta, set(before[:place] + before[place + 2 :]) ^ set(before))
+        for (_, before), (eta, after) in pairwise(orders)
+        for place in range(len(before) - 1)
+        if len(before) == len(after) and before[place : place + 2] == after[place : place + 2][::-1]
+    ]
+    n_changes = sum(before != after for (_, before), (_, after) in pairwise(orders))
+    if n_changes == 0:
+        return "The order of models is the same at all prevalences shown" if len(orders) > 1 else ""
+    label_of_curve = color_channel.label_of_curve
+    places_of_pair: dict[str, list[str]] = {}
+    for eta, pair in swaps:
+        names = join_words([label_of_curve[curve] for curve in sorted(pair)])
+        places_of_pair.setdefault(names, []).append(number_words.say_eta(eta))
+    is_long = sum(map(len, places_of_pair)) > 1.5 * _MOST_LETTERS
+    if n_changes > _MOST_TRADES or len(swaps) != n_changes or is_long:
+        return f"The order of {len(label_of_curve)} models changes with the prevalence"
+    clauses = [f"{pair} near {join_words(places)}" for pair, places in places_of_pair.items()]
+    clauses[0] = clauses[0].replace(" near ", " change places near a prevalence of ", 1)
+    return "; ".join(clauses)
 
 
 def say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
@@ -258,67 +342,87 @@ def say_net_benefit(
 
 
 def say_each_of_100(
-    grid_of_curve: Mapping[int, IconGrid], curves: ChartCurves, channels: Channels
+    grid_of_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
 ) -> str:
-    """Return how many alerts are right in each of few grids, in the order in which they stand."""
-    # Empty where names are long, and where few positives were tested.
-    facet_channel = channels.facet
-    if not 1 <= len(grid_of_curve) <= _MOST_NAMES or curves.has_few_positives:
-        return ""
-    grid_of_label = {
-        facet_channel.label_of_curve[curve_number] if facet_channel else "": grid
-        for curve_number, grid in grid_of_curve.items()
-    }
-    count_text = grid_of_label[facet_channel.labels[0] if facet_channel else ""].words
-    first_clause = (
-        f"{count_text} alerts {'are true positives' if ' of ' in count_text else 'is a true positive'}"
-    )
-    if facet_channel is None:
-        span_text = grid_of_label[""].span
-        return f"{first_clause} ({span_text})" if span_text else first_clause
-    first_template, later_template = "at a prevalence of {}", "at {}"
-    if facet_channel.fields != ["eta"]:
-        if sum(map(len, facet_channel.labels)) > _MOST_LETTERS:
-            return ""
-        first_template = later_template = "({})"
-    clauses = [
-        f"{grid_of_label[label].words} {later_template.format(label)}"
-        for label in facet_channel.labels[1:]
+    """Return how many alerts are right in each of few grids, the most first, or in the extreme ones."""
+    facet_channel, n_positives = channels.facet, curves.curve_rows["n_pos"]
+    label_of_curve = dict.fromkeys(curves.curve_rows["curve"], "")
+    if facet_channel is not None:
+        label_of_curve = {curve: facet_channel.label_of_curve[curve] for curve in label_of_curve}
+    grid_of_label = {label: grid_of_curve[curve] for curve, label in label_of_curve.items()}
+    labels = [
+        label for label in (facet_channel.labels if facet_channel else [""]) if label in grid_of_label
     ]
-    return ", ".join([f"{first_clause} {first_template.format(facet_channel.labels[0])}", *clauses])
+    if not labels:
+        return ""
+    grids = [grid_of_label[label] for label in labels]
+    is_by_eta = facet_channel is not None and facet_channel.fields == ["eta"]
+    places = [f" for {label}" if label else "" for label in labels]
+    if is_by_eta:
+        places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
+    is_few = bool((n_positives < FEW_POSITIVES).all())
+    if is_few and not all(grid.span for grid in grids):
+        return say_too_few(n_positives, "precision")
+    texts = [grid.span if is_few else grid.words for grid in grids]
+    start = f"With {format_range(n_positives)} positives, of" if is_few else "Of"
+    is_of_100 = all(grid.words.endswith(" of 100") for grid in grids)
+    texts = [text.removesuffix(" of 100") if is_of_100 else text for text in texts]
+    if len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS:
+        places = places if len(places[0]) + len(places[-1]) <= _MOST_LETTERS else [""] * len(places)
+        range_text = f"true positives range from {texts[-1]}{places[-1]} to {texts[0]}{places[0]}"
+        return f"{start} 100 alerts, {range_text}" if is_of_100 else f"T{range_text[1:]}"
+    further_clauses = [*map("{}{}".format, texts[1:], places[1:])]
+    if not is_of_100:
+        verb = "are true positives" if texts[0].endswith(" of 100") else "is a true positive"
+        return join_words([f"{texts[0]} alerts {verb}{places[0]}", *further_clauses])
+    span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not is_few else ""
+    verb = "is a true positive" if texts[0] == "1" else "are true positives"
+    first_clause = f"{texts[0]} {verb}{places[0]}{span_text}"
+    return f"{start} 100 alerts, {join_words([first_clause, *further_clauses])}"
 
 
 def say_reliability(range_rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
-    """Return where scores are off as probabilities, of few groups each, or in how many of many."""
-    curve_summaries = range_rows.group_by("curve", maintain_order=True).agg("off", "first").rows()
-    clause_of_curve = {
-        curve_number: _say_runs(signs, first_scores)
-        for curve_number, signs, first_scores in curve_summaries
-    }
-    off_clauses = [clause for clause in clause_of_curve.values() if clause]
+    """Return where scores are off as probabilities, of few groups each, or in which of many."""
+    sums = pl.col("expected", "positives").sum()
+    clause_of_curve: dict[int, str] = {}
+    for curve_number, signs, first_scores, expected, n_positives in (
+        range_rows.group_by("curve", maintain_order=True).agg("off", "first", sums).rows()
+    ):
+        clause_of_curve[curve_number] = _say_runs(signs, first_scores)
+        ratio = expected / n_positives if n_positives else math.inf
+        if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
+            side = "high" if ratio > 1 else "low"
+            expected_text = f"{number_words.say_count(expected, 2)} positives expected"
+            clause_of_curve[curve_number] = f"too {side}: {expected_text}, {n_positives:,} observed"
     if not clause_of_curve:
         return ""
-    if not off_clauses:
+    if not any(clause_of_curve.values()):
         if curves.has_few_positives:
             n_pos_text = format_range(curves.curve_rows["n_pos"])
             return f"With {n_pos_text} positives no range of scores is significantly off"
         return "No range of scores is significantly off"
     if channels.facet is None:
-        return f"Scores are {off_clauses[0]}"
-    panel_of_curve = channels.facet.label_of_curve
-    if not _are_short([*clause_of_curve], panel_of_curve):
-        return f"Scores are significantly off in {len(off_clauses)} of {len(clause_of_curve)} panels"
+        return f"Scores are {next(iter(clause_of_curve.values()))}"
+    return _say_scores_of_groups(clause_of_curve, channels.facet.label_of_curve)
+
+
+def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Mapping[int, str]) -> str:
+    """Return where the scores of each of few groups are off, or of which of many they are not."""
+    calibrated = [name_of_curve[curve] for curve, clause in clause_of_curve.items() if not clause]
+    n_groups = len(clause_of_curve)
+    if not _are_short([*clause_of_curve], name_of_curve):
+        if not calibrated:
+            return f"Scores are significantly off in all {n_groups} groups"
+        if len(calibrated) <= _MOST_NAMES and sum(map(len, calibrated)) <= _MOST_LETTERS:
+            return f"Scores are significantly off in all groups but {join_words(calibrated)}"
+        return f"Scores are significantly off in {n_groups - len(calibrated)} of {n_groups} groups"
+    names_of_clause: dict[str, list[str]] = {}
+    for curve, clause in clause_of_curve.items():
+        names_of_clause.setdefault(clause or "not significantly off", []).append(name_of_curve[curve])
     sentences = [
-        f"scores of {panel_of_curve[curve_number]} are {clause}"
-        for curve_number, clause in clause_of_curve.items()
-        if clause
+        f"scores of {join_words(names)} are {clause}" for clause, names in names_of_clause.items()
     ]
-    sentences += [
-        f"those of {panel_of_curve[curve_number]} are not significantly off"
-        for curve_number, clause in clause_of_curve.items()
-        if not clause
-    ]
-    return f"{sentences[0][:1].upper()}{'; '.join(sentences)[1:]}"
+    return f"S{'; '.join(sentences)[1:]}"
 
 
 def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
@@ -333,7 +437,7 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
         if range_signs[range_numbers[0]]
     ]
     if len(signed_runs) > 2:
-        return f"off in {sum(map(abs, range_signs))} of {len(range_signs)} ranges"
+        return "off, too low and too high by turns"
     edge_text_of_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )
@@ -424,7 +528,7 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         for curve, point in half_of_curve.items()
     }
     if not text_of_curve or not etas.is_between(0, 1).all():
-        return ""
+        return say_few_false_alerts(curves, channels)
     if len(text_of_curve) == 1:
         [point] = half_of_curve.values()
         return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
@@ -449,7 +553,7 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         return ""
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
     text_of_score = {score: text_of_curve[curve] for curve, score in score_of_curve.items()}
-    sentence_start = "Recall is 50% at the thresholds"
+    sentence_start = "Recall is 50% at a threshold of"
     return say_each(
         sentence_start,
         "",
@@ -459,34 +563,24 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
     )
 
 
-def say_areas(area_of_curve: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:
+def say_areas(
+    area_name: str, area_of_curve: Mapping[int, float], curves: ChartCurves, channels: Channels
+) -> str:
     """Return the areas of few lines, or the range of those of panels, if these can be compared."""
-    # Groups of few positives are passed over, and the title says so.
     facet_channel, curve_rows = channels.facet, curves.curve_rows
-    is_known = (curve_rows["n_pos"] >= FEW_POSITIVES).fill_null(False)
     known_area_of_curve = {
-        curve_number: area_of_curve[curve_number]
-        for curve_number in curve_rows.filter(is_known)["curve"]
-        if curve_number in area_of_curve
+        curve: area_of_curve[curve] for curve in curve_rows["curve"] if curve in area_of_curve
     }
-    if facet_channel is None and known_area_of_curve and len(known_area_of_curve) == len(curve_rows):
-        name_of_curve = name_curves(curves, channels)
-        return say_each(
-            "The area under the curve is", "", known_area_of_curve, name_of_curve, _say_areas
-        )
-    if (
-        facet_channel is None
-        or not facet_channel.head_of_label
-        or len(known_area_of_curve) < _FEWEST_PANELS
+    if not known_area_of_curve or len(known_area_of_curve) < len(curve_rows):
+        return ""
+    if facet_channel is not None and (
+        not facet_channel.head_of_label or len(known_area_of_curve) < _FEWEST_PANELS
     ):
         return ""
     if "eta" in curves.column_of_field and curve_rows["eta"].n_unique() > 1:
         return ""  # areas at different shares of positives
-    span_text = " to ".join(
-        _say_areas([pick_end(known_area_of_curve.values()) for pick_end in (min, max)])
-    )
-    condition_text = "" if is_known.all() else f"With {FEW_POSITIVES} positives or more, "
-    return f"{condition_text}{'t' if condition_text else 'T'}he area runs from {span_text}"
+    name_of_curve = name_curves(curves, channels)
+    return say_each(f"{area_name} is", "", known_area_of_curve, name_of_curve, _say_areas)
 
 
 def _say_areas(areas: Sequence[float]) -> list[str]:
