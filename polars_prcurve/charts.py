@@ -17,6 +17,7 @@ from polars_prcurve.view.charts.pr import pr_curve
 from polars_prcurve.view.charts.rank_lines import ranking
 from polars_prcurve.view.charts.reliability_diagram import reliability
 from polars_prcurve.view.charts.roc import roc_curve
+from polars_prcurve.view.charts.score_histogram import scores
 
 __all__ = [
     "Chart",
@@ -32,6 +33,7 @@ __all__ = [
     "ranking",
     "reliability",
     "roc_curve",
+    "scores",
     "threshold_curve",
 ]
 

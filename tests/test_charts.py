@@ -653,7 +653,7 @@ def test_a_range_of_prevalences_has_one_unit():
 )
 def test_prevalences_read_as_people_say_them(eta, words):
     chart = charts.pr_curve(draw_scores(pos=10).prc.curve(eta=eta))
-    assert heading(chart) == f"Precision and recall at a prevalence of {words}"
+    assert f"Precision by recall, at a prevalence of {words}" in subtitle(chart)
 
 
 def test_the_description_is_text_for_those_who_cannot_see():
@@ -781,7 +781,7 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
     frame = draw_groups("ab", neg=900)
     long = frame.with_columns(model=pl.format("model {} with splines and an elastic net", "model"))
     for table, end in (
-        (frame, r"[\d.]+% \(a\) and [\d.]+% \(b\)"),
+        (frame, r"[\d.]+% for [ab] and [\d.]+% for [ab]"),
         (long, r"between [\d.]+% and [\d.]+%"),
     ):
         chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
@@ -791,7 +791,7 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
         frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all"), facet="model"
     )
     assert re.fullmatch(
-        r"Precision is above 50% down to a prevalence of .*% \([ab]\) and .*% \([ab]\)",
+        r"Precision is above 50% down to a prevalence of .*% for [ab] and .*% for [ab]",
         heading(panels),
     )
 
@@ -1115,14 +1115,14 @@ def test_titles_of_gains_tell_the_area():
     areas = frame.prc.summary(0.1, by="model", metrics="auprg_clipped", columns="all").sort(
         "value", descending=True
     )
-    said = " and ".join(f"{say_share(row['value'])} ({row['model']})" for row in areas.to_dicts())
+    said = " and ".join(f"{say_share(row['value'])} for {row['model']}" for row in areas.to_dicts())
     chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
-    assert heading(chart) == plain(f"Precision gain averages {said}")
+    assert heading(chart) == plain(f"Mean precision gain is {said}")
     assert "at a prevalence of 1 in 10" in plain(subtitle(chart))
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
-    assert heading(charts.prg_curve(few.prc.curve(0.1, by="model"))).startswith("Precision gain and")
+    assert "is known only roughly" in heading(charts.prg_curve(few.prc.curve(0.1, by="model")))
     panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
-    start = "Precision gain averages"
+    start = "Mean precision gain is"
     assert re.fullmatch(f"{start} .*% to .*% at a prevalence of 50%, .*% at 20%", panels)
 
 
@@ -1569,8 +1569,38 @@ def test_screen_readers_hear_no_names_of_fields(name):
 
 def test_a_few_positives_are_no_finding():
     frame = draw_scores(pos=5, neg=395)
-    assert heading(plot(frame).gain_curve(0.1)) == "Recall by share of cases flagged"
-    assert heading(plot(frame).p3_curve(recall=0.5)) == "Precision by prevalence"
+    roughly = "With 5 positives, a recall of 50% may be anything from 17% to 83%"
+    assert heading(plot(frame).gain_curve(0.1)) == roughly
+    assert (
+        heading(plot(frame).p3_curve(recall=0.5)) == "With 5 positives, precision is known only roughly"
+    )
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_scores_are_shares_of_both_classes_in_ranges_of_one_width(weight):
+    rng = np.random.default_rng(5)
+    label = np.arange(100_000) < 2_000
+    frame = pl.DataFrame({"label": label, "score": 10 * label + 9 * rng.normal(size=label.size)})
+    frame = frame.with_columns(w=rng.integers(1, 4, label.size) * 1.0)
+    chart = prc(frame, weight=weight).plot.scores()
+    for part, is_own in (("positives", pl.col("label")), ("negatives", ~pl.col("label"))):
+        bars = pl.DataFrame(records(chart, part)).sort("x")
+        assert bars["y"].sum() == pytest.approx(1, rel=1e-4)
+        widths = (bars["to"] - bars["x"]).unique()
+        assert widths.max() == pytest.approx(widths.min(), rel=1e-3)
+        own, size = frame.filter(is_own), pl.col("w") if weight else pl.lit(1.0)
+        for x, to, y in bars.select("x", "to", "y").gather_every(7).rows():
+            inside = pl.col("score").is_between(x, to, "left")
+            share = own.select((size * inside).sum() / (size * (pl.col("score") > -99)).sum()).item()
+            assert share == pytest.approx(y, abs=2e-4), "edges are rounded to six digits"
+    [rule] = records(chart, "threshold")
+    [point] = prc(frame, weight=weight).operating_points(recall=0.5, columns="all").to_dicts()
+    assert rule["x"] == pytest.approx(point["threshold"], rel=1e-5)
+    assert (
+        heading(chart) == f"At 50% recall, {plain(say_share(point['fpr']))} of the negatives are flagged"
+    )
+    assert len(json.dumps(read_spec(chart))) < 25_000
+    check_data(chart)
 
 
 # Differences and gains ------------------------------------------------------------------------
@@ -1653,7 +1683,8 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
             else "none significant"
         )
         assert f"and {len(rest)} more, {told}" in texts
-    assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs differ significantly")
+    told = f"{n_settled} of {len(pairs)} pairs differ significantly"
+    assert heading(chart).startswith(told if n_settled > 3 else "Significant: ")
     assert "corrected for all pairs (Holm)" in subtitle(chart)
     assert "at a prevalence of 20%" in subtitle(chart), "of many pairs one prevalence"
     alone = frame.prc.compare(score=names_, metrics="average_precision", columns="all")
@@ -1692,9 +1723,9 @@ def test_a_roc_curve_says_what_half_of_the_positives_cost():
     half = table.filter(pl.col("recall") >= 0.5).group_by("model").agg(pl.col("fpr").min())
     said = heading(charts.roc_curve(table))
     assert said.startswith("At 50% recall, the false positive rate is ")
-    assert all(f"{plain(say_share(fpr))} ({model})" in said for model, fpr in half.rows())
+    assert all(f"{plain(say_share(fpr))} for {model}" in said for model, fpr in half.rows())
     few = draw_scores(pos=10, neg=2_000).prc.sweep()
-    assert heading(charts.roc_curve(few)) == "Recall and false positive rate"
+    assert heading(charts.roc_curve(few)).startswith("With 10 positives, ")
 
 
 def test_gain_curve_is_recall_by_the_share_of_cases_alerted():
@@ -1895,7 +1926,7 @@ def test_heads_of_panels_keep_the_share_of_positives():
             rows.setdefault(row["facet"], []).insert(0, row["text"])
     assert len(rows) == 10
     assert all(" ".join(written) == label for label, written in rows.items()), "in rows, not cut"
-    assert all(re.search(r"\([\d.]+%\)$", plain(label)) for label in rows)
+    assert all(re.search(r"\(([\d.]+%|1 in \d+)\)$", plain(label)) for label in rows)
 
 
 # How it looks ---------------------------------------------------------------------------------
@@ -2209,7 +2240,7 @@ def test_titles_of_several_lines_tell_what_each_has():
     three = draw_groups("abc", neg=4_000).with_columns(model=pl.format("model {}", "model"))
     found = three.prc.operating_points(0.05, recall=0.5, by="model", columns="all")  # in order of name
     start = "At 50% recall, precision is"
-    said = [f"{say_share(row['precision'])} ({row['model']})" for row in found.to_dicts()]
+    said = [f"{say_share(row['precision'])} for {row['model']}" for row in found.to_dicts()]
     assert heading(plot(three).pr_curve(0.05, by="model")) == plain(
         f"{start} {said[2]}, {said[1]} and {said[0]}"
     )
@@ -2223,10 +2254,12 @@ def test_titles_of_several_lines_tell_what_each_has():
     assert heading(panels) == plain(f"{start} {where}")
     long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))
-    assert "model" not in shown, "long names give way to a range, which names no best one"
+    assert re.search(r"recall ranges from \d+% for .* to \d+% for ", shown), (
+        "three long names are a range"
+    )
     novel = three.with_columns(model=pl.format("{} {}", "model", pl.lit("x" * 50)))
     assert re.fullmatch(
-        r"With a tenth of the cases flagged, recall is [\d.]+% to [\d.]+%",
+        r"With a tenth of the cases flagged, recall ranges from [\d.]+% to [\d.]+%",
         heading(plot(novel).gain_curve(0.05, by="model")),
     )
 
@@ -2238,14 +2271,14 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
         pl.col("model") != "m0"
     )
     low, high = (areas.sort("value").row(k, named=True) for k in (0, -1))
-    span = f"from {low['value']:.2g} to {high['value']:.2g}"
-    said = f"With 20 positives or more, the area runs {span}"
+    ends = (f"{row['value']:.2g} for {row['model']}" for row in (low, high))
+    said = f"With 20 positives or more, ROC AUC ranges from {' to '.join(ends)}"
     assert heading(plot(frame).roc_curve(by="model")) == said
     known = frame.filter(pl.col("model") != "m0")
-    assert heading(plot(known).roc_curve(by="model")) == f"The area runs {span}"
+    assert heading(plot(known).roc_curve(by="model")) == said.partition(", ")[2]
     own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
     assert re.fullmatch(
-        r"At 50% recall, precision is [\d.]+% to [\d.]+%",
+        r"At 50% recall, precision ranges from [\d.]+% for m\d .* to [\d.]+% for m\d .*",
         own,
     ), "the area is decided by the prevalence, which is told"
 
@@ -2296,13 +2329,13 @@ def test_thresholds_say_what_half_recall_takes():
     parts = [draw_scores(seed=k, pos=200, neg=2_000, digits=8, g=g) for k, g in enumerate("ab")]
     groups = pl.concat([parts[0], parts[1].with_columns(pl.col("score") - 3)])
     said = heading(charts.threshold_curve(groups.prc.curve(0.1, by="g")))
-    found = re.fullmatch(r"Recall is 50% at the thresholds ([\d.]+) \(a\) and (-[\d.]+) \(b\)", said)
+    found = re.fullmatch(r"Recall is 50% at a threshold of ([\d.]+) for a and (-[\d.]+) for b", said)
     assert found is not None
     for name, words in zip("ab", found.groups(), strict=True):
         scores = groups.filter(pl.col("g") == name, pl.col("label") == 1)["score"]
         assert (scores >= float(words)).mean() >= 0.5, "rounded down"
     few = charts.threshold_curve(draw_scores(pos=10).prc.curve(0.1))
-    assert heading(few) == "Precision, recall and alerts by threshold"
+    assert heading(few).startswith("With 10 positives, ")
 
 
 def test_a_ranking_that_settles_nothing_says_so():
@@ -2314,7 +2347,8 @@ def test_a_ranking_that_settles_nothing_says_so():
 
 def test_a_ranking_claims_an_order_only_where_it_is_settled():
     ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
-    assert heading(charts.ranking(ranks)) == "Ranking by prevalence", "nothing is tested"
+    told = "late and sure change places near a prevalence of 1 in 45"
+    assert heading(charts.ranking(ranks)) == told, "nothing is tested"
     is_first = pl.col("rank") == 1
     sure = ranks.with_columns(behind=0.0, may_be_best=is_first)
     assert heading(charts.ranking(sure)) == "sure is best at 1 in 1,000, late at 1 in 2"
@@ -2423,14 +2457,14 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     found = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")["precision"]
     chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
     (first, second), (better, worse) = ("ab", found) if found[0] >= found[1] else ("ba", found[::-1])
-    said = f"{say_share(better)} ({first}) and {say_share(worse)} ({second})"
+    said = f"{say_share(better)} for {first} and {say_share(worse)} for {second}"
     assert heading(chart) == plain(f"At 50% recall, precision is {said}")
     assert "at a prevalence of 1 in 10" in subtitle(chart).replace("\xa0", " ")
     other = frame.prc.operating_points(0.1, recall=0.4, by="model", columns="all")
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
     values = say_shares([*other["precision"]])
     each = " and ".join(
-        f"{plain(words)} ({name})"
+        f"{plain(words)} for {name}"
         for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
     )
     assert heading(marked) == f"At 40% recall, precision is {each}"
@@ -2438,7 +2472,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
     assert heading(marked).startswith("Precision and recall"), "of several targets none is told"
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
-    assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("Precision and recall")
+    assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("With 10 positives, ")
 
 
 def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():

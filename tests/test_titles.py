@@ -88,6 +88,7 @@ WORDS = {
     "p3_curve": {"eta": ETAS, "recall": 0.5},
     **{name: {"eta": eta_grid(0.001, 0.5, 5)} for name in ("ranking", "metric_by_eta")},
     "roc_curve": {},
+    "scores": {},
 }
 
 

@@ -55,7 +55,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "alerts": {"eta": 0.1, "recall": 0.5},
     "decision_curve": {"probabilities": [0.2, 0.5]},
     "difference": {"eta": [0.1, 0.5], "id": "id"},
-    **{name: {} for name in ("roc_curve", "reliability")},
+    **{name: {} for name in ("roc_curve", "reliability", "scores")},
     "monitor": {"time": "id", "reference": 0.5, "threshold": 5},
     "ranking": {"eta": [0.1, 0.5]},
     "metric_by_eta": {"eta": [0.1, 0.5]},
@@ -256,6 +256,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
         "ranking": p.ranking([0.1, 0.5], columns="all"),
         "reliability": prc(RISKS).sweep(),
         "roc_curve": p.sweep(),
+        "scores": p.sweep(),
         "threshold_curve": p.curve(0.1),
     }
     return {name: {"table": table} for name, table in tables.items()}

@@ -52,7 +52,7 @@ DRAW: dict[str, Draw] = {
     "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),
 }
 """Charts that have colours and panels. Tests draw them with hostile names, 200 groups and no rows."""
-DRAWN_APART = {"alerts", "difference", "monitor", "ranking", "reliability"}
+DRAWN_APART = {"alerts", "difference", "monitor", "ranking", "reliability", "scores"}
 """Charts of another shape, which have their own tests of hostile names, many groups and no rows."""
 
 __all__ = ["DRAW", "DRAWN_APART", "GRID", "draw_groups", "draw_scores", "make_posteriors"]

@@ -256,7 +256,7 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     """Raise for words on examples that were never scored, if a chart has no place for them."""
     facts = list_facts(words, {}, None, None)
     facts_below = {"below=", _NULL_BELOW} & facts
-    if chart == "reliability" and facts_below:
+    if chart in ("reliability", "scores") and facts_below:
         raise PrcError(f"plot.{chart}() draws scores; leave out {facts_below.pop().rstrip('=')}")
     if chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve") and _UNKNOWN in facts:
         raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")

@@ -247,6 +247,14 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             check_confidence(confidence)
         return draw(self._methods.sweep(**table_words), eta, eta_train=eta_train, confidence=confidence)
 
+    def scores(
+        self, *, points: pl.DataFrame | Decision | None = None, **words: Unpack[ChartOfCurve]
+    ) -> Chart:
+        """Collect `sweep`, and draw the scores of both classes, with the thresholds of `points`."""
+        _, points, words = _read_decision(None, points, words)
+        draw, table_words = self._prepare("scores", words, points, ["recall"])
+        return draw(self._methods.sweep(**table_words), points=points)
+
     def difference(
         self,
         eta: Eta = None,

@@ -103,7 +103,7 @@ def alerts(
     )
     canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of_curve.values()])
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
-    are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).all())
+    are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
     note += curves.describe_sizes()
     subtitle = curves.join_etas(f"{_say_purpose(curves)},")

@@ -228,8 +228,8 @@ def say_swaps(curves: ChartCurves, channels: Channels) -> str:
         return ""
     orders = points.group_by("eta", maintain_order=True).agg("curve").rows()
     swaps = [
-        (eta, set(before[:place] + before[place + 2 :]) ^ set(before))
-        for (_, before), (eta, after) in pairwise(orders)
+        (math.sqrt(low_eta * eta), set(before[:place] + before[place + 2 :]) ^ set(before))
+        for (low_eta, before), (eta, after) in pairwise(orders)
         for place in range(len(before) - 1)
         if len(before) == len(after) and before[place : place + 2] == after[place : place + 2][::-1]
     ]
@@ -360,7 +360,7 @@ def say_each_of_100(
     places = [f" for {label}" if label else "" for label in labels]
     if is_by_eta:
         places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
-    is_few = bool((n_positives < FEW_POSITIVES).all())
+    is_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
     if is_few and not all(grid.span for grid in grids):
         return say_too_few(n_positives, "precision")
     texts = [grid.span if is_few else grid.words for grid in grids]

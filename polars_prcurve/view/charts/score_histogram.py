@@ -1,0 +1,181 @@
+"""The histogram of scores: how well they tell the two classes apart, and what a threshold cuts off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts import marked_points
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
+from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, say_known
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
+from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
+from polars_prcurve.view.charts.parts.label_placement import Word
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.words.number_words import say_shares, say_threshold
+
+_PIXELS_OF_BIN = 9  # across: as narrow as a reader can point at
+_CLASSES = {"negatives": "fpr", "positives": "recall"}
+"""The rate that each class adds up to, in the order of drawing."""
+
+
+@hint_at_arguments
+def scores(
+    table: pl.DataFrame,
+    *,
+    points: pl.DataFrame | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """Histograms of the scores of both classes, with a threshold through them.
+
+    Bars are the share of each class in ranges of scores of one width, negatives in grey, so that rare
+    positives are seen beside many negatives. What lies right of the rule is flagged. Scores that are
+    probabilities, most of them near 0 or 1, are on an axis of log odds.
+
+    Parameters
+    ----------
+    table
+        What `sweep` returns, with all its rows.
+    points
+        Rows whose thresholds are drawn, as in `pr_curve`. By default the highest threshold that finds
+        half of the positives.
+    color, facet, title
+        As in `alerts`: each group is a panel.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = scores(pl.concat([df] * 20).prc.sweep())
+    >>> chart.to_dict()["title"]["text"]
+    ['At 50% recall, 0% of the negatives are flagged']
+    """
+    check_words(title, color=color, facet=facet)
+    curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
+    score = pl.col("threshold").cast(pl.Float64, strict=False)
+    if len(curves.points) and curves.points["threshold"].null_count():
+        raise PrcError("scores draws scores, and some thresholds of the table are null; draw roc_curve")
+    marked = marked_points.read_points("scores", points, curves, ["recall"])
+    finite_rows = curves.points.with_columns(score=score).filter(score.is_finite())
+    x = build_score_axis("x", "Score", finite_rows["score"])
+    channels = read_panels_of_one(curves, color, facet)
+    spec = ChartSpec(
+        x, ChartAxis("y", "Share of the class", 0.0, 1.0), "linear", height=0.5, names="none"
+    )
+    size = Canvas(curves, channels, spec).size
+    bins = _count_bins(finite_rows.with_columns(x=x.measure(pl.col("score"))), x, size.width)
+    highest = max([row["y"] for row in bins], default=0.0) or 1.0
+    canvas = Canvas(curves, channels, replace(spec, y=replace(spec.y, high=1.08 * highest)))
+    _draw_bins(canvas, bins)
+    rules = marked.records if points is not None else find_half(curves).to_dicts()
+    _draw_rules(canvas, rules)
+    note = [
+        "Grey: negatives. Coloured: positives" if channels.facet else "",
+        "Bars: share of each class in ranges of one width",
+        x.describe(),
+        "Rule: the highest threshold with 50% recall" if points is None and rules else "",
+        *marked.describe(),
+        *curves.describe_sizes(),
+    ]
+    finding = (
+        say_known(curves, partial(_say_flagged, rules, channels, are_halves=points is None))
+        or "Scores of both classes"
+    )
+    return canvas.finish(title, finding, "Scores of positives and negatives", note)
+
+
+def _count_bins(rows: pl.DataFrame, x: ChartAxis, pixels: int) -> list[dict[str, Any]]:
+    """Return the share of each class of each curve in ranges of scores, without empty ranges."""
+    n_bins = max(8, pixels // _PIXELS_OF_BIN)
+    width = (x.high - x.low) / n_bins
+    number = ((pl.col("x") - x.low) / width).floor().clip(0, n_bins - 1).cast(pl.Int64)
+    # Sweeps run from the highest score on, and rates add up.
+    shares = [
+        pl.col(rate).diff().over("curve").fill_null(pl.col(rate)).alias(rate)
+        for rate in _CLASSES.values()
+    ]
+    bins = rows.with_columns(*shares, number=number).group_by("curve", "number", maintain_order=True)
+    long_rows = bins.agg(pl.col([*_CLASSES.values()]).sum()).sort("curve", "number")
+    return [
+        {
+            "curve": row["curve"],
+            "class": name,
+            "y": row[rate],
+            "x": x.low + row["number"] * width,
+            "to": x.low + (row["number"] + 1) * width,
+        }
+        for name, rate in _CLASSES.items()
+        for row in long_rows.to_dicts()
+        if row[rate]
+    ]
+
+
+def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
+    """Draw the bars of both classes, positives on top, and name the classes of a single panel."""
+    channels, (x, y) = canvas.channels, canvas.place
+    for row in bins:
+        numbers = {name: round_digits(row[name]) for name in ("x", "to", "y")}
+        text = f"{say_shares([row['y']])[0]} of the {row['class']}"
+        fields = {"part": row["class"], "said": text, **channels.curve_fields(row["curve"])}
+        canvas.records.append(fields | numbers)
+    own: dict[str, Any] = {} if channels.encodings else {"color": channels.plain_color}
+    base = alt.Chart().encode(x, y, alt.X2("to"), y2=alt.datum(0))
+    base = base.encode(tooltip=alt.Tooltip("said:N", title="share"))
+    looks: dict[str, dict[str, Any]] = {"negatives": {"color": style.RULE}, "positives": own}
+    for name, look in looks.items():
+        bar = base.mark_rect(opacity=0.55, stroke="white", strokeWidth=0.5, **look)
+        bar = bar.encode(*channels.encodings) if name == "positives" else bar
+        canvas.layers.append(keep_part(bar, name))
+    if channels.facet is None and bins:
+        right: dict[str, Any] = {"align": "right", "baseline": "top", "weight": "bold"}
+        right["px"] = canvas.size.width - 4
+        canvas.words.append(Word("Positives", py=4, color=channels.plain_color, **right))
+        canvas.words.append(Word("Negatives", py=21, color=style.QUIET, **right))
+
+
+def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
+    """Draw an upright rule at each threshold, and write it beside its foot."""
+    x, is_alone = canvas.spec.x, canvas.channels.facet is None
+    for rule in rules:
+        score = float(rule["threshold"])
+        panel = tell_panel(canvas.channels.curve_fields(rule["curve"]).get("facet"))
+        place = round_digits(x.measure(score))
+        text = say_threshold(rule["threshold"], [rule[LOWER]] if LOWER in rule else None)
+        canvas.records.append({"part": "threshold", "x": place, "said": text, **panel})
+        is_right = x.place(place) > 0.7
+        look: dict[str, Any] = {"align": "right" if is_right else "left", "dx": -5 if is_right else 5}
+        look |= {"x": place, "py": 4, "baseline": "top", "size": style.NOTE_SIZE, "has_rim": True}
+        look |= {"facet": panel.get("facet")}
+        canvas.words.append(Word(f"threshold {text}" if is_alone else text, **look))
+    rule_layer = alt.Chart().mark_rule(color=style.INK, strokeWidth=1.4)
+    ends: dict[str, Any] = {"y": fix_y(0), "y2": alt.value(canvas.size.height)}
+    rule_layer = rule_layer.encode(canvas.place[0], **ends)
+    canvas.layers += [keep_part(rule_layer, "threshold")] if rules else []
+
+
+def _say_flagged(
+    rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves, *, are_halves: bool
+) -> str:
+    """Return the share of negatives that the threshold of each curve flags, if each has one."""
+    fpr_of_curve = {rule["curve"]: rule.get("fpr") for rule in rules}
+    known = {curve: fpr_of_curve.get(curve) for curve in curves.curve_rows["curve"]}
+    values = {curve: value for curve, value in known.items() if value is not None}
+    if not 0 < len(values) == len(known) or len(rules) > len(fpr_of_curve):
+        return ""
+    recalls = {say_shares([rule["recall"]])[0] for rule in rules}
+    start = f"At {min(recalls)} recall," if len(recalls) == 1 else "At the thresholds,"
+    start = "At 50% recall," if are_halves else start
+    if len(values) == 1:
+        return f"{start} {say_shares([*values.values()])[0]} of the negatives are flagged"
+    names = channels.facet.label_of_curve if channels.facet else {}
+    return say_each(f"{start} the share of negatives flagged is", "", values, names)
