@@ -128,14 +128,36 @@ def test_alerts_are_shown_beside_metrics_in_rows(words: dict[str, float]) -> Non
     assert points.columns[-3:] == ["metric", "value", "alerts"]
 
 
-def test_tables_of_no_metrics_keep_the_dtypes_of_values() -> None:
-    frame = pl.DataFrame({"score": [3, 2, 2, 1], "label": [1, 0, 1, 0]})
-    for confidence in (None, 0.95):
-        some, none = (
-            frame.prc.curve(0.1, metrics=metrics, long=True, confidence=confidence)
-            for metrics in (["precision"], [])
-        )
-        assert none.schema == some.schema
+@pytest.mark.parametrize("is_lazy", [False, True])
+@pytest.mark.parametrize(
+    ("method", "arguments", "some"),
+    [
+        ("curve", {"long": True}, "precision"),
+        ("curve", {"long": True, "confidence": 0.9}, "precision"),
+        ("operating_points", {"recall": 0.5, "long": True, "confidence": 0.9}, "precision"),
+        ("summary", {}, "roc_auc"),
+        ("summary", {"confidence": 0.9}, "roc_auc"),
+        ("compare", {"score": ["score", "other"], "confidence": 0.9}, "roc_auc"),
+        ("compare", {"score": ["score", "other"], "confidence": 0.9, "margin": 0.1}, "roc_auc"),
+    ],
+)
+def test_tables_of_no_metrics_keep_their_dtypes(
+    method: str, arguments: dict[str, Any], some: str, is_lazy: bool
+) -> None:
+    frame = pl.DataFrame(
+        {"score": [3, 2, 2, 1] * 9, "other": [1, 2, 3, 4] * 9, "label": [1, 0, 1, 0] * 9}
+    )
+    table = frame.lazy() if is_lazy else frame
+    schemas = [
+        getattr(table.prc, method)(0.1, metrics=metrics, columns="all", **arguments)
+        .lazy()
+        .collect()
+        .schema
+        if method != "curve"
+        else getattr(table.prc, method)(0.1, metrics=metrics, **arguments).lazy().collect().schema
+        for metrics in ([some], [])
+    ]
+    assert schemas[0] == schemas[1]
 
 
 def test_alerts_are_among_a_number_of_events() -> None:

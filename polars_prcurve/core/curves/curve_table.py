@@ -14,6 +14,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.band_types import FixedBands
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import add_bands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
@@ -185,7 +187,12 @@ def build_metric_rows(
 # Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
 
 
-_NO_VALUE = pl.lit(None, dtype=pl.Float64)  # of tables without metrics
+_FLAGS = (ABOVE_CHANCE, "significant", "not_worse")  # columns of true and false, of a row per metric
+
+
+def _find_dtype(name: str) -> pl.DataType:
+    """Return what a column of a table with a row per metric holds, without metrics to tell it."""
+    return pl.String() if name == DOUBT else pl.Boolean() if name in _FLAGS else pl.Float64()
 
 
 def long_columns(
@@ -201,7 +208,9 @@ def long_columns(
     return [
         metric,
         *(
-            pick_by_number(Pair.COPY, value_exprs, None if value_exprs else _NO_VALUE).alias(name)
+            pick_by_number(
+                Pair.COPY, value_exprs, None if value_exprs else pl.lit(None, _find_dtype(name))
+            ).alias(name)
             for name, value_exprs in values_of_column.items()
         ),
     ]
@@ -213,7 +222,10 @@ def list_metric_rows(
     """Return each row once for each metric, with `metric`, its number in Pair.COPY, and its values."""
     # Rows that come repeated would each evaluate the values of all metrics.
     numbers = pl.lit([*range(len(metric_names))], dtype=pl.List(pl.Int64))
-    lists = {name: pl.concat_list(value_exprs) for name, value_exprs in values_of_column.items()}
+    lists = {
+        name: pl.concat_list(value_exprs) if value_exprs else pl.lit([], pl.List(_find_dtype(name)))
+        for name, value_exprs in values_of_column.items()
+    }
     lists |= {"metric": pl.lit([*metric_names], dtype=pl.List(pl.String)), Pair.COPY: numbers}
     return rows.with_columns(**lists).explode(*lists, empty_as_null=False)
 

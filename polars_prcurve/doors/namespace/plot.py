@@ -388,6 +388,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> chart.to_dict()["title"]["text"]
         ['Metrics by prevalence']
         """
+        coarse = read_flag("coarse=", coarse)
         draw, table_words = self._prepare("metric_by_eta", words)
         point_metrics = self._choose_point_metrics(metrics, table_words)
         if point_metrics:
