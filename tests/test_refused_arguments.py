@@ -836,7 +836,7 @@ def plot_at(chart: str, eta: Any) -> Any:
 
 @pytest.mark.parametrize("eta", EXTREME_ETAS)
 def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1(eta: float) -> None:
-    assert {*OF_ETA} | {"monitor"} == {*list_charts()}
+    assert {*OF_ETA} | {"monitor", "scores"} == {*list_charts()}
     words = rf"got {re.escape(repr(eta))}: its text would be 0 or 1"
     frame = pl.DataFrame({"eta": [eta]})
     for at_target in AT_TARGETS.values():

@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         "no number from 0 to 1e100, in 2 row",
     ),
     "no share at all": (DF, {"eta": ETAS.with_columns(share=0)}, "shares of the eta= frame are all 0"),
-    "no share": (DF, {"eta": ETAS.drop("share")}, "needs a column 'share', how much of the field each"),
+    "no share": (DF, {"eta": ETAS.drop("share")}, "add a column 'share' to the frame of field()"),
     "no eta": (DF, {"eta": ETAS.drop("eta")}, "needs a column 'eta', or the columns 'k' and 'n'"),
     "an estimate": (
         DF,

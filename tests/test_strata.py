@@ -359,7 +359,7 @@ def test_what_does_not_take_strata_says_so() -> None:
         bound.summary(0.1, confidence=drawn, columns="all")
     with pytest.raises(PrcError, match="stratum= is for intervals"):
         df.prc.summary(0.1, columns="all", **STRATA)
-    with pytest.raises(PrcError, match="pass weight=, too"):
+    with pytest.raises(PrcError, match="pass weight= with stratum="):
         df.prc.summary(0.1, stratum="s", confidence=0.9, columns="all")
     assert_same(bound.summary(0.1, columns="all"), df.prc.summary(0.1, weight="w", columns="all"))
     assert_same(bound.sample_size(recall=0.5), df.prc.sample_size(recall=0.5, weight="w"))

@@ -278,7 +278,7 @@ def test_a_field_takes_its_parts_out_of_bound_groups_alone() -> None:
     assert found["eta"].unique().to_list() == pytest.approx([0.25])
     with pytest.raises(PrcError, match="by= and parts= both hold the column 'g'"):
         bound.curve(field(parts, parts="g"), by="g")
-    with pytest.raises(PrcError, match="needs a column 'share'"):
+    with pytest.raises(PrcError, match="add a column 'share' to the frame of field"):
         field(parts.drop("share"), "g")
 
 

@@ -172,8 +172,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         thresholds
             As in `sweep`.
 
-        Returns ------- One row per `by` group, prevalence, metric in the requested order (with
-        `long`) and decreasing threshold, in that order:
+        Returns
+        -------
+        One row per `by` group, prevalence, metric in the requested order (with `long`) and decreasing
+        threshold, in that order:
 
         - `eta`: Float64, that of the group for None
         - the columns of `sweep`
@@ -505,7 +507,9 @@ class CurveMethods(BoundTable[F], path="prc"):
             share examples, and have none. Columns named here are left out of a stored `by`. Not with
             `weight`, `cluster`, `stratum`, an estimated `eta` or a bootstrap.
 
-        Returns ------- One row per `by` group, prevalence and metric, in that order:
+        Returns
+        -------
+        One row per `by` group, prevalence and metric, in that order:
 
         - `eta`: Float64, that of the group for None; null if `mean_over` has groups of different
           prevalence
