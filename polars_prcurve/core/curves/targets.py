@@ -148,8 +148,9 @@ class LimitRows(NamedTuple):
         row_numbers, is_last = pl.col(ROW_NUMBER).filter(column.is_not_null()), not self.takes_first
         greatest_values = column.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
         places = greatest_values.search_sorted(self.least_values)
-        # Of an empty table Polars 2.1 gathers nulls without a dtype, which a sum has.
-        return row_numbers.sort(descending=is_last).gather(places, null_on_oob=True) + 0
+        # A null follows, for limits that no row reaches: Polars 2.0 gathers none beyond the end of a
+        # group. Of an empty table nulls are gathered without a dtype, which a sum has.
+        return row_numbers.sort(descending=is_last).extend_constant(None, 1).gather(places) + 0
 
     def merge(self, corner_rows: pl.Expr, near_rows: pl.Expr) -> pl.Expr:
         """Return the rows, from those among corners and those in the blocks that these tell."""
