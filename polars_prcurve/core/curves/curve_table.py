@@ -252,9 +252,14 @@ def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr |
         places_of_key.setdefault(key, []).append(place)
     has_exprs = any(isinstance(value, pl.Expr) for value in value_of_place.values())
     if len(places_of_key) > _MOST_BRANCHES and not has_exprs:
-        return number.replace_strict(
-            pl.Series([*value_of_place]), join_values(value_of_place.values()), default=value_of_number
+        # The streaming engine gets values of a list as they come, where it collects what it replaces.
+        numbers_of_values = {place: number for number, place in enumerate(value_of_place)}
+        value_numbers = pl.Series(
+            map(numbers_of_values.get, range(max(value_of_place) + 1)), dtype=pl.UInt32
         )
+        value_list = join_values(value_of_place.values()).gather(value_numbers).implode()
+        value = pl.lit(value_list).first().list.get(number, null_on_oob=True)
+        return value if default is None else value.fill_null(default)
     for places in places_of_key.values():
         branch = value_of_place[places[0]]
         if not isinstance(branch, pl.Expr):

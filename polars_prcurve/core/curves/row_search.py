@@ -67,7 +67,7 @@ from polars_prcurve.core.curves.targets import (
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
@@ -111,15 +111,10 @@ class RowSearch:
         # A larger query may run this twice, and a join may return rows in another order each time.
         requests = requests.sort(Pair.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-        scores = self.sweep_rows.select(Group.NUMBER, ROW_NUMBER, Row.SCORE)
-        # Not joined, which would repeat all scores of a group for each of its thresholds.
-        groups = pl.concat([scores, request_scores], how="diagonal").group_by(Group.NUMBER)
-        limit_rows = LimitRows(pl.col(Row.SCORE), pl.col(LEAST_SCORE).drop_nulls(), takes_first=False)
-        row_lists = groups.agg(
-            pl.col(_REQUEST).drop_nulls(), limit_rows.reduce(limit_rows.value).alias(ROW_NUMBER)
-        )
-        rows = row_lists.drop(Group.NUMBER).explode(_REQUEST, ROW_NUMBER, empty_as_null=False)
-        return requests.join(rows, on=_REQUEST, how="left")
+        request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
+        extremes = self._find_extremes(request_rows, _REQUEST, {(number,): target})
+        row_number = target.search.read_row(_read_extreme((number,))).alias(ROW_NUMBER)
+        return requests.join(extremes, on=_REQUEST, how="left").with_columns(row_number)
 
     def _add_extremes(self, families: Families) -> pl.LazyFrame:
         """Return the pairs with the extremes that tell the rows of targets."""

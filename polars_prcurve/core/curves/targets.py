@@ -139,7 +139,7 @@ class LimitRows(NamedTuple):
     """A value per row that is compared with many limits, of which the rows are read as a list."""
 
     value: pl.Expr  # null does not count
-    least_values: pl.Expr
+    least_values: pl.Series
     takes_first: bool
 
     def reduce(self, column: pl.Expr) -> pl.Expr:
@@ -147,7 +147,7 @@ class LimitRows(NamedTuple):
         # From one row to the next the greatest value so far never falls.
         row_numbers, is_last = pl.col(ROW_NUMBER).filter(column.is_not_null()), not self.takes_first
         greatest_values = column.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
-        places = greatest_values.search_sorted(self.least_values)
+        places = greatest_values.search_sorted(pl.lit(self.least_values))
         # A null follows, for limits that no row reaches: Polars 2.0 gathers none beyond the end of a
         # group. Of an empty table nulls are gathered without a dtype, which a sum has.
         return row_numbers.sort(descending=is_last).extend_constant(None, 1).gather(places) + 0
@@ -316,10 +316,10 @@ def _build_threshold_targets(
         return []
     if isinstance(thresholds, pl.DataFrame | pl.LazyFrame) and table is not None:
         group_thresholds = read_group_thresholds(table, thresholds, at_eta=at_eta, one_each=one_each)
-        # Its columns are joined to the pairs; no test of rows finds those of each threshold.
-        threshold, least_score = pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)
-        search = Search(lambda rows: {}, lambda extreme_of: pl.lit(None))
-        target = Target("threshold", threshold, search, least_score=least_score)
+        # Its columns are joined to the rows, where the search and `value` read them.
+        least_score = pl.col(LEAST_SCORE)
+        search = choose_row(lambda rows: _read_score(rows) >= least_score)
+        target = Target("threshold", pl.col(GIVEN_THRESHOLD), search, least_score=least_score)
         return [replace(target, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
@@ -412,7 +412,7 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
 def search_limits(targets: Sequence[Target]) -> Search:
     """Return the search for the rows of many targets that compare the same value: lists of numbers."""
     limits = [target.limit for target in targets if target.limit is not None]
-    least_values = pl.lit(join_values(limit.least for limit in limits))
+    least_values = join_values(limit.least for limit in limits)
     measure, takes_first = limits[0].measure, targets[0].takes_first
     no_rows = pl.lit([None] * len(limits), dtype=pl.List(pl.Int64))
     return Search(
