@@ -177,6 +177,10 @@ class Case:
         """Whether the scores of all models surely rank negatives above positives."""
         return bool(self.candidates) and all(candidate.is_reversed for candidate in self.candidates)
 
+    def find_candidate(self, model: Any) -> Candidate | None:
+        """Return a model by its name; None if the case does not have it."""
+        return next((candidate for candidate in self.candidates if candidate.model == model), None)
+
     @property
     def qualifiers(self) -> list[Candidate]:
         """The models that keep all targets, the best first."""

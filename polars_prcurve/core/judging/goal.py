@@ -44,6 +44,12 @@ class Goal:
         """Whether a threshold from elsewhere is tested against targets."""
         return bool(self.demand) and self.guarantee is None
 
+    @property
+    def limit_of_column(self) -> dict[str, float]:
+        """The limits that a threshold from elsewhere is tested against, by the columns of points."""
+        demand = self.demand if self.is_gate else {}
+        return {TARGET_KINDS[word].column: limit for word, limit in demand.items()}
+
     def test_point(self) -> Goal:
         """Return the demand on the only point of each group, in place of targets that choose one."""
         return replace(self, targets={}, demand=self.targets, merit_column="precision", is_of_point=True)

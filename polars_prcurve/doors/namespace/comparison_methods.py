@@ -520,9 +520,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         )
         period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
-        found = monitoring.build_monitor_table(period_cells, period_column, watch, reference_cells)
-        keys = [name for name in found.columns if name not in monitoring.MONITOR_COLUMNS]
-        return choose_columns(found.lazy(), columns, "monitor", keys).collect()
+        series = monitoring.build_monitor_table(period_cells, period_column, watch, reference_cells)
+        keys = [name for name in series.columns if name not in monitoring.MONITOR_COLUMNS]
+        return choose_columns(series.lazy(), columns, "monitor", keys).collect()
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""

@@ -168,9 +168,10 @@ def _say_flagged(
 ) -> str:
     """Return the share of negatives that the threshold of each curve flags, if each has one."""
     fpr_of_curve = {rule["curve"]: rule.get("fpr") for rule in rules}
-    known = {curve: fpr_of_curve.get(curve) for curve in curves.curve_rows["curve"]}
-    values = {curve: value for curve, value in known.items() if value is not None}
-    if not 0 < len(values) == len(known) or len(rules) > len(fpr_of_curve):
+    curve_numbers = curves.curve_rows["curve"]
+    rates = ((curve, fpr_of_curve.get(curve)) for curve in curve_numbers)
+    values = {curve: rate for curve, rate in rates if rate is not None}
+    if not 0 < len(values) == len(curve_numbers) or len(rules) > len(fpr_of_curve):
         return ""
     recalls = {say_shares([rule["recall"]])[0] for rule in rules}
     start = f"At {min(recalls)} recall," if len(recalls) == 1 else "At the thresholds,"

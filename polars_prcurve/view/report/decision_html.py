@@ -518,7 +518,7 @@ def sort_cases(findings: Findings) -> Sequence[WordedCase]:
 
 def choose_columns(goal: Goal) -> list[str]:
     """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
-    return [TARGET_KINDS[word].column for word in goal.demand] if goal.is_gate else [goal.merit_column]
+    return [*goal.limit_of_column] or [goal.merit_column]
 
 
 def write_shares(case: Case) -> str:

@@ -23,7 +23,6 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     write_document,
 )
-from polars_prcurve.view.report.plain_text import find_candidate
 from polars_prcurve.view.verdicts.case_places import locate_group, name_cases
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
@@ -266,7 +265,7 @@ def _list_decided(
     """Return the intervals of the verdicts on a model at a point, by the place of their prevalence."""
     decided: dict[int, dict[str, Any]] = {}
     for case in cases:
-        candidate = find_candidate(case, model)
+        candidate = case.find_candidate(model)
         if candidate is None or case.eta not in etas or candidate.precision.span is None:
             continue
         recall, fpr, eta = point[1], point[4], float(case.eta or 0.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from polars_prcurve.core.ground.terminal_text import (
     cut_texts,
@@ -227,17 +227,12 @@ def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[
     name_of_model = {candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates}
     models = sorted(name_of_model, key=str)
     value_columns = [
-        Column(name_of_model[model], [_write(find_candidate(case, model), name) for case in cases])
+        Column(name_of_model[model], [_write(case.find_candidate(model), name) for case in cases])
         for model in models
     ]
     is_shown = len(set(verdict_column.cells)) > 1
     names = Column(value_head, case_names, is_text=True)
     return [names, *value_columns, *([verdict_column] if is_shown else [])]
-
-
-def find_candidate(case: Case, model: Any) -> Candidate | None:
-    """Return a model of a case by its name; None if the case does not have it."""
-    return next((candidate for candidate in case.candidates if candidate.model == model), None)
 
 
 def _measure(text_columns: Sequence[Column]) -> int:

@@ -88,9 +88,8 @@ def write_metric(candidate: Candidate, name: str) -> str:
 
 def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
-    demand = candidate.goal.demand if candidate.goal.is_gate else {}
-    limits = [limit for word, limit in demand.items() if TARGET_KINDS[word].column == name]
-    return format_value(name, candidate.read(name), *limits)
+    limits = candidate.goal.limit_of_column
+    return format_value(name, candidate.read(name), *([limits[name]] if name in limits else []))
 
 
 def _write_apart(numbers: Sequence[float], write: Callable[[float, int], str]) -> list[str]:
@@ -224,8 +223,7 @@ def list_metrics(goal: Goal) -> list[str]:
     """Return the columns that stand beside each other: what models are judged by, and the rest."""
     if goal.is_of_curve:
         return [goal.merit_column]
-    limited_columns = [TARGET_KINDS[word].column for word in (goal.demand if goal.is_gate else ())]
-    columns = [goal.merit_column, *limited_columns, "precision", "recall"]
+    columns = [goal.merit_column, *goal.limit_of_column, "precision", "recall"]
     return [*dict.fromkeys(column for column in columns if column != "alerts"), "alerts"]
 
 
@@ -236,10 +234,7 @@ def choose_drawn_column(goal: Goal) -> str:
 
 def find_drawn_limits(goal: Goal) -> dict[str, float]:
     """Return the limits of shares that are demanded of a threshold, by their columns."""
-    limit_of_column = {
-        TARGET_KINDS[word].column: limit for word, limit in (goal.demand if goal.is_gate else {}).items()
-    }
-    return {column: limit for column, limit in limit_of_column.items() if column in _SHARES}
+    return {column: limit for column, limit in goal.limit_of_column.items() if column in _SHARES}
 
 
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:

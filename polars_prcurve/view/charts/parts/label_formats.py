@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.intervals import check_confidence
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name
+from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
 from polars_prcurve.view.words.value_names import (
     is_bare_number,
@@ -38,7 +39,7 @@ def format_range(sizes: pl.Series) -> str:
 
 
 def format_level(confidence: float) -> str:
-    return f"{100 * check_confidence(confidence):.6g}%"
+    return number_words.format_level(check_confidence(confidence))
 
 
 def describe_level(band: object, confidence: float | None) -> str:
