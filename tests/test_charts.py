@@ -2504,7 +2504,7 @@ def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
         [note] = [row["note"] for row in all_records(charts.difference(table)) if "note" in row]
         said = note.replace("\n", " ")
         assert ("too narrow" in said) is not resolved
-        assert ("Dotted: not significant, even where" in said) is not resolved
+        assert ("Dotted: not significant, or in doubt" in said) is not resolved
 
 
 def test_grey_points_have_no_numbers():

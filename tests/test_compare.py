@@ -306,7 +306,7 @@ def test_compare(table: Table, eta: list[float], confidence: float, data: st.Dat
             # A p-value of extended curves is found by halving.
             near = kind == "p_value" and value is not None and abs(row[kind] - value) < 1e-6
             assert near or assert_close(row[kind], value, row) is None
-        assert (row["significant"] is None) == (error is None)
+        assert error is not None or row["significant"] is None
         assert row["doubt"] is not None or error is not None
 
 
@@ -734,7 +734,44 @@ def test_point_metrics_of_groups_add_distances_in_quadrature(
         towards_0 = below if difference > 0 else above
         decisive = abs(difference) >= 2 * towards_0 > 0
         is_outside = not row["low"] <= 0 <= row["high"]
-        assert row["significant"] is ((is_outside and row["doubt"] is None) or decisive)
+        assert row["significant"] is (
+            is_outside if row["doubt"] is None or decisive or not is_outside else None
+        )
+
+
+LEADS: dict[str, dict[str, Any]] = {
+    "rows": {"score": ["a", "b"], "metrics": ALL_CURVE_METRICS},
+    "weights": {"score": ["a", "b"], "weight": "weight"},
+    "strata": {"score": ["a", "b"], "weight": "weight", "stratum": "stratum"},
+    "clusters": {"score": ["a", "b"], "cluster": "cluster"},
+    "three models": {"score": ["a", "b", "c"], "adjust": "holm"},
+    "resamples": {"score": ["a", "b"], **BOOTSTRAP},
+    "means": {"score": ["a", "b"], "mean_over": "cluster", "metrics": "roc_auc"},
+    "threshold": {"score": ["a", "b"], "threshold": 1.0, "metrics": POINTS},
+    "recall": {"score": ["a", "b"], "recall": 0.5, "metrics": POINTS},
+}
+
+
+@pytest.mark.parametrize("design", LEADS)
+def test_no_flag_contradicts_its_interval(design: str) -> None:
+    """A difference is not called insignificant beside an interval that excludes 0, nor the reverse."""
+    flags = set()
+    for n_pos, gain in ((4, 1.0), (4, 3.0), (12, 0.5), (12, 1.5), (60, 1.0)):
+        rng = np.random.default_rng(n_pos)
+        label = np.arange(10 * n_pos) < n_pos
+        scores = {name: rng.normal(size=label.size) + k * gain * label for k, name in enumerate("cba")}
+        df = pl.DataFrame({"label": label, "weight": 1.0, "stratum": label, **scores})
+        df = df.with_columns(cluster=pl.int_range(pl.len()) % 30)
+        rows = df.prc.compare(0.05, columns="all", **LEADS[design])
+        low, high = pl.col("low"), pl.col("high")
+        excludes_0 = rows.select((low > 0) | (high < 0)).to_series()
+        for is_outside, flag, doubt in zip(excludes_0, rows["significant"], rows["doubt"], strict=True):
+            assert flag in (
+                [None] if is_outside is None else [is_outside, None] if is_outside else [False]
+            )
+            assert flag is not None or doubt is not None
+            flags.add((is_outside, flag))
+    assert (True, True) in flags
 
 
 def test_counts_are_compared_as_their_examples() -> None:

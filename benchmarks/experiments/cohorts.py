@@ -21,6 +21,7 @@ from .experiment import (
     hold_point,
     list_at_target,
     measure_coverage,
+    share_significant,
     split_sets,
 )
 from .populations import CALIBRATED, GUMBEL, HARD, Floats, Model, normal
@@ -187,7 +188,7 @@ def measure_cohort_differences(cell: Any, n_sets: int, rng: np.random.Generator)
             where |= {"at": f"{criterion} {value:g}", "metric": name}
             of = every.filter(metric=name)
             shares = measure_coverage(of, truths[0] - truths[1])
-            where |= shares | {"resolved": of["significant"].mean()}
+            where |= shares | {"resolved": share_significant(of)}
             yield where
 
 

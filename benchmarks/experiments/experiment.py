@@ -103,6 +103,11 @@ def measure_coverage(found: pl.DataFrame, truth: float) -> Row:
     return row | {"width": of["width"].mean()}
 
 
+def share_significant(found: pl.DataFrame) -> float | None:
+    """Return the share of significant differences among those that have an interval."""
+    return found.drop_nulls(["low", "high"])["significant"].fill_null(False).mean()  # type: ignore[return-value]
+
+
 def hold_point(found: pl.DataFrame, name: str, truth: float) -> Row:
     """Return the coverage of the band of a point metric, and how wide it is on average."""
     asked = pl.col(f"{name}_low", f"{name}_high")

@@ -15,7 +15,15 @@ from scipy import stats
 from polars_prcurve import eta_from_sample, metrics
 from polars_prcurve import field as make_field
 
-from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
+from .experiment import (
+    CONFIDENCE,
+    Row,
+    experiment,
+    hold_point,
+    measure_coverage,
+    share_significant,
+    split_sets,
+)
 from .promises import find_misses
 
 
@@ -319,4 +327,4 @@ def measure_field_pairs(cell: FieldPair, n_sets: int, rng: np.random.Generator) 
         of = found.filter(metric=metric)
         row = {"field": cell.field.name, "target": cell.target, "value": cell.value, "equal": cell.equal}
         row |= {"metric": metric, **measure_coverage(of, cell.find_difference(metric))}
-        yield row | {"wrongly_resolved": of["significant"].mean() if cell.equal else None}
+        yield row | {"wrongly_resolved": share_significant(of) if cell.equal else None}

@@ -15,7 +15,7 @@ import polars as pl
 from scipy import special, stats
 
 from .areas import Cohort, draw_cohort
-from .experiment import CONFIDENCE, Row, experiment, measure_coverage
+from .experiment import CONFIDENCE, Row, experiment, measure_coverage, share_significant
 from .populations import (
     AREAS,
     CALIBRATED,
@@ -227,7 +227,7 @@ def measure_label_pairs(cell: Scores, n_sets: int, rng: np.random.Generator) -> 
             if metric in ("recall", "fpr") and eta != "own":
                 continue
             row = cell.row | {"at": where, "metric": metric, "eta": eta}
-            yield row | measure_coverage(part, 0.0) | {"resolved": part["significant"].mean()}
+            yield row | measure_coverage(part, 0.0) | {"resolved": share_significant(part)}
 
 
 # Other designs ---------------------------------------------------------------------------------

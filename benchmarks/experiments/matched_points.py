@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_prcurve import metrics, prc
 
-from .experiment import Row, experiment, measure_coverage, split_sets
+from .experiment import Row, experiment, measure_coverage, share_significant, split_sets
 from .populations import CALIBRATED, CAUCHY, GUMBEL, HARD, Cell, draw_short, normal, student
 
 SIZES = (
@@ -49,4 +49,4 @@ def measure_matched_points(cell: Any, n_sets: int, rng: np.random.Generator) -> 
         of = found.filter(metric=name, eta=eta)
         where = {"model": model.name, "n_pos": n_pos, "n_neg": n_neg, "point": f"{k} / {j}"}
         where |= {"recall": recall, "share": share, "metric": name, "eta": eta}
-        yield where | measure_coverage(of, truth) | {"resolved": of["significant"].mean()}
+        yield where | measure_coverage(of, truth) | {"resolved": share_significant(of)}

@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_prcurve import prc
 
-from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
+from .experiment import CONFIDENCE, Row, experiment, measure_coverage, share_significant, split_sets
 
 KINDS = ("alike", "unlike", "few positives")
 GROUPS, ETAS = (5, 10, 20, 50, 200), (None, 0.02)
@@ -82,4 +82,4 @@ def measure_means(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[
         found = pl.concat(parts[name])
         row = {"n_groups": n_groups, "kind": kind, "eta": eta, "of": name}
         row |= measure_coverage(found, truth)
-        yield row | {"significant": found["significant"].mean() if name != "mean" else None}
+        yield row | {"significant": share_significant(found) if name != "mean" else None}

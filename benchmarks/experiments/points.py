@@ -17,7 +17,15 @@ from polars_prcurve import intervals, metrics
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 
-from .experiment import CONFIDENCE, Row, experiment, list_at_target, measure_coverage, split_sets
+from .experiment import (
+    CONFIDENCE,
+    Row,
+    experiment,
+    list_at_target,
+    measure_coverage,
+    share_significant,
+    split_sets,
+)
 from .populations import (
     FRESH,
     MODEL_NAMED,
@@ -85,8 +93,8 @@ def measure_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
         of = found.filter(metric=name, eta=eta)
         shares = measure_coverage(of, a - b)
         del shares["width"], shares["no_interval"]
-        wrong = of["significant"].mean() if a == b else None
-        marked_wrong = of.filter(pl.col("doubt").is_null())["significant"].mean() if a == b else None
+        wrong = share_significant(of) if a == b else None
+        marked_wrong = share_significant(of.filter(pl.col("doubt").is_null())) if a == b else None
         more = {"wrongly_resolved": wrong, "wrongly_resolved_of_marked": marked_wrong}
         yield where | {"metric": name, "eta": eta} | shares | more
 
@@ -175,7 +183,7 @@ def measure_pairs(found: pl.DataFrame, cell: Flagged, rates: tuple[Rates, Rates]
         if of.is_empty():
             continue
         a, b = (float(metric(*rate, eta)) for rate in rates)
-        wrong = of["significant"].mean() if cell.equal else None
+        wrong = share_significant(of) if cell.equal else None
         where = vars(cell) | {"metric": metric.name, "eta": eta}
         yield where | measure_coverage(of, a - b) | {"wrongly_resolved": wrong}
 
@@ -322,7 +330,7 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
         of = found.filter(metric=name, eta=eta)
         shares = measure_coverage(of, a - b)
         del shares["width"]
-        wrong = of["significant"].mean() if cell.equal else None
+        wrong = share_significant(of) if cell.equal else None
         yield vars(cell) | {"metric": name, "eta": eta} | shares | {"wrongly_resolved": wrong}
 
 

@@ -697,8 +697,8 @@ def _add_limits(
     )
     is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)
-    is_certain = difference_tests.is_significant(
-        pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null(), is_decisive
+    is_certain = difference_tests.judge_sign(
+        pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null() | is_decisive
     )
     return point_pairs.with_columns(
         significant=pl.when(is_known).then(is_certain),

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, is_significant
+from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
 from polars_prcurve.core.comparison.differences import find_compared_metrics
 from polars_prcurve.core.comparison.model_pairs import (
     A,
@@ -105,7 +105,7 @@ def build_mean_differences(
     difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
     differences = add_student_share(differences, difference / error, FREEDOM, "p_value")
     is_decisive = (difference.abs() >= pl.col("high") - pl.col("low")) & (error > 0)
-    is_certain = is_significant(pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null(), is_decisive)
+    is_certain = judge_sign(pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null() | is_decisive)
     differences = differences.with_columns(
         pl.when(error > 0).then("p_value").alias("p_value"),
         pl.when(error.is_not_null()).then(is_certain).alias("significant"),

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.comparison.difference_tests import judge_sign
 from polars_prcurve.core.comparison.model_pairs import list_compare_columns
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.intervals import find_wilson_ends, z_value
@@ -222,14 +223,12 @@ def _subtract(
         recall, fpr = (pl.col("rate"), pl.col(name))[:: 1 if match == "recall" else -1]
         values[f"of_{name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
     rows = rows.with_columns(**values)
-    limits, of_rates = (_find_limits(*map(pl.col, names)) for names in (values, _ENDS))
+    limits = _find_limits(*map(pl.col, values))
     first = pl.col("is_first")
     sums = rows.group_by(*pair, "eta", _NUMBER).agg(
         difference=(pl.col("of_own") - pl.col("of_other")).filter(first).first(),
         low=limits[0].fill_nan(None).min(),
         high=limits[1].fill_nan(None).max(),
-        least_gap=of_rates[0].min(),
-        greatest_gap=of_rates[1].max(),
         least=pl.col("least").first(),
         n_same=pl.min_horizontal("n", "point_n").first(),
         n_other=pl.min_horizontal("X", "Y").first(),
@@ -242,12 +241,11 @@ def _subtract(
         f"few {matched_class}": pl.col("n_same") < _FEW,
         f"few {compared_class}": pl.col("n_other") < _FEW,
     }
-    is_apart = (pl.col("least_gap") > 0) | (pl.col("greatest_gap") < 0)
     is_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
     return sums.with_columns(
         standard_error=pl.lit(None, dtype=pl.Float64),
         p_value=pl.when(is_known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
-        significant=pl.when(is_known).then(is_apart & is_large),
+        significant=pl.when(is_known).then(judge_sign(pl.col("low"), pl.col("high"), is_large)),
         doubt=find_first_doubt(few, is_known),
     )
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, is_significant
+from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
 from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -466,7 +466,7 @@ def replace_weighted_sums(
         "low": low,
         "high": high,
         "p_value": p_value,
-        "significant": pl.when(is_known).then(is_significant(low, high, is_reliable, is_decisive)),
+        "significant": pl.when(is_known).then(judge_sign(low, high, is_reliable | is_decisive)),
         DOUBT: find_first_doubt({"few discordant examples": ~is_reliable}, is_known),
     }
     pairs = pairs.with_columns(

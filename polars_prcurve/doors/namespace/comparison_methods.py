@@ -147,10 +147,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           `average_precision` it is where the interval begins to hold 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
-        - `significant`: Boolean, whether the sign of the difference is certain: each class has 10
-          examples, and the interval leaves out 0. Except for `average_precision`, it must be without
-          doubt, or the difference twice as many errors from 0 as that takes. Null without an interval.
-          With `match` it is that of the rate that differs, which orders both as other metrics do
+        - `significant`: Boolean, whether the interval leaves out 0; null without an interval, and where
+          one that leaves out 0 is not to be relied upon: a class has fewer than 10 examples or, except
+          for `average_precision`, there is a `doubt` and the difference is not twice as far from 0 as
+          the interval takes
         - with `margin`, `not_worse`: Boolean, whether the interval rules out that model a is worse by
           more than `margin`: `low` is at least -`margin`, or, where less is better, `high` is at most
           `margin`. One end counts, so a model that is worse by `margin` is to pass in half of

@@ -91,9 +91,8 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     shaded_note = f"Shaded: {_say_level(confidence)}{grey_note}"
     open_rows = rows.filter(pl.col("significant").fill_null(False).not_())
     dotted_note = "Dotted: not significant" if len(open_rows) else ""
-    # An interval may leave out 0 all the same.
     if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        dotted_note += ", even where the shade leaves out 0: intervals of few examples may be too narrow"
+        dotted_note += ", or in doubt: intervals of few examples may be too narrow"
     note = (shaded_note, dotted_note, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
@@ -200,8 +199,10 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
     ends = (row["low"], row["high"])
     interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-    certainty_text = {True: ", significant", False: ", not significant", None: ""}[row["significant"]]
-    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty_text}"
+    certainty = {True: ", significant", False: ", not significant", None: ", in doubt"}[
+        row["significant"]
+    ]
+    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty}"
 
 
 def _draw_table(
@@ -225,7 +226,7 @@ def _draw_table(
         "Significance: corrected for all pairs (Holm)"
         if is_adjusted
         else "Significance: each pair alone",
-        "Dotted and hollow: not significant" if open_lines else "",
+        "Dotted and hollow: not significant, or in doubt" if open_lines else "",
         *curves.describe_left_out(),
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
