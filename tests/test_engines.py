@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 import pytest
@@ -739,6 +740,14 @@ def test_arrow_tables_are_taken_as_they_are(engine: str) -> None:
 def test_pandas_that_numpy_holds() -> None:
     df = scores().drop("fold")
     assert_same(prc(df.to_pandas()).sweep(by="model"), df.prc.sweep(by="model"))
+
+
+def test_arrays_are_told_to_become_a_table() -> None:
+    for labels in ([1, 0], (1, 0), np.array([1, 0])):
+        with pytest.raises(
+            PrcError, match=r'pass pl\.DataFrame\(\{"label": \.\.\., "score": \.\.\.\}\)$'
+        ):
+            prc(labels)
 
 
 def test_arrow_columns_are_not_copied() -> None:

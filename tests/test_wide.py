@@ -302,6 +302,11 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         MANY.prc(**classes).sample_size(eta=class_mix(MIX), recall=0.5)
     with pytest.raises(PrcError, match=r"model= names the column 'model', .* there are: y, p3, p1, p7$"):
         MANY.prc(**classes).ranking(0.2, columns="all")
+    label_name = str(models.get("label", "label"))
+    with pytest.raises(
+        PrcError, match=f"score= and label= both name '{label_name}'; leave it out of one"
+    ):
+        MODELS.prc(**{**models, "score": [label_name, *models["score"]]}).summary()
     with pytest.raises(PrcError, match=r"sampling_plan\(\) takes one column as score="):
         MODELS.prc(**models).sampling_plan(0.5, budget=1)
 

@@ -346,6 +346,8 @@ def missing_checks(
     test_of_trouble = {"null": value.is_null()} if refuses_null else {}
     test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
     remedy = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
+    if not refuses_null:
+        remedy = " row(s); null stands for what was never scored: pass pl.col(...).fill_nan(None)"
     n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
     return [
         Check(n_wrong > 0, (f"{subject} is {trouble} in ", n_wrong, remedy))

@@ -143,8 +143,10 @@ class ColumnReader:
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
                 arguments.read_name(f"{argument}=", name)
-                hint = suggest_names(name, self.user_table.lazy().collect_schema())
-                name_text = repr(shorten_name(name))
+                user_names, name_text = self.user_table.lazy().collect_schema(), repr(shorten_name(name))
+                if name in user_names:  # a score column of a wide table, which is stacked by now
+                    raise PrcError(f"score= and {argument}= both name {name_text}; leave it out of one")
+                hint = suggest_names(name, user_names)
                 raise PrcError(
                     f"{argument}= names the column {name_text}, which is not in the table; {hint}"
                 )

@@ -56,9 +56,12 @@ def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc |
         return x(**words) if words else x
     if not isinstance(x, pl.DataFrame | pl.LazyFrame):
         if not hasattr(x, "__arrow_c_stream__"):
+            remedy = "for tables of other engines use polars_prcurve.engines"
+            if isinstance(x, list | tuple) or hasattr(x, "__array__"):
+                remedy = 'arrays are columns of a table: pass pl.DataFrame({"label": ..., "score": ...})'
             raise PrcError(
                 "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
-                f"stream; got {type(x).__name__}; for tables of other engines use polars_prcurve.engines"
+                f"stream; got {type(x).__name__}; {remedy}"
             )
         x = pl.DataFrame(cast("Any", x))
     methods = DataFramePrc(x) if isinstance(x, pl.DataFrame) else LazyFramePrc(x)
