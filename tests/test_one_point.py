@@ -140,6 +140,20 @@ def test_a_decision_about_a_point(tmp_path: Path) -> None:
     assert test.decide(0.005, per=1000).table["alerts"].round(1).to_list() == [117.8]
 
 
+def test_documents_of_a_point_offer_no_choice_among_points(tmp_path: Path) -> None:
+    """A point has no curve, no threshold and no cheapest threshold; it has other prevalences."""
+    decision = prc(TWO_BY_TWO, cells=CELLS).decide(0.005)
+    decision.report(tmp_path / "report.html")
+    decision.page(tmp_path / "page.html")
+    report, page = ((tmp_path / f"{name}.html").read_text() for name in ("report", "page"))
+    assert "every threshold" not in report
+    assert "<h2>Other prevalences</h2>" in report
+    assert "Precision at the point as published." in report
+    assert '<label style="display:none">Point' in page
+    assert "Cost of each threshold" not in page
+    assert "| threshold |" not in decision.model_card()
+
+
 def test_names_of_one_point_each_are_decided_on_their_own() -> None:
     decision = prc(SITES, cells=CELLS, by="site").decide(0.005)
     for site in ("a", "b"):

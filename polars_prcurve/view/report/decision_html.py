@@ -85,7 +85,9 @@ def _write_body(
             yield from _write_cards(findings, cards)
             if len(case.candidates) > 2:
                 yield write_models(case)
-            yield from _draw_chart(findings, case)
+            chart_html, shares_html = "".join(_draw_chart(findings, case)), write_shares(case)
+            # A point has no curve: instead, its precision at other prevalences is in sight.
+            yield chart_html or (shares_html and f"<h2>Other prevalences</h2>{shares_html}")
         if notes is not None:
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
@@ -95,7 +97,7 @@ def _write_body(
         else:
             if case.status == "winner" and (difference_html := describe_difference(case)):
                 yield _fold("The difference, tested", f"<p>{difference_html}</p>")
-            if shares_html := write_shares(case):
+            if chart_html and shares_html:
                 yield _fold("Other prevalences", shares_html)
         table_html = write_raw(build_table(findings))
         yield _fold("Numbers in full, and how they are made", table_html + write_methods(findings))
@@ -323,7 +325,7 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         )
         name = "" if candidate.model is None else value_phrases.name_model(candidate)
         curves.append(drawings.Curve(name, color_number, rows_by_model[candidate.model], point))
-    if not curves:
+    if all(len(curve.rows) < 2 for curve in curves):
         return
     level_text = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
@@ -555,7 +557,9 @@ def write_shares(case: Case) -> str:
     ]
     heads = ["prevalence", *(model_name or "precision" for model_name in model_names)]
     half_text = f"{number_words.say_share(0.5)} recall"
-    place = half_text if case.goal.is_of_curve else "the thresholds of this decision"
+    has_thresholds = any(candidate.row.get("threshold") is not None for candidate in candidates)
+    point_text = "the thresholds of this decision" if has_thresholds else "the point as published"
+    place = half_text if case.goal.is_of_curve else point_text
     return write_table(heads, table_rows) + f'<p class="note">Precision at {place}.</p>'
 
 

@@ -70,6 +70,9 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     page_data = describe_data(findings)
     group_names, case = [group["name"] for group in page_data["groups"]], findings.cases[0]
     per_phrase = escape(say_cases(case.per))
+    models = [model for group in page_data["groups"] for model in group["models"]]
+    has_one_point = all(len(model["rows"]) == 1 for model in models)
+    choice = ' style="display:none"' if has_one_point else ""  # of what chooses among points
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(findings.verdict.conditions)}</p>',
@@ -81,7 +84,7 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
         '<p class="note" id="key"></p><p class="note" id="intervals"></p>',
         '<p class="note"><b id="doubt"></b></p></div><div>',
-        f'<label>{"Threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
+        f'<label{choice}>{"Threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
         '<input type="range" id="row" min="0" step="1"></label>',
         '<label>Prevalence <b id="share"></b><input type="range" id="eta" min="0" step="1"></label>',
         '<div class="money"><label>Cost of a false positive'
@@ -91,17 +94,17 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         f'<dl class="numbers"><div><dt>alerts {per_phrase}</dt><dd id="alerts"></dd></div>',
         '<div><dt>recall</dt><dd id="found"></dd></div>',
         f'<div><dt>costs {per_phrase}</dt><dd id="cost"></dd></div></dl></div></div>',
-        '<h2>Cost of each threshold</h2><p class="place" id="cheaper"></p>',
+        f"<h2>Cost{'' if has_one_point else ' of each threshold'}</h2>",
+        f'<p class="place" id="cheaper"></p><div{choice}>',
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
-        '<p><button id="go">Go to the cheapest threshold on the test set</button></p>',
+        '<p><button id="go">Go to the cheapest threshold on the test set</button></p></div>',
         "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
         f"<footer>{escape(document.describe_test(findings, date))}. "
         "The address holds what you see.</footer>",
     ]
     json_text, style = _write_json(page_data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
-    return write_document(
-        title or "From which threshold to alert", style, body, scripts=scripts, data=json_text
-    )
+    title = title or ("Precision by prevalence" if has_one_point else "From which threshold to alert")
+    return write_document(title, style, body, scripts=scripts, data=json_text)
 
 
 def _write_group_list(group_names: Sequence[str], n_groups: int) -> Iterator[str]:

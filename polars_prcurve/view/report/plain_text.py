@@ -312,12 +312,12 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         table_lines.append(write(name_merit(case), case.goal.merit_column))
     if case.goal.is_of_curve:
         return table_lines
-    thresholds = " | ".join(_escape(document.say_score(candidate)) for candidate in candidates)
+    thresholds = [_escape(document.say_score(candidate)) for candidate in candidates]
     return [
         *table_lines,
         write("recall (sensitivity)", "recall"),
         write(f"alerts {say_cases(case.per)}", "alerts"),
-        f"| threshold | {thresholds} |",
+        *([f"| threshold | {' | '.join(thresholds)} |"] if any(thresholds) else []),
     ]
 
 
