@@ -32,6 +32,10 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "f_gain": [lambda: metrics.f_gain(1)],
     "net_benefit": [lambda: metrics.net_benefit(0.2)],
     "point": [lambda: metrics.point("cost", cost, direction="minimize")],
+    "at_threshold": [
+        lambda: metrics.at_threshold("precision", 4),
+        lambda: metrics.at_threshold(metrics.f_beta(2), 4.5),
+    ],
     "best": [
         lambda: metrics.best("mcc"),
         lambda: metrics.best(metrics.f1),

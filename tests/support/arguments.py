@@ -111,6 +111,7 @@ MADE_METRICS: dict[str, dict[str, Any]] = {
     "pr_auc_trapezoid": {},
     "precision_at_alerts": {"alerts": 20, "per": 1000},
     "precision_at_fpr": {"fpr": 0.1},
+    "at_threshold": {"metric": "precision", "threshold": 0.5},
     "precision_at_recall": {"recall": 0.5},
     "recall_at_alerts": {"alerts": 20, "per": 1000},
     "recall_at_fpr": {"fpr": 0.1},

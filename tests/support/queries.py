@@ -106,7 +106,13 @@ HOLES_BELOW = (
     .group_by("m")
     .agg(n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum())
 )
-ERRORS = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"]
+ERRORS = [
+    "average_precision",
+    "roc_auc",
+    metrics.precision_at_recall(0.5),
+    "pr_auc",
+    "f1_at_threshold(0.5)",
+]
 
 DRAWN = DF.with_columns(
     stratum=pl.col("score") > 0.4, drawn=pl.when(pl.col("score") > 0.4).then(1.5).otherwise(20.0)

@@ -69,7 +69,11 @@ from polars_prcurve.core.uncertainty.summary_table import (
     check_negatives,
     plan_values,
 )
-from polars_prcurve.core.uncertainty.values_at_targets import has_intervals_at_targets, separate_targets
+from polars_prcurve.core.uncertainty.values_at_targets import (
+    has_intervals_at_targets,
+    refuse_weighted_clusters,
+    separate_targets,
+)
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
 _STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
@@ -159,10 +163,13 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
 
     Precision at a recall is compared as precision is at the target of that recall.
     """
-    is_analytic = comparison.target is None and comparison.certainty.method == "analytic"
-    if not (comparison.metrics and is_analytic and has_intervals_at_targets(comparison.table)):
+    if comparison.target is not None or not comparison.metrics:
         return [comparison]
-    split = separate_targets({m.name: cast("CurveMetric", m) for m in comparison.metrics})
+    is_analytic = comparison.certainty.method == "analytic"
+    split = separate_targets(
+        {metric.name: cast("CurveMetric", metric) for metric in comparison.metrics},
+        finds_rows=is_analytic and has_intervals_at_targets(comparison.table),
+    )
     parts = [comparison._replace(metrics=[*split.others.values()])] if split.others else []
     metrics_of_target: dict[AtTarget, list[PointMetric]] = {}
     for name, metric in split.at_targets.items():
@@ -170,7 +177,7 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
         target_key = at_target._replace(metric=point_formulas.recall)
         metrics_of_target.setdefault(target_key, []).append(at_target.metric.alias(name))
     return parts + [
-        comparison._replace(metrics=metrics, target=build_target_of_metric(at_target))
+        comparison._replace(metrics=metrics, target=build_target_of_metric(at_target, comparison.table))
         for at_target, metrics in metrics_of_target.items()
     ]
 
@@ -552,18 +559,13 @@ _DISTANCE_ABOVE = f"{RESERVED}above"  # that to its high end
 
 def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
-    sample = comparison.table.sample
+    refuse_weighted_clusters(comparison.table.sample)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         curve_hint = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
             raise PrcError(
                 f"the difference of {metric.name} at a target has no bootstrap; "
                 f'{curve_hint or "leave out"} method="bootstrap"'
-            )
-        if sample.joins_rows and comparison.has_weights:
-            raise PrcError(
-                f"{sample.word}= has no interval of point metrics with weights; leave out weight=, or "
-                "use summary() for an area"
             )
         point_intervals.find_corners(metric)  # raises if the metric has no band
 

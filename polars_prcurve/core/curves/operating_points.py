@@ -266,7 +266,7 @@ def _build_points(
         points = _add_choices(points, targets, corrected=bands.corrected)
     if bands is not None and bands.flag_columns:
         points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
-    if isinstance(bands, ChosenBands):
+    if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
     points = curve_table.add_metrics(points, metrics, table, bands, long=long)
     if bands is None or not bands.flag_columns:

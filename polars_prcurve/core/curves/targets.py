@@ -448,8 +448,10 @@ def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     )
 
 
-def build_target_of_metric(at_target: AtTarget) -> Target:
+def build_target_of_metric(at_target: AtTarget, table: ResolvedTable) -> Target:
     """Return the target of a curve metric that has its value on the row found for one."""
+    if at_target.word == "threshold":
+        return read_targets(table, threshold=at_target.value)[0]
     limit = at_target.value / at_target.per
     return _build_target(TARGET_KINDS[at_target.word], at_target.value, limit)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from numbers import Integral
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
@@ -42,6 +43,7 @@ from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_po
 from polars_prcurve.core.metrics.point_formulas import precision as precision_of_rows
 from polars_prcurve.core.metrics.point_formulas import recall as recall_of_rows
 from polars_prcurve.core.metrics.point_metric import (
+    POINT_METRICS,
     Amount,
     PointMetric,
     atanh_rest,
@@ -119,7 +121,7 @@ def find_none_as_zero(metric: CurveMetric) -> CurveMetric:
     meets such a target, and finds nothing.
     """
     at_target = metric.recipe.at_target
-    if at_target is None or at_target.metric != recall_of_rows:
+    if at_target is None or metric.is_at_threshold or at_target.metric != recall_of_rows:
         return metric
     # A target that is undefined without negatives is neither met nor missed.
     is_rate = TARGET_KINDS[at_target.word].metric.of_rates is not None
@@ -233,6 +235,37 @@ def precision_at_recall(recall: float) -> CurveMetric:
         AtTarget(precision_of_rows, "recall", recall),
         fitted=Fitted(term_of_model),
         limits=Limits(find_least, find_greatest),
+    )
+
+
+@declare_factory
+def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
+    """A point metric at a threshold from elsewhere: what `operating_points(threshold=)` has there.
+
+    A text may name it by its metric, such as "precision_at_threshold(0.8)". It is a metric of tables
+    with scores: of `summary`, `compare` and `ranking`.
+    """
+    point_metric = find_point_metric(metric)
+    number = read_number("threshold", threshold, "a finite number", math.isfinite)
+    # An integer may have more digits than a float.
+    threshold = int(threshold) if isinstance(threshold, Integral) else number
+    name = f"{point_metric.name}_at_threshold({threshold!r})"
+    if point_metric.name not in POINT_METRICS:
+        name = f"at_threshold({point_metric.name}, {threshold!r})"
+
+    def refuse(_segment: SegmentValues) -> Amount:
+        raise PrcError(
+            f"{name} needs a table with scores, in summary, compare or ranking; elsewhere take "
+            f"{point_metric.name!r} with threshold={threshold!r}, or at a point of roc_points()"
+        )
+
+    return CurveMetric(
+        name,
+        Recipe(refuse, at_target=AtTarget(point_metric, "threshold", threshold)),
+        range=point_metric.range,
+        direction=point_metric.direction,
+        depends_on_eta=point_metric.depends_on_eta,
+        source=point_metric.source,
     )
 
 

@@ -154,7 +154,7 @@ class AtTarget(NamedTuple):
     """The point metric and the target of a metric that has its value on the row found for the target."""
 
     metric: PointMetric
-    word: str  # a key of TARGET_KINDS
+    word: str  # a key of TARGET_KINDS, or "threshold"
     value: float
     per: float = 1.0  # the number of events that `value` is among, if it is a number of alerts
 
@@ -359,6 +359,11 @@ class CurveMetric(Metric):
             array_of_step |= step(segment)
         terms = np.broadcast_to(recipe.term(segment), read("recall").shape)
         return terms if recipe.is_met is None else terms[recipe.is_met(segment)]
+
+    @property
+    def is_at_threshold(self) -> bool:
+        """Whether it is of a given threshold, which only a table with scores has."""
+        return self.recipe.at_target is not None and self.recipe.at_target.word == "threshold"
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""

@@ -30,6 +30,7 @@ M = TypeVar("M", bound=Metric)  # the kind of metric that a caller asks for
 _METRIC_OF_NAME: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
 
 _EXAMPLE_OF_FACTORY = {
+    "at_threshold": '"precision", 0.8',
     "best": '"f1"',
     "f_beta": "2",
     "f_gain": "1",
@@ -47,6 +48,7 @@ _EXAMPLE_OF_FACTORY = {
     "recall_at_precision": "0.9",
 }
 """Parameters for the functions that make metrics, so that a hint can be run as it stands."""
+_AT_THRESHOLD = "_at_threshold"  # after the name of a point metric: this metric at a threshold
 
 
 def find_metrics(
@@ -95,12 +97,16 @@ def parse_metric(metric_text: str) -> Metric | None:
         return None
     if not isinstance(call_node, ast.Call) or not isinstance(call_node.func, ast.Name):
         return None
-    if (factory_name := call_node.func.id) not in _EXAMPLE_OF_FACTORY:
+    factory_name, first_parameters = call_node.func.id, []
+    if factory_name.endswith(_AT_THRESHOLD):
+        first_parameters, factory_name = [factory_name.removesuffix(_AT_THRESHOLD)], "at_threshold"
+    if factory_name not in _EXAMPLE_OF_FACTORY:
         return None
     try:
         if call_node.keywords:
             raise TypeError
-        metric: Metric = DECLARED_BY_NAME[factory_name](*map(_read_parameter, call_node.args))
+        parameters = map(_read_parameter, call_node.args)
+        metric: Metric = DECLARED_BY_NAME[factory_name](*first_parameters, *parameters)
         return metric
     except PrcError:
         raise
@@ -169,8 +175,9 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
         )
     if our_name is not None:
         raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
-    if name in _EXAMPLE_OF_FACTORY:
-        raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
+    factory_name = "at_threshold" if name.endswith(_AT_THRESHOLD) else name
+    if factory_name in _EXAMPLE_OF_FACTORY:
+        raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(factory_name)}")
     # Where both kinds are taken, the hint is at curve metrics.
     is_point_metric = metric_class is PointMetric
     metric_of_name: Mapping[str, Metric] = POINT_METRICS if is_point_metric else CURVE_METRICS

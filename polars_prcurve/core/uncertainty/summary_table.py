@@ -38,7 +38,7 @@ from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import MANY, RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
-from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen
 from polars_prcurve.core.prevalence.eta_grid import (
@@ -96,17 +96,21 @@ def build_summary_table(
     array_summary = build_array_summary(table, grid, metrics) if is_plain else None
     if array_summary is not None:
         return array_summary.lazy()
+    # Replicates are of the first ones, and not of a given threshold, whose intervals have a formula.
+    metrics_by_name = number_metrics(sorted(metrics, key=lambda metric: metric.is_at_threshold))
     pair_values = _build_pair_values(
-        table, grid, metrics, certainty=certainty, smooth=smooth, coarse=coarse
+        table, grid, metrics_by_name, certainty=certainty, smooth=smooth, coarse=coarse
     )
-    metric_rows = _list_metric_rows(pair_values, number_metrics(metrics), column_names[5:])
+    place_of_metric = {metric.name: place for place, metric in enumerate(metrics)}
+    metrics_in_turn = sorted(metrics_by_name.items(), key=lambda item: place_of_metric[item[1].name])
+    metric_rows = _list_metric_rows(pair_values, dict(metrics_in_turn), column_names[5:])
     return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:], *row_columns)
 
 
 def _build_pair_values(
     table: ResolvedTable,
     grid: EtaTable,
-    metrics: Sequence[CurveMetric],
+    metrics_by_name: Mapping[str, CurveMetric],
     *,
     certainty: Intervals | None,
     smooth: bool,
@@ -114,11 +118,10 @@ def _build_pair_values(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, with the columns of each metric side by side."""
     is_analytic = certainty is not None and certainty.method == "analytic"
-    metrics_by_name = number_metrics(metrics)
     # Replicates, fitted curves and limits have no rows that a target may find.
     has_rows = not (smooth or coarse or (certainty is not None and not is_analytic))
-    at_targets, areas = separate_targets(metrics_by_name) if has_rows else ({}, metrics_by_name)
-    needed_metrics = areas | _name_limits(areas) if coarse else areas
+    at_targets, areas = separate_targets(metrics_by_name, finds_rows=has_rows)
+    needed_metrics = areas | _name_limits(metrics_by_name) if coarse else areas
     doubtful_metrics = _list_doubtful(table, areas) if is_analytic else {}
     metrics_read = [*needed_metrics.values(), *_name_limits(doubtful_metrics).values()]
     has_ends_alone = all(metric.recipe.ends_only for metric in metrics_read)
@@ -142,9 +145,9 @@ def _build_pair_values(
     if certainty is not None:
         pair_values = _add_chance(pair_values, table, curves, certainty.level)
     pair_values = check_at_end(table, pair_values.sort(Pair.NUMBER), *checks)
-    if certainty is not None and not is_analytic:  # rates with confidence= were refused earlier
+    if areas and certainty is not None and not is_analytic:  # rates with confidence= were refused
         pair_values = add_bootstrap_intervals(
-            cast("ScoreTable", table), metrics, certainty, sweep, pair_values
+            cast("ScoreTable", table), [*areas.values()], certainty, sweep, pair_values
         )
     return pair_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
 
@@ -404,6 +407,8 @@ def check_negatives(metrics: Iterable[CurveMetric | PointMetric]) -> None:
 @lru_cache(maxsize=1000)
 def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     """Return whether the value of a metric changes with the number of negatives below all scores."""
+    if isinstance(metric, CurveMetric) and metric.is_at_threshold:
+        metric = cast("AtTarget", metric.recipe.at_target).metric
     if isinstance(metric, PointMetric):  # at equal alerts, among more and more negatives
         tp, fn, fp, tn = map(pl.col, _CELL_ROWS.columns)
         recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)

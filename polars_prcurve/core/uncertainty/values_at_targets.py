@@ -1,7 +1,8 @@
 """Curve metrics at a target: the point metrics of the rows that the targets find, with intervals.
 
 An interval is of the model at its target: another sample would have another threshold there. The rows,
-and those to which they move, are found as `operating_points` finds rows; see `curves.row_search`.
+and those to which they move, are found as `operating_points` finds rows; see `curves.row_search`. Of a
+given threshold value, interval and doubt are those of `operating_points`.
 
     metrics -> targets  those that differ
             -> points   one row per pair and target
@@ -15,14 +16,16 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_types import ModelBands
+from polars_prcurve.core.confidence.band_types import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_numbered_points
 from polars_prcurve.core.curves.targets import build_target_of_metric
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
@@ -37,12 +40,22 @@ class SplitMetrics(NamedTuple):
     others: dict[str, CurveMetric]
 
 
-def separate_targets(metrics_by_name: Mapping[str, CurveMetric]) -> SplitMetrics:
-    """Return the metrics at targets, and all others."""
+def separate_targets(metrics_by_name: Mapping[str, CurveMetric], *, finds_rows: bool) -> SplitMetrics:
+    """Return the metrics at targets, and all others; only those at thresholds if no rows are found."""
     split = SplitMetrics({}, {})
     for name, metric in metrics_by_name.items():
-        split[0 if metric.recipe.at_target is not None else 1][name] = metric
+        is_at_target = metric.is_at_threshold or (finds_rows and metric.recipe.at_target is not None)
+        split[0 if is_at_target else 1][name] = metric
     return split
+
+
+def refuse_weighted_clusters(sample: SampleKind) -> None:
+    """Raise where the errors of rates at a threshold are not known, as of weighted rows in clusters."""
+    if sample.joins_rows and sample.is_weighted:
+        raise PrcError(
+            f"{sample.word}= has no interval of point metrics with weights; leave out weight=, or "
+            "use summary() for an area"
+        )
 
 
 def has_intervals_at_targets(table: ResolvedTable) -> bool:
@@ -62,8 +75,39 @@ def add_values_at_targets(
 
     The standard error is null, since both ends of an interval are computed by themselves.
     """
-    if not metrics_by_name:
-        return pair_values
+    for has_threshold in (False, True):
+        metrics_alike = {
+            name: metric
+            for name, metric in metrics_by_name.items()
+            if metric.is_at_threshold == has_threshold
+        }
+        if metrics_alike:
+            bands = _choose_bands(table, certainty, has_threshold=has_threshold)
+            values = _find_values(table, grid, metrics_alike, certainty, bands)
+            pair_values = pair_values.join(values, on=Pair.NUMBER, how="left")
+    return pair_values
+
+
+def _choose_bands(
+    table: ResolvedTable, certainty: Intervals | None, *, has_threshold: bool
+) -> FixedBands | None:
+    """Return the bands of metrics at targets, or at thresholds; None where no interval is known."""
+    if certainty is None:
+        return None
+    if has_threshold:
+        refuse_weighted_clusters(table.sample)
+        return ChosenBands(certainty.level, "wilson", "mover")
+    return ModelBands(certainty.level, "wilson", "mover") if has_intervals_at_targets(table) else None
+
+
+def _find_values(
+    table: ResolvedTable,
+    grid: EtaTable,
+    metrics_by_name: Mapping[str, CurveMetric],
+    certainty: Intervals | None,
+    bands: FixedBands | None,
+) -> pl.LazyFrame:
+    """Return a row per pair with what `add_values_at_targets` adds of metrics with the same bands."""
     at_target_of_name = {
         name: metric.recipe.at_target
         for name, metric in metrics_by_name.items()
@@ -71,13 +115,10 @@ def add_values_at_targets(
     }
     # Metrics of one target share its rows.
     targets = {
-        (at_target.word, at_target.value, at_target.per): build_target_of_metric(at_target)
+        (at_target.word, at_target.value, at_target.per): build_target_of_metric(at_target, table)
         for at_target in at_target_of_name.values()
     }
     point_metrics = {at_target.metric.name: at_target.metric for at_target in at_target_of_name.values()}
-    bands = None
-    if certainty is not None and has_intervals_at_targets(table):
-        bands = ModelBands(certainty.level, "wilson", "mover")
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )
@@ -100,16 +141,16 @@ def add_values_at_targets(
         for name, (metric, word, value, per) in at_target_of_name.items()
         for kind in kinds
     }
-    target_values = points.group_by(Pair.NUMBER).agg(**value_exprs)
-    return pair_values.join(target_values, on=Pair.NUMBER, how="left")
+    return points.group_by(Pair.NUMBER).agg(**value_exprs)
 
 
 def _list_values(
-    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: ModelBands | None
+    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: FixedBands | None
 ) -> list[pl.Expr]:
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
     # Precision may be defined without positives, and a metric of a curve is not.
-    value, no_number = pl.when(pl.col("recall").is_not_null()).then(name), pl.lit(None, dtype=pl.Float64)
+    is_defined = pl.col("recall").is_not_null() | (pl.col("criterion") == "threshold")
+    value, no_number = pl.when(is_defined).then(name), pl.lit(None, dtype=pl.Float64)
     if certainty is None:
         return [value]
     if bands is None:

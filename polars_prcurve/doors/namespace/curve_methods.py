@@ -473,17 +473,19 @@ class CurveMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`.
         metrics
-            Names or values of curve metrics from `polars_prcurve.metrics`. If left out,
-            `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
-            since it has none, and without `average_precision` of `rates` or `cells`, since a sum of
-            steps grows with each further point of a line. Those on the hull need a DataFrame.
+            Names or values of curve metrics from `polars_prcurve.metrics`; of any point metric at a
+            threshold, such as `precision_at_threshold(0.8)`, with the numbers of `operating_points`.
+            If left out, `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are
+            analytic, since it has none, and without `average_precision` of `rates` or `cells`, since a
+            sum of steps grows with each further point of a line. Those on the hull need a DataFrame.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
             ones are known of `average_precision`, `roc_auc` and, of examples outside of fields, metrics
             at a target, such as `precision_at_recall(...)`: there they are of the model, whose threshold
             is another one in another sample, and there is no standard error. Of other metrics they are
             null. `intervals(method="bootstrap")` has all metrics, draws the positives and the negatives
-            of each group separately, in their own numbers, and needs a DataFrame. With `cluster` the
+            of each group separately, in their own numbers, and needs a DataFrame; those at a threshold
+            keep the interval by their formula. With `cluster` the
             influences of a cluster's examples add up first, and the bootstrap draws whole clusters. With
             `stratum` influences vary as those of rows drawn one by one with these weights, a little more
             than strata do.
