@@ -44,7 +44,6 @@ from polars_prcurve.core.curves.targets import (
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.group_joins import merge_zeros
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
@@ -666,7 +665,7 @@ def _number_points(
     if comparison.examples == "by id":
         numbered_points = model_pairs.check_matching(cast("ScoreTable", table), numbered_points)
     # Each model is paired with others, and its thresholds are compared, too.
-    return numbered_points.pipe(share_result)
+    return numbered_points.cache()
 
 
 def _add_limits(

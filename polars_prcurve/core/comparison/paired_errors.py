@@ -37,7 +37,6 @@ from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
@@ -157,7 +156,7 @@ def _sum_squared_gaps(
 ) -> pl.LazyFrame:
     """Return variances, or sums over clusters, in lanes, by the key of model a and group of model b."""
     # Read for the sizes and for the list, and Polars would compute it anew for each.
-    influences = influences._replace(score_rows=influences.score_rows.pipe(share_result))
+    influences = influences._replace(score_rows=influences.score_rows.cache())
     key, names = influences.key, influences.lanes.list_names(influences.names)
     step_columns = [ETA_NUMBER] if key == Pair.NUMBER else []
     influence_rows, size_rows = _list_influences(influences, [*by, *step_columns], joins_rows=joins_rows)
@@ -408,9 +407,7 @@ def _read_examples(
     example_rows = table.all_rows.select(*model_dtypes, Row.EXAMPLE, Row.SCORE, *amount_columns)
     example_rows = join_groups(example_rows, group_rows, model_dtypes)
     # Rows are added up, and those flagged are joined: each model with others.
-    example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_amounts).pipe(
-        share_result
-    )
+    example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_amounts).cache()
     threshold_marks = threshold_rows.select(Group.NUMBER, Row.SCORE).drop_nulls().unique()
     threshold_marks = threshold_marks.sort(Group.NUMBER, Row.SCORE)
     flagged_rows = _number_levels(example_rows, threshold_marks)
@@ -440,7 +437,7 @@ def _number_levels(example_rows: pl.LazyFrame, threshold_marks: pl.LazyFrame) ->
     numbered_rows = ordered_rows.with_columns(
         pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL_NUMBER)
     )
-    return numbered_rows.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).pipe(share_result)
+    return numbered_rows.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache()
 
 
 def replace_weighted_sums(

@@ -22,7 +22,6 @@ from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -63,11 +62,11 @@ def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
     # The fit and its test read the same rows, which would be sorted for each of them.
-    sweep = sweep._replace(rows=sweep.rows.pipe(share_result))
+    sweep = sweep._replace(rows=sweep.rows.cache())
     fits_per_group = fit_binormal(table, sweep, ddof=ddof)
     p_value_exprs = {name: pl.lit(None, dtype=pl.Float64) for name in _P_VALUE_COLUMNS}
     if table.count_dtype.is_integer():  # the test is one of examples that are not weighted
-        fits_per_group = add_p_values(fits_per_group.pipe(share_result), sweep, ddof)
+        fits_per_group = add_p_values(fits_per_group.cache(), sweep, ddof)
         p_value_exprs = {name: pl.col(column) for name, column in _P_VALUE_COLUMNS.items()}
     result = groups.join(fits_per_group, on=Group.NUMBER, how="left")
     result = check_at_end(table, result.sort(Group.NUMBER))
@@ -95,7 +94,7 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
     sum_columns = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
     # Without a cache each use below would sort again.
     score_rows, fits_per_group = (
-        sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).pipe(share_result),
+        sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).cache(),
         sweep.groups.select(Group.NUMBER),
     )
     # Weights count as their effective size.

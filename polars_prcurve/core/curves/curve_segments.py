@@ -22,7 +22,6 @@ from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.group_joins import float_bits
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
@@ -220,7 +219,7 @@ def build_curves(
     segment_rows = build_segments(table, sweep, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
     segments_by_hull = {
-        is_on_hull: hull_rows.pipe(share_result)
+        is_on_hull: hull_rows.cache()
         for is_on_hull, hull_rows in build_hulls(table, segment_rows, metrics).items()
     }
     return _assemble_curves(table, sweep.groups, segments_by_hull)._replace(design=sweep.design)
@@ -277,7 +276,7 @@ def collect_curves(table: ResolvedTable, metrics: Sequence[CurveMetric]) -> Curv
 
 def build_binormal_curves(table: ScoreTable, sweep: SweepTables) -> CurveSegments:
     """Build the curves of the model that is fitted to each group, with nodes in place of segments."""
-    nodes_by_hull = {False: build_nodes(fit_binormal(table, sweep)).pipe(share_result)}
+    nodes_by_hull = {False: build_nodes(fit_binormal(table, sweep)).cache()}
     curves = _assemble_curves(table, sweep.groups, nodes_by_hull)
     # Precision of a model is 0 at eta = 0.
     return curves._replace(facts=curves.facts._replace(least_fpr=pl.lit(1.0)))

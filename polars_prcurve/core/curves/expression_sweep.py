@@ -24,7 +24,6 @@ from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.polars_versions import select_fields, sort_structs
 from polars_prcurve.core.ground.value_checks import equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_column_names import Row
@@ -158,9 +157,9 @@ class ScoredRows:
     def rate(self, positive: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
         amount = pl.field("amount")
-        amount_structs = sort_structs([(self.pos if positive else self.neg).alias("amount")], self.score)
-        sum_structs = select_fields(
-            amount_structs, amount.cum_sum().alias("above"), _sum_below(amount).alias("below")
+        amount_structs = self._sort_structs((self.pos if positive else self.neg).alias("amount"))
+        sum_structs = amount_structs.struct.eval(
+            amount.cum_sum().alias("above"), _sum_below(amount).alias("below")
         )
         return self._evaluate(
             self._gather_own_score(sum_structs), _share(pl.field("above"), pl.field("below"))
@@ -168,10 +167,8 @@ class ScoredRows:
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        falling_structs = sort_structs([self.pos.alias("pos"), self.neg.alias("neg")], self.score)
-        sum_structs = select_fields(
-            falling_structs, *_cumulative_counts(pl.field("pos"), pl.field("neg"))
-        )
+        falling_structs = self._sort_structs(self.pos.alias("pos"), self.neg.alias("neg"))
+        sum_structs = falling_structs.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
         cell_structs = self._gather_own_score(sum_structs)
         if self.exponents:
             cell_structs = cell_structs.struct.with_fields(
@@ -180,6 +177,10 @@ class ScoredRows:
         cell_structs, reader = self._add_eta(cell_structs)
         value = reader.read_metric(metric)
         return self._evaluate(_add_fields(cell_structs, reader.list_steps()), value)
+
+    def _sort_structs(self, *fields: pl.Expr) -> pl.Expr:
+        """Return structs of these fields, by falling score."""
+        return pl.struct(*fields).sort_by(self.score, descending=True)
 
     def _gather_own_score(self, falling_values: pl.Expr) -> pl.Expr:
         """Return the value at the score of each row, in row order, from values by falling score."""
@@ -365,7 +366,7 @@ class ScoredRows:
         if self.weight is not None:
             neg = pl.field("neg")
             field_exprs += [self.neg.alias("neg"), self.weight.alias("weight")]
-        falling_structs = sort_structs(field_exprs, self.score)
+        falling_structs = self._sort_structs(*field_exprs)
         if self.exponents:
             falling_structs = falling_structs.struct.with_fields(
                 *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
@@ -377,8 +378,7 @@ class ScoredRows:
         square_sum_exprs = (
             exact_arithmetic.square_integer(amount, is_scaled=True).cum_sum() for amount in (pos, neg)
         )
-        running_structs = select_fields(
-            pl.element(),
+        running_structs = pl.element().struct.eval(
             score.alias("score"),
             *_cumulative_counts(pos, neg),
             *(_alias_all(SQUARE_COLUMNS, square_sum_exprs) if squares else []),
@@ -490,7 +490,7 @@ def _build_structs(
 ) -> pl.Expr:
     """Return structs that hold only the new fields, in the order of `field_names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
-    return select_fields(structs.struct.with_fields(*field_exprs), *map(_name_field, field_names))
+    return structs.struct.with_fields(*field_exprs).struct.eval(*map(_name_field, field_names))
 
 
 def _name_field(name: str) -> pl.Expr:

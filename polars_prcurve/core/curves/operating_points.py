@@ -38,7 +38,6 @@ from polars_prcurve.core.curves.targets import (
     find_greatest_rate,
     require_one_point,
 )
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -343,7 +342,7 @@ def _build_search(
     if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.has_eta_limits else pairs
-    sweep_rows = share_result(sweep_rows)  # read to choose rows from, and to look up the chosen ones
+    sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
     has_many_etas = grid.etas_per_group != 1 and few_rows is None
     return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, has_many_etas)
 

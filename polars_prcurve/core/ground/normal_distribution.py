@@ -9,7 +9,6 @@ from statistics import NormalDist
 import polars as pl
 
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.polars_versions import erfc
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
 # The columns of `add_normal_quantile`, while it works
@@ -21,7 +20,7 @@ _NEWTON_STEP = f"{RESERVED}quantile_off"  # a Newton step, of which Halley's is 
 def normal_cdf(x: pl.Expr) -> pl.Expr:
     """Return the share of a standard normal distribution below x."""
     # By erfc, because 1 + erf would lose all digits in the lower tail.
-    return erfc(x * -math.sqrt(0.5)) * 0.5
+    return (x * -math.sqrt(0.5)).erfc() * 0.5
 
 
 def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, quantile_name: str) -> pl.LazyFrame:

@@ -19,7 +19,6 @@ import polars.selectors as cs
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, join_groups
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys
@@ -214,8 +213,8 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     amount_exprs = {name: test.cast(pl.Int128) for name, test in class_test_exprs.items()}
     model_rows = table.frame.select(*table.by_exprs, **columns, **amount_exprs, **score_test_exprs)
     no_class = pl.lit(0, dtype=pl.Int8).alias(_UNSCORED_CLASS)
-    model_rows = model_rows.with_columns(no_class).pipe(share_result)
-    model_frame = _list_models(model_rows, table.by, unscored).pipe(share_result)
+    model_rows = model_rows.with_columns(no_class).cache()
+    model_frame = _list_models(model_rows, table.by, unscored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
     dtype_of_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
     example_rows = model_rows.group_by(*dtype_of_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
@@ -227,9 +226,9 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
         examples_of_models, scored_examples, {**table.by, Row.EXAMPLE: example_dtype}, how="left"
     )
     lacking_examples = examples_of_models.filter(pl.col(_HAS_ROW).is_null())
-    lacking_examples = lacking_examples.select(*table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class).pipe(
-        share_result
-    )
+    lacking_examples = lacking_examples.select(
+        *table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class
+    ).cache()
     rest_rows = _count_rest(model_frame, lacking_examples, table)
     all_rows = pl.concat([model_rows, lacking_examples, rest_rows], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.

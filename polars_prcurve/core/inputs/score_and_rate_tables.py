@@ -18,7 +18,6 @@ import polars as pl
 
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -265,7 +264,7 @@ class ScoreTable(ResolvedTable):
         sum_exprs |= {name: test.sum().cast(pl.Int64) for name, test in other_test_exprs.items()}
         score_groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
         # Cached, or else each of the two uses would aggregate again.
-        score_rows = score_groups.agg(**sum_exprs).pipe(share_result)
+        score_rows = score_groups.agg(**sum_exprs).cache()
         tests = {
             name: pl.when(test).then(_LEN).otherwise(0) for name, test in score_tallies.tests.items()
         }

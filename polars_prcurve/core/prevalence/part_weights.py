@@ -38,7 +38,6 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, join_groups
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
@@ -168,7 +167,7 @@ def build_field(
     if table.is_in_memory and table.may_collect and isinstance(eta_frame, pl.DataFrame):
         factors_and_etas = table.collect(factors_and_etas, "field()").lazy()
     else:  # several parts of the plan read these few rows
-        factors_and_etas = factors_and_etas.pipe(share_result)
+        factors_and_etas = factors_and_etas.cache()
     limits = add_eta_limits(factors_and_etas.with_columns(pl.col(Part.ETA).alias("eta")))
     parts = limits.rename(key_of_column).select(
         *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
@@ -259,7 +258,7 @@ def _count_parts(table: ResolvedTable, keys: PartKeys) -> pl.LazyFrame:
             )
             for amount_name, _, exponent_name in _CLASS_COLUMNS
         )
-        part_totals = table.aggregate_groups([*exponent_exprs, n_rows]).pipe(share_result)
+        part_totals = table.aggregate_groups([*exponent_exprs, n_rows]).cache()
         part_exponents = part_totals.select(
             *table.by, *(exponent_name for *_, exponent_name in _CLASS_COLUMNS)
         )

@@ -19,7 +19,6 @@ from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import join_groups
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -126,7 +125,7 @@ def build_sweep(
         assert isinstance(table, ScoreTable)
         groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=False))
         rows, groups = few_rows, groups.with_columns(_group_columns(table, CLASS_SUMS))
-    groups = share_result(groups)
+    groups = groups.cache()
     if unscored and has_unscored(table):
         rows = add_unscored_rows(rows, groups)
     points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
@@ -332,7 +331,7 @@ def _sum_rows(
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
     size_columns = [*grouped_rows.class_totals(table, squares=squares), *design.list_totals()]
-    groups = share_result(grouped_rows.build_groups(table, size_columns))  # joined twice
+    groups = grouped_rows.build_groups(table, size_columns).cache()  # joined twice
     if checked and not table.float_sums:
         groups = grouped_rows.check_groups(table, groups)
     rows = grouped_rows.prepare_rows(table, groups, squares=squares)

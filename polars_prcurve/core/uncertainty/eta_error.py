@@ -35,7 +35,6 @@ from polars_prcurve.core.curves.field_intervals import (
     add_squares,
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
@@ -263,7 +262,7 @@ def carry_part_eta_errors(
     }
     if not (moved_metrics and table.parts.uncertain_eta):
         return pair_values
-    pair_values = share_result(pair_values)  # values at other prevalences are measured from it, too
+    pair_values = pair_values.cache()  # values at other prevalences are measured from it, too
     field_columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
     part_rows = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved_metrics)
     part_rows = part_rows.join(pair_values.select(Group.NUMBER, *field_columns), on=Group.NUMBER)
@@ -316,9 +315,7 @@ def _compute_moved_values(
         repeat_in_rows(eta, pl.col(Pair.NUMBER)), *has_curve, pl.col(Segment.LEAST_FPR), None, None
     )
     build_rows = partial(build_metric_rows, None)
-    curves = CurveSegments(
-        curve_rows, {False: segments.pipe(share_result)}, (no_size, no_size), facts, build_rows
-    )
+    curves = CurveSegments(curve_rows, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
     # The factors are of counts, and there are none.
     factor_columns = (pl.lit(1.0).alias(name) for name in (Pair.POS_FACTOR, Pair.NEG_FACTOR))
     pairs = curve_rows.with_row_index(Pair.NUMBER).with_columns(
@@ -358,4 +355,4 @@ def _move_points(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> p
         .with_columns(curve_number)
         .sort(Group.NUMBER, Row.SCORE, descending=[False, True])
     )
-    return moved_points.pipe(share_result)
+    return moved_points.cache()

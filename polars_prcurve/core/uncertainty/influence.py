@@ -37,7 +37,6 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.core.ground.group_joins import join_groups
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
@@ -311,7 +310,7 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
         amount_of_class[name] / repeat_in_rows(total_of_class[name], amount_of_class[name])
         for name in _SIZES_OF_CLASSES
     )
-    return cell_shares.pipe(share_result)  # read for the sizes, and for each kind of influences
+    return cell_shares.cache()  # read for the sizes, and for each kind of influences
 
 
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
@@ -474,9 +473,7 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
         {Group.NUMBER: PART, _FIELD_NUMBER: Group.NUMBER}
     )
     size_names = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
-    part_rows = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *size_names).pipe(
-        share_result
-    )
+    part_rows = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *size_names).cache()
     n_rises = (pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)).cast(pl.Int64)
     score_places = sweep.rows.select(Group.NUMBER, Row.SCORE, n_rises.alias(PLACE))
     score_places = score_places.with_columns(
@@ -496,7 +493,7 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
         for share_name, class_size, *_ in _PART_CLASS_COLUMNS.values()
     )
     return PartCells(
-        cell_counts.with_columns(share_columns).drop(Group.N_POS, Group.N_NEG).pipe(share_result),
+        cell_counts.with_columns(share_columns).drop(Group.N_POS, Group.N_NEG).cache(),
         part_rows,
     )
 

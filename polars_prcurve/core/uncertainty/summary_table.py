@@ -29,7 +29,6 @@ from polars_prcurve.core.curves.curve_segments import (
 from polars_prcurve.core.curves.curve_table import list_metric_rows
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
-from polars_prcurve.core.ground.polars_versions import share_result
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
@@ -128,7 +127,7 @@ def _build_pair_values(
     is_ends_only = has_ends_alone and certainty is None and not smooth
     sweep = build_sweep(table, effective=is_analytic, ends_only=is_ends_only)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
-        sweep = sweep._replace(rows=sweep.rows.pipe(share_result))
+        sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
