@@ -196,7 +196,6 @@ def test_a_promise_changes_no_value_of_any_table(table: Table, case: Any, eta: f
     [
         ("needs", metrics.best("lr_neg").change_recipe(needs="rises", total="max")),
         ("by_rise", metrics.auprg.change_recipe(by_rise=True)),
-        ("ends_only", metrics.pr_auc.change_recipe(ends_only=True)),
     ],
 )
 def test_a_false_promise_is_found(promise: str, broken: CurveMetric) -> None:

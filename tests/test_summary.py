@@ -16,9 +16,8 @@ from polars.testing import assert_frame_equal
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, SHORT, SegmentValues
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, SHORT
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.metrics.segment_column_names import Segment
 from tests.support import oracle, oracle_areas
 from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
 from tests.support.comparing import JUMPS, assert_same, is_close, is_same_value
@@ -174,29 +173,9 @@ def test_groups_may_be_called_like_columns_on_the_way(name: str) -> None:
     assert_same(found.rename({name: "g"}), expected)
 
 
-ENDS_ONLY = [metric for metric in ALL_CURVE_METRICS if metric.recipe.ends_only]
-
-
-@pytest.mark.parametrize("metric", ENDS_ONLY, ids=lambda metric: metric.name)
-def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> None:
-    names = set()
-
-    def column(name: str) -> pl.Expr:
-        names.add(name)
-        return pl.col(name)
-
-    rows = SegmentValues(column, column("eta"), lambda _: column("recall") * column("fpr"))
-    for step in (metric.recipe.once, *metric.recipe.steps):
-        if step:
-            step(rows)
-    metric.prepare_term(rows)
-    starts = names & {Segment.FPR_BEFORE, Segment.RUN}
-    assert not starts, f"{metric.name} has ends_only=True, and reads {starts}"
-
-
 @examples(60)
-@given(tables(), etas, st.sampled_from(ENDS_ONLY))
-def test_scores_without_a_positive_may_be_left_out(
+@given(tables(), etas, st.sampled_from(ALL_CURVE_METRICS))
+def test_a_metric_alone_is_what_it_is_beside_another(
     table: Table, eta: list[float | None], metric: metrics.CurveMetric
 ) -> None:
     beside = prc(table.frame).summary(eta, metrics=[metric, "roc_auc"], columns="all", **table.package)

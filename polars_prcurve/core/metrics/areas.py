@@ -163,10 +163,8 @@ def _build_helper_metrics(n: float) -> dict[str, CurveMetric]:
     )
     return {
         "cautious": CurveMetric("average precision with false positives more", cautious_recipe),
-        "hopeful": CurveMetric(
-            "mean precision below positives more", Recipe(_build_hopeful_term(n), ends_only=True)
-        ),
-        "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True)),
+        "hopeful": CurveMetric("mean precision below positives more", Recipe(_build_hopeful_term(n))),
+        "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term)),
     }
 
 
@@ -214,11 +212,10 @@ _FITTED_AREA = Fitted(_step_term)
     source="W 2, step sum",
     finish=require_all_precisions,
     by_rise=True,
-    ends_only=True,
     is_rational=True,
     influence=_build_influence("plain", lambda segment: segment),
     helpers=_build_helper_metrics(0.5)
-    | {"loss": CurveMetric("average precision lost", Recipe(_loss_term, ends_only=True))},
+    | {"loss": CurveMetric("average precision lost", Recipe(_loss_term))},
     helpers_of_pairs=_build_helper_metrics(1),
     fitted=_FITTED_AREA,
     limits=_STEP_LIMITS,
@@ -232,7 +229,6 @@ def average_precision(segment: SegmentValues) -> Amount:
     source="H",
     finish=require_all_precisions,
     by_rise=True,
-    ends_only=True,
     reads_envelope=True,
     is_rational=True,
 )
@@ -397,7 +393,7 @@ def _rescale(area: Amount, least_area: Amount, facts: CurveFacts) -> Amount:
 
 # One row is as good as any, since `finish` leaves out the total.
 _BASELINE = CurveMetric(
-    "baseline", Recipe(lambda segment: segment.recall, total="max", ends_only=True), direction="none"
+    "baseline", Recipe(lambda segment: segment.recall, total="max"), direction="none"
 )
 
 

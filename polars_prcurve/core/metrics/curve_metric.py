@@ -203,7 +203,6 @@ class Recipe:
     needs: Needs = "rises"
     """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
     before the first false positive, without which much is undefined at eta = 0; "all" for all rows."""
-    ends_only: bool = False  # whether the formula reads neither `Rows.fpr_before` nor `Rows.run`
     by_rise: bool = False  # whether the term is `Rows.rise` times something that does not read it
     once: Step | None = None
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
@@ -244,7 +243,6 @@ class Recipe:
 
 PROMISES: dict[str, Any] = {
     "needs": "all",
-    "ends_only": False,
     "by_rise": False,
     "once": None,
     "has_short_form": False,

@@ -307,8 +307,6 @@ class SortedRows(NamedTuple):
     is_mark: pl.Expr
     amounts: dict[str, pl.Expr]
     """What the row adds: Row.POS and Row.NEG, and sums of squares if there are any."""
-    negatives_first: bool = False
-    """Each row is one example, and among equal scores the negatives come before the positives."""
 
 
 def sort_rows(
@@ -362,7 +360,6 @@ def sort_rows(
         ends_group=changed_bits >= 2**66,
         is_mark=low_bits == _MARK_BIT,
         amounts=amount_exprs,
-        negatives_first=has_labels and marks is None,
     )
 
 

@@ -104,23 +104,18 @@ def build_sweep(
     *,
     effective: bool = False,
     at_thresholds: bool = False,
-    ends_only: bool = False,
     unscored: bool = True,
     few_rows: pl.LazyFrame | None = None,
 ) -> SweepTables:
     """Return the sweep with its internal columns, and the group table, both unchecked.
 
-    Callers that add up the rows check their result with `check_at_end`. With `ends_only`, scores that no
-    positive has may be missing, and CUM_NEG_ABOVE may be null: for metrics that read only the ends of
-    segments. Examples that were never scored are a last row of their group, without a score; who looks
-    for a threshold leaves these rows out, by `unscored`. `few_rows` are running sums that are known, in
-    place of those of all scores.
+    Callers that add up the rows check their result with `check_at_end`. Examples that were never scored
+    are a last row of their group, without a score; who looks for a threshold leaves these rows out, by
+    `unscored`. `few_rows` are running sums that are known, in place of those of all scores.
     """
     design = choose_design(table, effective=effective, at_thresholds=at_thresholds)
     if few_rows is None:
-        rows, groups, _ = build_running_sums(
-            table, None, checked=False, design=design, ends_only=ends_only
-        )
+        rows, groups, _ = build_running_sums(table, None, checked=False, design=design)
     else:
         assert isinstance(table, ScoreTable)
         groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=False))
@@ -256,7 +251,6 @@ def build_running_sums(
     list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
     checked: bool = True,
     design: Design | None = None,
-    ends_only: bool = False,
 ) -> SweepTables:
     """Return the running sums of each group and score, or published points, and the group table.
 
@@ -268,22 +262,14 @@ def build_running_sums(
     design = design or Design(table, effective=False)
     result_of_key = table.kept_counts
     if result_of_key is None or listed is not None or list_marks is not None or design.carried:
-        return _sum_rows(table, listed, design, list_marks, checked=checked, ends_only=ends_only)
+        return _sum_rows(table, listed, design, list_marks, checked=checked)
     # Rows are the same whether sizes are asked for or not. Groups are few, and have them always.
-    ends_only = ends_only and _name_rows(type(design), ends_only=False) not in result_of_key
-    result_keys = _name_rows(type(design), ends_only), ("groups", type(design))
-    if not set(result_keys) <= set(result_of_key):
-        design = replace(design, effective=True)
-        tables = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        store(table, result_keys[0], tables.rows)
-        store(table, result_keys[1], tables.groups)
-    rows, groups = (result_of_key[key] for key in result_keys)
-    return SweepTables(rows, groups, design.weighted)
-
-
-def _name_rows(design: type[Design], ends_only: bool) -> tuple[str, type[Design], bool]:
-    """Return the name by which a table stores its rows."""
-    return "rows", design, ends_only
+    row_key, group_key = ("rows", type(design)), ("groups", type(design))
+    if not {row_key, group_key} <= set(result_of_key):
+        tables = _sum_rows(table, None, replace(design, effective=True), None, checked=checked)
+        store(table, row_key, tables.rows)
+        store(table, group_key, tables.groups)
+    return SweepTables(result_of_key[row_key], result_of_key[group_key], design.weighted)
 
 
 def store(table: ResolvedTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
@@ -302,7 +288,7 @@ MANY_ROWS = 100_000  # from this many rows on it saves time to search among corn
 
 def keep_blocks(table: ResolvedTable) -> pl.Expr | None:
     """Add BLOCK to rows that an earlier question has stored, if many, and return the test of corners."""
-    key, result_of_key = _name_rows(Design, ends_only=False), table.kept_counts or {}
+    key, result_of_key = ("rows", Design), table.kept_counts or {}
     if key not in result_of_key or (table.n_rows or 0) < MANY_ROWS:
         return None
     rows = result_of_key[key]  # read once: another thread may add Sweep.BLOCK at this time
@@ -321,7 +307,6 @@ def _sum_rows(
     list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None,
     *,
     checked: bool,
-    ends_only: bool,
 ) -> SweepTables:
     """Return the running sums of each group and score, and the group table; see `build_running_sums`.
 
@@ -356,9 +341,7 @@ def _sum_rows(
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
     sorted_rows = sort_rows(rows, table, marks, summed=design.summed, carried=design.carried)
     sorted_rows = design.add_sums(sorted_rows) if design.sums else sorted_rows
-    running = _add_up(
-        sorted_rows, sums, ends_only=ends_only, other_sums=design.sums, has_marks=marks is not None
-    )
+    running = _add_up(sorted_rows, sums, other_sums=design.sums, has_marks=marks is not None)
     running = design.measure_rows(running) if design.sums else running
     groups = design.add_group_sizes(groups) if design.effective else groups
     groups = groups.with_columns(_group_columns(table, sums))
@@ -398,45 +381,22 @@ def _add_up(
     *,
     other_sums: Sequence[str],
     has_marks: bool,
-    ends_only: bool,
 ) -> pl.LazyFrame:
     """Return the last row of each score, or each mark: its running sums, and those of the row before."""
-    if ends_only and sorted_rows.negatives_first:
-        # Row numbers take the place of sums: nothing is added up, and no column of amounts is held in
-        # memory. Among equal scores negatives come first. So before positive number i (from 0) in row r
-        # there are i positives and r - i negatives, and no negative of its score comes after it.
-        rows = sorted_rows.frame.with_row_index(Sweep.CUM_NEG).filter(sorted_rows.amounts[Row.POS] > 0)
-        rows = rows.with_row_index(Sweep.CUM_POS)
-        pos_before = pl.col(Sweep.CUM_POS).cast(pl.Int64)
-        sum_exprs = {
-            Sweep.CUM_POS: pos_before + 1,
-            Sweep.CUM_NEG: pl.col(Sweep.CUM_NEG).cast(pl.Int64) - pos_before,
-        }
-        # Among positives alone, `is_last` still finds the last row of each score that a positive has.
-        other_columns: tuple[str, ...] = (*other_sums,)
-        is_kept, neg_above = sorted_rows.is_last, pl.lit(None, dtype=pl.Int64)
-    else:
-        rows = sorted_rows.frame
-        sum_exprs = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
-        sum_exprs |= {name: pl.col(name) for name in other_sums} | {
-            Sweep.ENDS_GROUP: sorted_rows.ends_group
-        }
-        other_columns = (*other_sums, Sweep.ENDS_GROUP)
-        is_kept = sorted_rows.is_mark if has_marks else sorted_rows.is_last
-        neg_above = pl.col(Sweep.CUM_NEG).shift(1, fill_value=0)
-    running_sums = rows.select(*sorted_rows.columns, **sum_exprs, **{_IS_KEPT: is_kept})
+    sum_exprs = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
+    sum_exprs |= {name: pl.col(name) for name in other_sums}
+    sum_exprs[Sweep.ENDS_GROUP] = sorted_rows.ends_group
+    sum_exprs[_IS_KEPT] = sorted_rows.is_mark if has_marks else sorted_rows.is_last
+    running_sums = sorted_rows.frame.select(*sorted_rows.columns, **sum_exprs)
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
-    above_exprs = {names.above: pl.col(names.cum).shift(1, fill_value=0) for names in sums} | {
-        Sweep.CUM_NEG_ABOVE: neg_above
-    }
+    above_exprs = {names.above: pl.col(names.cum).shift(1, fill_value=0) for names in sums}
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running_sums = running_sums.filter(_IS_KEPT).with_columns(**above_exprs)
     group, threshold = sorted_rows.group.alias(Group.NUMBER), sorted_rows.threshold.alias(Row.SCORE)
-    return running_sums.select(
-        group, threshold, *(names.cum for names in sums), *above_exprs, *other_columns
-    )
+    sum_names = [names.cum for names in sums]
+    return running_sums.select(group, threshold, *sum_names, *above_exprs, *other_sums, Sweep.ENDS_GROUP)
 
 
 def add_unscored_rows(running_sums: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -450,8 +410,6 @@ def add_unscored_rows(running_sums: pl.LazyFrame, groups: pl.LazyFrame) -> pl.La
     rows = pl.concat([running_sums, last_rows], how="diagonal_relaxed").sort(
         Group.NUMBER, maintain_order=True
     )
-    if Sweep.ENDS_GROUP not in running_sums.collect_schema():
-        return rows
     ends_group = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(-1))
     return rows.with_columns(ends_group.alias(Sweep.ENDS_GROUP))
 

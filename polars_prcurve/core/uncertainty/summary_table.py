@@ -123,9 +123,7 @@ def _build_pair_values(
     needed_metrics = areas | _name_limits(metrics_by_name) if coarse else areas
     doubtful_metrics = _list_doubtful(table, areas) if is_analytic else {}
     metrics_read = [*needed_metrics.values(), *_name_limits(doubtful_metrics).values()]
-    has_ends_alone = all(metric.recipe.ends_only for metric in metrics_read)
-    is_ends_only = has_ends_alone and certainty is None and not smooth
-    sweep = build_sweep(table, effective=is_analytic, ends_only=is_ends_only)
+    sweep = build_sweep(table, effective=is_analytic)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
