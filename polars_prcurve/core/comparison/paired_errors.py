@@ -3,9 +3,8 @@
 What both models find easy or hard cancels out of the difference. The variance of that of a curve metric
 is that of differences of influences among the examples, and mostly smaller than the sum of two
 variances. All negatives between two scores of positives have one influence, so there are fewer cells,
-examples of the same two influences, than examples where positives are rare. An influence has a number in
-its curve, so that one look-up per model finds those of a cell at several prevalences, side by side: see
-`EtaLanes`. At a threshold what counts is which examples one model alone flags.
+examples of the same two influences, than examples where positives are rare. At a threshold what counts
+is which examples one model alone flags.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula;
 McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
@@ -130,19 +129,12 @@ def add_pair_variances(
     comparison: Comparison,
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
-    table, n_etas = comparison.table, comparison.grid.etas_per_group
+    table = comparison.table
     by, joins_rows = table.group_columns, table.sample.joins_rows
-    for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
+    for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER]):
         key_columns = [A + influences.key, B + Group.NUMBER]
         pair_totals = _sum_squared_gaps(cells, influences, key_columns, by, joins_rows=joins_rows)
-        variance_names = [
-            f"{name}_{kind}" for name in influences.names for kind in _POWERS_OF_ENDING[joins_rows]
-        ]
-        differences = differences.join(
-            influences.lanes.unpack(pair_totals, variance_names, *key_columns),
-            on=key_columns,
-            how="left",
-        )
+        differences = differences.join(pair_totals, on=key_columns, how="left")
     return differences
 
 
@@ -154,14 +146,14 @@ def _sum_squared_gaps(
     *,
     joins_rows: bool,
 ) -> pl.LazyFrame:
-    """Return variances, or sums over clusters, in lanes, by the key of model a and group of model b."""
+    """Return variances, or sums over clusters, by the key of model a and group of model b."""
     # Read for the sizes and for the list, and Polars would compute it anew for each.
     influences = influences._replace(score_rows=influences.score_rows.cache())
-    key, names = influences.key, influences.lanes.list_names(influences.names)
+    key, names = influences.key, influences.names
     step_columns = [ETA_NUMBER] if key == Pair.NUMBER else []
     influence_rows, size_rows = _list_influences(influences, [*by, *step_columns], joins_rows=joins_rows)
     cell_pairs = cells
-    # Model a brings a row for some prevalences; model b is joined at the same ones.
+    # Model a brings a row for each prevalence; model b is joined at the same ones.
     for side, value_columns, shared_columns in ((A, [key, *names], []), (B, names, step_columns)):
         side_columns = dict.fromkeys((Group.NUMBER, _INFLUENCE_NUMBER, *value_columns))
         side_rows = influence_rows.select(
@@ -202,7 +194,7 @@ def _list_influences(
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
     size_columns, columns_of_name, key = {}, {}, influences.key
-    for name in influences.lanes.list_names(influences.names):
+    for name in influences.names:
         # The size is a power of two that no difference between models of rows `alike` exceeds.
         size_of_side = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size_name in size_of_side.values():

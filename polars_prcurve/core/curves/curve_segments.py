@@ -84,6 +84,10 @@ class CurveSegments(NamedTuple):
         }
         return self._replace(segments_by_hull=segments_by_hull, columns_of_pairs=columns)
 
+    def select_pairs(self, pairs: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
+        """Return what formulas of segments read of the pairs, and these columns."""
+        return pairs.select(*_COLUMNS_OF_PAIRS, *self.columns_of_pairs, *columns)
+
     def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
         """Return one row per group and prevalence, numbered in Pair.NUMBER."""
         pairs = join_etas(self.groups, grid, *self.sizes, checked=False)
@@ -157,8 +161,7 @@ class CurveSegments(NamedTuple):
         for form_rows, is_short in self._split_by_form(recipes, is_on_hull=is_on_hull):
             eta_rows = form_rows
             if pairs is not None:
-                formula_pairs = pairs.select(*_COLUMNS_OF_PAIRS, *self.columns_of_pairs)
-                eta_rows = form_rows.join(formula_pairs, on=Group.NUMBER)
+                eta_rows = form_rows.join(self.select_pairs(pairs), on=Group.NUMBER)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 step_columns = (step(rows).items() for step in steps if step is not None)

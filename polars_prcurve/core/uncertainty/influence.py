@@ -18,10 +18,7 @@ example.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -66,7 +63,6 @@ class InfluenceTable(NamedTuple):
     # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
     score_rows: pl.LazyFrame
     is_weighted: bool  # whether examples have weights, and add to a variance by their squares
-    lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
 
 
 def build_influences(
@@ -74,8 +70,6 @@ def build_influences(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     extra_columns: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
-    *,
-    etas_per_group: int | None = None,  # puts prevalences in lanes
 ) -> Iterator[InfluenceTable]:
     """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
     is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
@@ -98,50 +92,29 @@ def build_influences(
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
         if influence_of_name:
-            lanes = _plan_lanes(curves, influence_of_name, etas_per_group if depends_on_eta else None)
             influence_rows = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
-                columns = (*_PAIR_COLUMNS, *curves.columns_of_pairs)
-                packed_pairs = lanes.pack(pairs, columns, (Group.NUMBER, Pair.NUMBER, *extra_columns))
-                influence_rows = packed_pairs.join(
+                influence_rows = curves.select_pairs(pairs, *extra_columns).join(
                     segments, on=Group.NUMBER, maintain_order="left_right"
                 )
-            column_readers = (partial(lanes.read_column, lane) for lane in range(lanes.width))
-            influence_rows = add_influences(
-                influence_rows, list(map(curves.make_rows, column_readers)), key, influence_of_name
-            )
-            influence_rows = subtract_means(influence_rows, key, lanes.list_names(influence_of_name))
-            yield InfluenceTable(key, list(influence_of_name), influence_rows, curves.design, lanes)
-
-
-def _plan_lanes(
-    curves: CurveSegments, influences: Mapping[str, Influence], etas_per_group: int | None
-) -> EtaLanes:
-    """Return the lanes of as many prevalences; one if groups differ in their number, which is None."""
-    rows = curves.make_rows(pl.col)
-    sum_names = (name for influence in influences.values() for name in influence.sums(rows))
-    return EtaLanes(
-        etas_per_group or 1, frozenset((*_PAIR_COLUMNS, *curves.columns_of_pairs, *sum_names))
-    )
+            segment = curves.make_rows(pl.col)
+            influence_rows = add_influences(influence_rows, segment, key, influence_of_name)
+            influence_rows = subtract_means(influence_rows, key, influence_of_name)
+            yield InfluenceTable(key, list(influence_of_name), influence_rows, curves.design)
 
 
 def add_influences(
-    influence_rows: pl.LazyFrame,
-    rows_of_lanes: Sequence[SegmentValues],
-    key: str,
-    influences: Mapping[str, Influence],
+    influence_rows: pl.LazyFrame, segment: SegmentValues, key: str, influences: Mapping[str, Influence]
 ) -> pl.LazyFrame:
-    """Add `<name>_pos`, `<name>_neg` and `<name>_gap` in each lane: influences of examples of a row."""
+    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`: influences of examples of a row."""
     sum_columns: dict[str, pl.Expr] = {}
     influence_columns: dict[str, pl.Expr] = {}
-    for (name, influence), (lane, rows) in product(influences.items(), enumerate(rows_of_lanes)):
-        sums = influence.sums(rows)
+    for name, influence in influences.items():
+        sum_columns |= influence.sums(segment)
         terms = (influence.positive, influence.negative, influence.between)
-        sum_columns |= {_name_in_lane(sum_name, lane): term for sum_name, term in sums.items()}
         influence_columns |= {
-            _name_in_lane(f"{name}_{kind}", lane): term(rows)
-            for kind, term in zip(_KINDS, terms, strict=True)
+            f"{name}_{kind}": term(segment) for kind, term in zip(_KINDS, terms, strict=True)
         }
     # The influence sums over this score and lower ones: a constant minus the sum over higher ones, and
     # constants do not change a variance. One shift over all curves takes a tenth of one within each.
@@ -186,7 +159,7 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     # Of examples with weights they are means of squares by the squares of weights, so that over an
     # effective size W**2 / (sum of w**2) they are design-based variances. A tilt is such a mean of the
     # influences themselves, which is not 0 where heavy examples are unlike light ones.
-    key, names, score_rows, is_weighted, _ = influences
+    key, names, score_rows, is_weighted = influences
     shares = _SQUARE_SHARES if is_weighted else _CLASS_SHARES
     powers = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
     term_columns, variance_columns = {}, {}
@@ -537,74 +510,3 @@ def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) ->
         .group_by(key)
         .agg(**total_columns)
     )
-
-
-# Lanes: up to four prevalences of a group side by side in one row -------------------------------
-
-# Errors of paired differences join every cell of examples with every prevalence, and each row of that
-# join costs a match, a copy of the cell and a look-up of the sum that it is added to. With four
-# prevalences to a row these are paid once in place of four times. In lane 0 a column keeps its name; in
-# lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
-# column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
-
-_PAIR_COLUMNS = ("eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)  # what formulas read of pairs
-_MOST_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
-
-
-@dataclass(frozen=True)
-class EtaLanes:
-    """How many prevalences share a row, and the names of columns that each of them has for itself."""
-
-    etas_per_group: int  # the pairs of a group follow one another in the order of NUMBER
-    names: frozenset[str]  # of columns of pairs, and of those that are computed from them
-
-    @property
-    def width(self) -> int:
-        """The number of lanes: as many as are nearly all in use."""
-        n_rows = math.ceil(self.etas_per_group / _MOST_LANES)
-        return math.ceil(self.etas_per_group / n_rows)
-
-    def read_column(self, lane: int, name: str) -> pl.Expr:
-        """Return the column of a lane that formulas know by this name."""
-        return pl.col(_name_in_lane(name, lane) if name in self.names else name)
-
-    def list_names(self, names: Iterable[str]) -> list[str]:
-        """Return the names that columns have in all lanes."""
-        return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
-
-    def pack(
-        self, pairs: pl.LazyFrame, columns: Iterable[str], pair_columns: Iterable[str]
-    ) -> pl.LazyFrame:
-        """Return one row for every `width` pairs: `pair_columns` are those of the pair in lane 0."""
-        # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
-        # drops them.
-        is_first = pl.col(Pair.NUMBER) % self.etas_per_group % self.width == 0
-        lane_columns = (
-            pl.col(name).shift(-lane).alias(_name_in_lane(name, lane))
-            for lane in range(self.width)
-            for name in columns
-        )
-        return pairs.select(*pair_columns, *lane_columns).filter(is_first)
-
-    def unpack(
-        self, totals: pl.LazyFrame, names: Iterable[str], pair_column: str, group_column: str
-    ) -> pl.LazyFrame:
-        """Return a row per pair, with `names`; the number in `pair_column` of unused lanes is null."""
-        if self.width == 1:
-            return totals
-        pair_number, lanes = pl.col(pair_column) % self.etas_per_group, range(self.width)
-        when_used = [pl.when(pair_number + lane < self.etas_per_group) for lane in lanes]
-        lane_lists = {
-            pair_column: pl.concat_list(
-                used.then(pl.col(pair_column) + lane) for lane, used in enumerate(when_used)
-            )
-        }
-        lane_lists |= {
-            name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names
-        }
-        return totals.select(group_column, **lane_lists).explode(*lane_lists, empty_as_null=False)
-
-
-def _name_in_lane(name: str, lane: int) -> str:
-    """Return the name of a column in a lane; an ending such as `_pos` may be put behind either name."""
-    return f"{RESERVED}{lane}_{name}" if lane else name
