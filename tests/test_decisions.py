@@ -494,6 +494,23 @@ def test_equal_groups_are_not_told_apart() -> None:
     assert said.sentence.endswith("; too little data for small")
 
 
+def test_a_group_without_positives_does_not_speak_for_all() -> None:
+    """Nor for the number of cases in which alerts are counted, since its prevalence is 0."""
+    label, site = [1, 0] * 60 + [0] * 30, ["a"] * 60 + ["b"] * 60 + ["c"] * 30
+    table = pl.DataFrame({"label": label, "score": range(150), "site": site})
+    table = table.with_columns(pl.col("score") % 60 + 40 * pl.col("label"))
+    decision = table.prc(by="site").decide(recall=0.5)
+    assert decision.say().startswith("TOO LITTLE DATA IN 1 OF 3: precision from")
+    assert "alerts per 1,000 cases" in decision.verdict.conditions
+
+
+def test_a_risk_is_part_of_the_name_of_net_benefit() -> None:
+    rows = pl.DataFrame({"label": [1, 0] * 60, "score": [*range(60), *range(20, 80)]})
+    rows = rows.with_columns(pl.col("score") + 40 * pl.col("label"))
+    sentence = rows.prc.decide(0.5, maximize="net_benefit(0.05)").verdict.sentence
+    assert "net benefit at 5% risk" in sentence
+
+
 # What it says ---------------------------------------------------------------------------------
 
 

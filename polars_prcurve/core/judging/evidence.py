@@ -135,7 +135,8 @@ def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
 
 def _choose_per(areas: pl.DataFrame) -> float:
     """Return a round number of cases in which to count alerts: with 100 positives or more, about."""
-    n_events, least_eta = 1_000.0, min(areas["eta"].drop_nulls(), default=0.5)
+    # A group without positives has no say.
+    n_events, least_eta = 1_000.0, min(areas.filter(pl.col("eta") > 0)["eta"], default=0.5)
     while n_events * least_eta < _LEAST_TRUE_CASES and n_events < _MOST_CASES:
         n_events *= 10
     return n_events

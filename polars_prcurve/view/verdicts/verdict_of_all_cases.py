@@ -98,14 +98,20 @@ def _list_lookalikes(cases: Sequence[Case]) -> list[str]:
 def say_status(judged_table: JudgedTable) -> str:
     """Return the status as people read it; of several cases, in how many it holds. May be empty."""
     cases, n_cases = judged_table.cases, len(judged_table.cases)
-    if all(case.outcome == "too_little_data" for case in cases):
-        return STATUS_TABLE["too_little_data"].label
+    n_unknown, unknown_label = (
+        sum(case.outcome == "too_little_data" for case in cases),
+        STATUS_TABLE["too_little_data"].label,
+    )
+    if n_unknown == n_cases:
+        return unknown_label
     if judged_table.group_tests is not None:
         return f"{judged_table.n_groups_apart} of {n_cases} differ"
     if 0 < judged_table.n_won < n_cases and not judged_table.goal.demand:
         return f"clear winner in {judged_table.n_won} of {n_cases}"
     if judged_table.status == "no_winner" and judged_table.n_won == n_cases:
         return f"no single winner in {len(cases)} {name_unit(cases)}"
+    if judged_table.status == "too_little_data":
+        return f"{unknown_label} in {n_unknown} of {n_cases}"
     return STATUS_TABLE[judged_table.status].label
 
 

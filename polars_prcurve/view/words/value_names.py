@@ -37,6 +37,7 @@ def mark_names(text: str, names: Iterable[str], mark_name: Callable[[str], str])
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")  # the text of a number, such as a label of a digit
 _PARAMETER = re.compile(r"\(([\d.e-]+)\)$")  # what follows the name, as in `precision_at_recall(0.5)`
+_RISK = re.compile(r"net_benefit\(([\d.e-]+)\)")  # the risk at which users act is a parameter
 _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|f1|lr|mcc|npv|pr|roc)\b")
 """The words in names of metrics that people write in capitals."""
 
@@ -62,7 +63,8 @@ def is_bare_number(value: Any) -> bool:
 
 
 def name_metric(name: str) -> str:
-    """Return the name of a metric in a sentence: `PR AUC hull`, `precision at recall 0.5`."""
+    """Return the name of a metric in a sentence: `precision at recall 0.5`, `net benefit at 5% risk`."""
+    name = _RISK.sub(lambda risk: f"net benefit at {100 * float(risk[1]):.6g}% risk", name)
     name = _PARAMETER.sub(r" \1", name)
     return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
 
