@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -278,3 +279,115 @@ def test_students_distribution_is_scipys() -> None:
         quantiles = add_student_quantile(pl.LazyFrame({"f": freedoms}), pl.lit(z), pl.col("f"), "q")
         expected = stats.t.isf(stats.norm.sf(z), freedoms)
         assert quantiles.collect()["q"].to_list() == pytest.approx(list(expected), rel=10 * CLOSE)
+
+
+# Decisions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_decision_is_the_paired_test_of_scipy(seed: int) -> None:
+    topics = make_topics(18, seed=seed, n_models=2)
+    test = prc(topics, score=["m0", "m1"])
+    values = [
+        list_values(prc(topics, score=name), "average_precision", 0.1)["value"].drop_nulls().to_numpy()
+        for name in ("m0", "m1")
+    ]
+    result = stats.ttest_rel(*values)
+    decision = test.decide(0.1, mean_over="topic", confidence=0.9)
+    is_sure = result.pvalue < 0.1
+    assert decision.verdict.status == ("winner" if is_sure else "no_winner")
+    best = "m0" if result.statistic > 0 else "m1"
+    assert decision.verdict.models[0] == best
+    rows = decision.table.sort("model")
+    summary = test.summary(0.1, mean_over="topic", confidence=0.9).filter(metric="average_precision")
+    for name, end in {"value": "", "low": "_low", "high": "_high"}.items():
+        assert rows[f"mean_average_precision{end}"].to_list() == summary.sort("model")[name].to_list()
+    span = result.confidence_interval(0.9)
+    behind = rows.filter(model="m1").row(0, named=True)
+    assert behind["behind"] == pytest.approx(values[0].mean() - values[1].mean(), abs=1e-12)
+    ends = (span.low, span.high) if is_sure or span.low <= 0 else (0.0, span.high)
+    assert (behind["behind_low"], behind["behind_high"]) == pytest.approx(ends, rel=CLOSE)
+
+
+def test_the_verdict_says_what_the_mean_is_over() -> None:
+    decision = prc(TOPICS, score=MODELS).decide(mean_over="topic")
+    assert decision.verdict.sentence.startswith("m0 is the best of 3 models: mean average precision 0.")
+    assert decision.verdict.conditions == (
+        "Each topic at its prevalence; the mean of 23 topics; topics as in the test set"
+    )
+    assert decision.verdict.met is None
+    assert decision.table["n_groups"].to_list() == [23] * 3
+    card = decision.model_card()
+    assert "intervals of means over topics, by Student's distribution" in card
+    assert "at 50% recall" not in card + decision.say() + decision.verdict.sentence
+    by_site = prc(TOPICS, score=MODELS).decide([0.01, 0.1], mean_over="topic", by="site")
+    assert by_site.verdicts.height == 4
+    assert "the mean of 11 to 12 topics" in by_site.verdict.conditions
+
+
+@pytest.mark.parametrize("by", [None, "site"])
+def test_the_report_of_a_mean_draws_neither_a_curve_nor_alerts(by: str | None, tmp_path: Path) -> None:
+    path = prc(TOPICS, score=MODELS).report(tmp_path / "means.html", 0.1, mean_over="topic", by=by)
+    html = path.read_text(encoding="utf-8")
+    assert "Student&#x27;s distribution" in html or "Student's distribution" in html
+    for absent in ("Precision and recall at every threshold", "true alerts", "Other prevalences"):
+        assert absent not in html
+    with pytest.raises(PrcError, match="a mean over groups has none"):
+        prc(TOPICS, score=MODELS).decide(0.1, mean_over="topic").page(tmp_path / "page.html")
+
+
+def test_statuses_of_means() -> None:
+    def decide(n_topics: int, **words: Any) -> Any:
+        return prc(
+            TOPICS.filter(pl.col("topic").is_in([f"t{n}" for n in range(1, n_topics + 1)])), **words
+        ).decide(0.1, mean_over="topic")
+
+    one = decide(1, score=["m0", "m1"]).verdict
+    assert (one.status, one.would_settle[:12]) == ("too_little_data", "At least 10 ")
+    assert one.sentence == "With 1 topic, there is no interval for mean average precision"
+    few = decide(5, score=["m0", "m1"]).verdict
+    assert few.status == "no_winner"
+    assert "intervals may be too narrow: few groups" in few.reasons
+    measured = decide(20, score="m0").verdict
+    assert measured.status == "measured"
+    assert measured.sentence.startswith("Mean average precision 0.")
+    assert "topics (" in measured.would_settle
+    noise = pl.Series(np.random.default_rng(1).normal(size=TOPICS.height))
+    chance = prc(TOPICS.with_columns(noise=noise), score="noise").decide(mean_over="topic").verdict
+    assert chance.status == "chance"
+    assert "random scores have 0." in chance.sentence
+    assert "topics rule out a mean average precision above" in chance.would_settle
+
+
+def test_runs_whose_negatives_are_not_counted() -> None:
+    runs = prc(TOPICS.filter(pl.col("m0") > 0), score=["m0", "m1"], below=(1, None), by="topic")
+    verdict = runs.decide(mean_over="topic").verdict
+    means = runs.summary(metrics="average_precision", mean_over="topic")["value"].round(2).to_list()
+    assert all(f"{mean:.2f}" in verdict.sentence for mean in means)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ({"recall": 0.5}, "one threshold for all groups is another question; leave out recall="),
+        ({"threshold": 0.5}, "leave out threshold="),
+        ({"maximize": "f1"}, "leave out maximize="),
+        ({"alerts": 5, "per": 100}, "leave out"),
+        ({"guarantee": 0.9}, "leave out guarantee="),
+        ({"weight": "w"}, "has an error of its own; leave out"),
+        ({"by": "topic"}, "pass it once"),
+    ],
+)
+def test_what_decisions_on_means_refuse(words: dict[str, Any], error: str) -> None:
+    with pytest.raises(PrcError, match=error):
+        prc(TOPICS.with_columns(w=1.0)).decide(0.1, score="m0", mean_over="topic", **words)
+
+
+def test_decisions_on_means_take_examples_of_their_own() -> None:
+    with pytest.raises(PrcError, match="leave out mean_over=: the classes of a mapping share examples"):
+        prc(TOPICS.with_columns(c=pl.when("label").then(pl.lit("m0")).otherwise(pl.lit("m1")))).decide(
+            0.1, score={"m0": "m0", "m1": "m1"}, label="c", mean_over="class"
+        )
+    cells = prc(TOPICS, score="m0", by="topic").sweep()
+    with pytest.raises(PrcError, match="takes examples; leave out cells="):
+        prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.1, mean_over="topic")

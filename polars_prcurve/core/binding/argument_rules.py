@@ -50,7 +50,8 @@ TAKES_RATES = {"curve", "operating_points", "sample_size"}
 
 COMPARES_MODELS = {"compare", "ranking", "crossings", "decide", "report"}
 """Methods that tell models apart; for others a model is one more group."""
-TAKES_ONE_MODEL = {"decide", "report"}
+_DECIDES = ("decide", "report")
+TAKES_ONE_MODEL = {*_DECIDES}
 """Those of them that a table without a column of models serves, too."""
 
 
@@ -92,7 +93,7 @@ _NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
 """Methods that have an eta=, and no formula for a field."""
 _NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
 """Methods that have an eta=, and no formula for one that is estimated with the table itself."""
-_SCORES = ("curve", "operating_points", "summary", "decide", "report")
+_SCORES = ("curve", "operating_points", "summary", *_DECIDES)
 """Methods whose eta= may be such an estimate."""
 _NO_FORMULA = (  # why a method of _NO_FIELDS refuses a field, or a mix of classes
     "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
@@ -104,7 +105,7 @@ _BANDS = ("curve", "operating_points")
 
 _NULL_BELOW = 'missing="below"'  # a fact: rows without a score lie below all scores
 _UNKNOWN = "negatives are not counted"  # a fact: of those that were never scored
-_COUNTS_ALL = ("counts", "crossings", "decide", "report")
+_COUNTS_ALL = ("counts", "crossings")
 """Methods that count all negatives; others answer of what was found, too, where these are unknown."""
 _COUNTING_TARGETS = [word for word, kind in TARGET_KINDS.items() if kind.needs_negatives]
 """Targets of which the number of negatives that are not flagged tells whether they are met."""
@@ -136,8 +137,9 @@ RULES = (
                "examples that were never scored do not go with {fact}; leave that out, or "
                f"{unscored}"),
     )),
-    Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
-         _COUNTS_ALL),
+    *(Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
+           methods, unless=unless)
+      for methods, unless in ((_COUNTS_ALL, ()), (_DECIDES, ("mean_over=",)))),
     *_pair(_UNKNOWN, ("eta=", *_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
            f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as below=, or leave "
            "{fact} out"),
@@ -150,8 +152,7 @@ RULES = (
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "unpivot_scores(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
-           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, "decide",
-           "report"),
+           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, *_DECIDES),
     Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
          "of weights; leave out the squares", _FIELDS),
     Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),
@@ -207,6 +208,11 @@ RULES = (
                           "class_mix()", "eta= of scores", "coarse=", "worst=", "other=",
                           "paired=False"),
            "mean_over= takes the groups as the sample, and has an error of its own; leave out {fact}"),
+    *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
+           "mean_over= is of whole curves, and one threshold for all groups is another question; leave "
+           "out {fact}", *_DECIDES),
+    *_pair("mean_over=", ("rates=", "cells="), "mean_over= of {method}() takes examples; leave out "
+           "{fact}", *_DECIDES),
     *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "mean_over= is of whole "
            "curves; name a metric at a target, such as precision_at_recall(0.8), and leave out {fact}"),
     # How sure.

@@ -6,6 +6,7 @@ nothing in any language: the expressions of charts would turn an escape such as 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 import zlib
 from collections import Counter
@@ -45,6 +46,22 @@ def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
     """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
     n_last = n_letters // 3
     return name if len(name) <= n_letters else f"{name[: n_letters - n_last - 1]}…{name[-n_last:]}"
+
+
+_SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
+_CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies
+_WORD = re.compile(r"[a-z]{3,}")  # the name of a column that reads as a word in a sentence
+
+
+def name_groups(column_names: Sequence[str]) -> tuple[str, str]:
+    """Return what a group of these columns is, and several: `site` and `sites`, or `group`."""
+    name = "group"
+    if len(column_names) == 1 and _WORD.fullmatch(column_names[0]):
+        [name] = column_names
+    plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", name)
+    if plural == name:
+        plural = f"{name}es" if _SIBILANT.search(name) else f"{name}s"
+    return name, plural
 
 
 # Names that can be told apart ---------------------------------------------------------------------

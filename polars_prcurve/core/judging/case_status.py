@@ -15,6 +15,7 @@ from typing import Any
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
+from polars_prcurve.core.ground.safe_text import name_groups
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -22,6 +23,7 @@ from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Sta
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
+_LEAST_GROUPS = 2  # groups of a mean, below which it has no error
 _SURELY = 1.7
 """An interval at 95% that is so many times as wide misses the truth in fewer than 1 of 1,000 tests."""
 WIDE = 0.5  # the width from which on an interval says too little, if more examples make it narrower
@@ -30,6 +32,7 @@ _CURED_BY_EXAMPLES = {
     "few negatives",
     "few false positives",
     "few clusters",
+    "few groups",
     "few points",
     "few discordant examples",
     "tail not seen",
@@ -83,8 +86,10 @@ class Candidate:
 
     @property
     def precision_at_half(self) -> Estimate:
-        """Its precision where half of the positives are found."""
-        return self.read(EvidenceColumn.AT_HALF)
+        """Its precision where half of the positives are found; of a mean over groups, its merit."""
+        if self.goal.mean_over:
+            return self.merit
+        return read_estimate(self.row, EvidenceColumn.AT_HALF)
 
     @property
     def precision(self) -> Estimate:
@@ -95,6 +100,8 @@ class Candidate:
     def may_be_chance(self) -> bool:
         """Whether its scores are not shown to say anything of the label."""
         if self.row["above_chance"] is None:  # no test of all scores, as examples do not count alike
+            if self.goal.mean_over:
+                return False
             return self.precision.span is None or self.precision.low <= self.row["eta"]
         if self.row["above_chance"]:
             return False
@@ -144,8 +151,9 @@ class Candidate:
 
     def read(self, name: str) -> Estimate:
         """Return a value of the row and its interval; precision of a whole curve is that at half."""
-        is_at_half = name == "precision" and self.goal.is_of_curve
-        return read_estimate(self.row, EvidenceColumn.AT_HALF if is_at_half else name)
+        if name == "precision" and self.goal.is_of_curve:
+            return self.precision_at_half
+        return read_estimate(self.row, name)
 
 
 @dataclass(frozen=True)
@@ -171,6 +179,20 @@ class Case:
     def eta(self) -> float | None:
         """The prevalence; None if there are no examples to count it from."""
         return self.key_values["eta"]  # type: ignore[no-any-return]
+
+    @property
+    def sizes(self) -> dict[str, float]:
+        """The number of examples of each class; of a mean, of its groups, by what they are called."""
+        if not self.goal.mean_over:
+            return {"positives": self.n_pos, "negatives": self.n_neg}
+        n_groups = min(candidate.row["n_groups"] for candidate in self.candidates)
+        return {name_groups(self.goal.mean_over)[1]: n_groups}
+
+    @property
+    def chance_precision(self) -> float:
+        """What precision, or the mean by which models are judged, is of random scores."""
+        by_chance = self.candidates[0].row[EvidenceColumn.BY_CHANCE] if self.goal.mean_over else self.eta
+        return by_chance or 0.0
 
     @property
     def is_reversed(self) -> bool:
@@ -219,7 +241,8 @@ class Case:
 
     def judge(self) -> tuple[Status, list[Candidate]]:
         """Return the first status that holds, and the models that it is about."""
-        if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
+        least = _LEAST_GROUPS if self.goal.mean_over else LEAST_OF_CLASS
+        if min(self.sizes.values()) < least:
             return "too_little_data", []
         if all(candidate.may_be_chance for candidate in self.candidates):
             return "chance" if self._rules_out_use() else "too_little_data", []
@@ -246,9 +269,9 @@ class Case:
         return "no_winner", [*self.rivals, *self.near_misses]
 
     def _rules_out_use(self) -> bool:
-        """Return whether more data cannot help: no interval at half of the positives allows a use."""
+        """Return whether more data cannot help: no interval, at half of the positives, allows a use."""
         highest_precisions = [candidate.precision_at_half.high for candidate in self.candidates]
-        useful_precision = USEFUL_LIFT * (self.eta or 0.0)
+        useful_precision = USEFUL_LIFT * self.chance_precision
         return all(
             precision_high is not None and precision_high < useful_precision
             for precision_high in highest_precisions

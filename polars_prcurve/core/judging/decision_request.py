@@ -36,6 +36,7 @@ class DecisionRequest:
     is_published: bool = False  # whether the table holds points of curves, without examples
     call_order: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """The names in the order of a call, by the column that holds them."""
+    counts_negatives: bool = True  # whether the number of negatives is known
     n_groups: int = 1  # the number of groups, which share the error of all tests
 
     @property

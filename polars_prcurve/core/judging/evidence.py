@@ -45,6 +45,7 @@ class EvidenceColumn:
     AT_HALF = "precision_at_half"
     """Precision where half of the positives are found, which tells what a whole curve is good for."""
     AREA = f"{RESERVED}average_precision"
+    BY_CHANCE = f"{RESERVED}by_chance"  # the mean of the average precision of random scores
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
     LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
@@ -79,6 +80,8 @@ class Evidence:
 
 def collect_evidence(request: DecisionRequest) -> Evidence:
     """Return what the methods of the table say; each is asked once, and ranking once per target."""
+    if request.goal.mean_over:
+        return _collect_means(request)
     goal, model_column = request.goal, request.model
     table, eta = request.whole_table
     area_name = goal.merit_column if goal.is_of_curve else "average_precision"
@@ -87,10 +90,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     areas = require_plain_etas(table.summary(eta, metrics=metrics, **options))
     per = _choose_per(areas) if goal.per is None else goal.per
     if goal.is_of_curve:
-        new_name_of_column = {"value": area_name, "low": f"{area_name}_low", "high": f"{area_name}_high"}
-        case_rows = (
-            areas.filter(metric=area_name).rename(new_name_of_column).drop("metric", "standard_error")
-        )
+        case_rows = _list_merits(goal, areas)
         keys = areas.columns[: areas.columns.index("metric")]
     else:
         case_rows = _collect_points(request, per)
@@ -117,6 +117,52 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         curves=curve_points,
         points=_collect_rates(request, case_rows, curve_points, [*group_columns, *model_columns]),
         per=per,
+        test_level=request.test_level,
+    )
+
+
+def _list_merits(goal: Goal, areas: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the area by which models are judged, with its values under its name."""
+    name = goal.merit_column
+    new_name_of_column = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+    merit_rows = areas.filter(metric=goal.curve_metric).rename(new_name_of_column)
+    return merit_rows.drop("metric", "standard_error")
+
+
+def _collect_means(request: DecisionRequest) -> Evidence:
+    """Return the evidence of means over groups, which have neither one curve nor one threshold."""
+    goal, model_column = request.goal, request.model
+    options: dict[str, Any] = {"mean_over": goal.mean_over, "columns": "all"}
+    metrics = [goal.curve_metric]
+    metrics += ["random_average_precision", "roc_auc"] if request.counts_negatives else []
+    areas = require_plain_etas(
+        request.table.summary(request.eta, metrics=metrics, confidence=request.confidence, **options)
+    )
+    keys = areas.columns[: areas.columns.index("n_pos")]
+    keys = [column for column in keys if column != model_column]
+    group_columns = keys[: keys.index("eta")]
+    if group_columns:
+        request = replace(request, n_groups=max(1, areas.select(group_columns).n_unique()))
+    row_keys = [*keys, *([] if model_column is None else [model_column])]
+    by_chance = areas.filter(metric="random_average_precision")
+    by_chance = by_chance.select(*row_keys, pl.col("value").alias(EvidenceColumn.BY_CHANCE))
+    case_rows = _join(_list_merits(goal, areas), by_chance, row_keys)
+    is_above = pl.lit(None, dtype=pl.Boolean)
+    if request.counts_negatives:
+        # A random model has an area of 1/2 in each group; of its mean one side is tested.
+        level = max(0.5, 2 * request.test_level - 1)
+        auc_rows = request.table.summary(request.eta, metrics="roc_auc", confidence=level, **options)
+        case_rows = _join(case_rows, auc_rows.select(*row_keys, auc_low="low"), row_keys)
+        is_above = pl.col("auc_low") > 0.5
+    case_rows = case_rows.with_columns(above_chance=is_above).drop("auc_low", strict=False)
+    return Evidence(
+        rows=_add_leads(request, case_rows, keys, 1.0),
+        keys=keys,
+        areas=areas,
+        sizes=areas,
+        curves=pl.DataFrame(),
+        points=pl.DataFrame(),
+        per=1.0,
         test_level=request.test_level,
     )
 
@@ -411,8 +457,9 @@ def _rank_models(
     """Yield the rankings at a target: one, or if eta is an estimate, one at it and at either end."""
     goal = request.goal
     target_arguments = {} if target_word is None else goal.build_arguments(target_word)
-    arguments: dict[str, Any] = {"metric": goal.merit_column, "confidence": request.test_level}
-    arguments |= target_arguments
+    metric = goal.curve_metric if goal.is_of_curve else goal.merit_column
+    arguments: dict[str, Any] = {"metric": metric, "confidence": request.test_level}
+    arguments |= target_arguments | ({"mean_over": goal.mean_over} if goal.mean_over else {})
     (table, eta), (low_column, high_column, _) = request.whole_table, UNCERTAIN_ETA_COLUMNS
     if low_column not in case_rows.columns or request.weighted_field is not None:
         yield table.ranking(eta, columns="all", **arguments)

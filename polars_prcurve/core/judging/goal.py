@@ -24,6 +24,8 @@ CAPS = tuple(word for word, kind in TARGET_KINDS.items() if not kind.limits_miss
 _ORDER = list(dict.fromkeys([*FLOORS, *reversed(ALERT_WORDS), *CAPS, "threshold", "maximize"]))
 """The order in which targets are said: what is to be found, then how many alerts, then the rest."""
 
+_MEAN = "mean_"  # before the name of a metric: the column of its mean over groups
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -36,6 +38,8 @@ class Goal:
     guarantee: float | None
     maximized: PointMetric | None = None  # the metric whose best value is sought
     is_of_point: bool = False  # whether each group is one point, which needs no target
+    mean_over: tuple[str, ...] = ()
+    """The columns of the groups over which the curves of models are averaged, such as topics."""
     demand: Mapping[str, float] = field(default_factory=dict)
     """The targets that are tested: those beside `threshold=`, or those of a guarantee; may be empty."""
 
@@ -58,6 +62,11 @@ class Goal:
     def is_of_curve(self) -> bool:
         """Whether models are judged by their whole curves, and no threshold is sought."""
         return not self.targets and not self.is_of_point
+
+    @property
+    def curve_metric(self) -> str:
+        """The metric of whole curves by which models are judged."""
+        return self.merit_column.removeprefix(_MEAN) if self.mean_over else self.merit_column
 
     @property
     def is_at_threshold(self) -> bool:
@@ -115,6 +124,14 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     value_of_word = {word: value_of_target[word] for word in sorted(words, key=_ORDER.index)}
     per = None if value_of_target.get("per") is None else read_events(value_of_target["per"])
     is_of_points = question.columns.points is not None
+    if question.means is not None:
+        if question.means.share_examples:
+            raise PrcError(
+                "leave out mean_over=: the classes of a mapping share examples, so their mean has no "
+                "interval, and decide() has a verdict for each class; summary(mean_over=) has the mean"
+            )
+        names, merit_column = question.means.names, f"{_MEAN}{default_curve_metric()}"
+        return Goal({}, merit_column, per=None, guarantee=None, mean_over=names)
     if not value_of_word and per is not None and not is_of_points:
         raise PrcError("pass a target, too, such as recall=0.8: per= counts the alerts at a target")
     _check_words(value_of_word)

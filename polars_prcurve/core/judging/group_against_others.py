@@ -74,7 +74,8 @@ def _are_testable(request: DecisionRequest, evidence: Evidence) -> bool:
     is_weighted = request.unweighted_table is not None or request.weighted_field is not None
     if is_weighted or request.compares_intervals or request.is_published:
         return False
-    if goal.is_joint or goal.maximized is not None or goal.demand or not group_columns:
+    has_other_test = goal.demand or goal.mean_over or goal.maximized is not None
+    if goal.is_joint or has_other_test or not group_columns:
         return False
     case_rows = evidence.rows.select(*group_columns, "eta")
     has_other_keys = len(evidence.keys) > len(group_columns) + 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple
 
 from polars_prcurve.core.confidence.intervals import Estimate, z_value
 from polars_prcurve.core.judging.case_status import (
@@ -37,14 +37,11 @@ than its interval, of z standard errors, reaches."""
 _PLAN_ERROR = 0.05  # the standard error of a plan from counts that are known well
 _LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
 
-ClassName: TypeAlias = Literal["positives", "negatives"]  # as counts are named: `4,000 negatives`
-_CLASSES: tuple[ClassName, ...] = get_args(ClassName)  # a need of both names them in this order
-
 
 class ClassNeed(NamedTuple):
     """How many examples of a class it takes, and how many there are."""
 
-    class_name: ClassName
+    class_name: str  # as counts are named: `positives`, `negatives`, or the groups of a mean
     number: float
     n_tested: float
 
@@ -75,7 +72,7 @@ class SampleNeed(NamedTuple):
 
 def count_examples_needed(case: JudgedCase, test_level: float) -> SampleNeed | None:
     """Return how many examples would settle what is open, or None if more would not."""
-    has_few = min(case.n_pos, case.n_neg) < LEAST_OF_CLASS
+    has_few = min(case.sizes.values()) < LEAST_OF_CLASS
     if case.status in ("chance", "not_met") or has_few or rests_on_eta(case):
         return None
     if not case.qualifiers and case.goal.targets:
@@ -119,7 +116,7 @@ def _plan_width(
     if estimate.span is None or half_width <= 0 or is_out_of_reach(case):
         return None
     if metric_name in ("recall", "fpr"):
-        class_name: ClassName = "positives" if metric_name == "recall" else "negatives"
+        class_name = "positives" if metric_name == "recall" else "negatives"
         times = _count_times_of_rate(case, candidate, metric_name, half_width)
         return _build_need(case, {class_name: times}, half_width)
     if metric_name not in ("precision", "fdr") or case.goal.is_of_curve:
@@ -143,7 +140,7 @@ def _plan_classes(
     factor = math.exp(_find_plan_error(case, candidate, pos_width, neg_width))
     times = (pos_width**2 + neg_width**2) / room**2 * factor
     # One class alone does where the other one leaves room, at no more than twice the size of both.
-    width_of_class: dict[ClassName, float] = {"positives": pos_width, "negatives": neg_width}
+    width_of_class: dict[str, float] = {"positives": pos_width, "negatives": neg_width}
     for (name, width), other_width in zip(width_of_class.items(), (neg_width, pos_width), strict=True):
         rest = room**2 - other_width**2 * factor
         times_alone = width**2 * factor / rest if rest > 0 else math.inf
@@ -156,15 +153,16 @@ def _plan_classes(
 def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed | None:
     """Return how many examples of both classes narrow an interval whose parts are not known."""
     low, high = estimate.span or (0.0, 1.0)
-    if high > 1:  # no share
-        times = ((high - low) / 2 / half_width) ** 2 * math.exp(2 * _PLAN_ERROR)
-        return _build_need(case, dict.fromkeys(_CLASSES, times), half_width)
+    if high > 1 or case.goal.mean_over:  # no share, or a mean, whose interval is symmetric
+        plan_error = max(2 * _PLAN_ERROR, _find_mean_error(case))
+        times = ((high - low) / 2 / half_width) ** 2 * math.exp(plan_error)
+        return _build_need(case, dict.fromkeys(case.sizes, times), half_width)
     if not 0 < low < high < 1:
         return None
     width = (find_log_odds(high) - find_log_odds(low)) / 2
     room = _find_room(estimate, width / 2, half_width)
     times = math.inf if room is None else (width / room) ** 2 * math.exp(min(1.0, width / 2))
-    return _build_need(case, dict.fromkeys(_CLASSES, times), half_width)
+    return _build_need(case, dict.fromkeys(case.sizes, times), half_width)
 
 
 def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
@@ -190,8 +188,9 @@ def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
     z = z_value(test_level)
     error = float(gap.high - gap.low) / 2 / z
     plan_error = min(1.0, 2 * error / value)  # that of the value, and that of how errors shrink
+    plan_error = max(plan_error, _find_mean_error(case))
     times = ((z + _POWER_MARGIN) * error / difference) ** 2 * math.exp(plan_error)
-    return _build_need(case, dict.fromkeys(_CLASSES, times), difference)
+    return _build_need(case, dict.fromkeys(case.sizes, times), difference)
 
 
 def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> ClassNeed | None:
@@ -210,21 +209,16 @@ def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> ClassNee
     )
 
 
-def _build_need(case: Case, times_of_class: dict[ClassName, float], size: float) -> SampleNeed | None:
+def _build_need(case: Case, times_of_class: dict[str, float], size: float) -> SampleNeed | None:
     """Return the sizes of classes that grow so many times; None if that is out of reach."""
     if max(times_of_class.values()) > _MOST_TIMES:
         return None
-    n_of_class = _count_classes(case)
+    n_of_class = case.sizes
     needs = [
         ClassNeed(name, n_of_class[name] * times, n_of_class[name])
         for name, times in times_of_class.items()
     ]
     return SampleNeed(tuple(needs), size)
-
-
-def _count_classes(case: Case) -> dict[ClassName, float]:
-    """Return the numbers of examples of the test set."""
-    return dict(zip(_CLASSES, (case.n_pos, case.n_neg), strict=True))
 
 
 # Half-widths and their errors ---------------------------------------------------------------------
@@ -247,10 +241,18 @@ def _find_half_widths(candidate: Candidate) -> tuple[float, float] | None:
     return math.log(recall_high / recall_low) / 2, math.log(fpr_high / fpr_low) / 2
 
 
-def _find_vague_class(candidate: Candidate) -> ClassName:
+def _find_vague_class(candidate: Candidate) -> str:
     """Return the class of which fewer were flagged: the log of its rate is known less."""
     tp, fp = (candidate.row.get(name) or 0 for name in ("tp", "fp"))
     return "positives" if tp < fp else "negatives"
+
+
+def _find_mean_error(case: Case) -> float:
+    """Return by how much a variance among groups may be too small, as a logarithm; 0 without groups."""
+    # Of n values with a normal distribution, the logarithm has a standard error of sqrt(2 / (n - 1)).
+    if not case.goal.mean_over:
+        return 0.0
+    return _POWER_MARGIN * math.sqrt(2 / (min(case.sizes.values()) - 1))
 
 
 def _find_room(estimate: Estimate, error: float, half_width: float) -> float | None:
@@ -312,7 +314,7 @@ def _count_times_of_rate(case: Case, candidate: Candidate, name: str, half_width
 
 def find_promise_need(case: Case) -> ClassNeed | None:
     """Return how many examples perfect scores take to promise the targets; infinite if none suffice."""
-    for class_name, n_tested in _count_classes(case).items():
+    for class_name, n_tested in case.sizes.items():
         n_needed = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
         least_needed = min(
             (n_of_candidate for n_of_candidate in n_needed if n_of_candidate is not None), default=None
@@ -355,9 +357,9 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 # What too little data leaves open ------------------------------------------------------------------
 
 
-def find_short_class(case: Case) -> tuple[float, ClassName]:
+def find_short_class(case: Case) -> tuple[float, str]:
     """Return the number of examples of the class that is short, and its name: that of the plan."""
-    n_of_class = _count_classes(case)
+    n_of_class = case.sizes
     class_name = min(n_of_class, key=lambda name: n_of_class[name])
     need = None if n_of_class[class_name] < LEAST_OF_CLASS else _plan_vaguest(case)
     if need is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from polars_prcurve.core.binding.word_groups import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.column_reader import Columns
 from polars_prcurve.core.judging.decision_request import (
     DecisionRequest,
     count_rows_left_out,
@@ -40,6 +42,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         *,
         guarantee: float | None = None,
         confidence: Confidence = 0.95,
+        mean_over: Columns = None,
         **words: Unpack[TargetsOfTable],
     ) -> Decision:
         """Decide which model to use, and from which score: one verdict, tested once.
@@ -68,6 +71,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
             `operating_points`. The targets are then a demand.
         confidence
             The level of all intervals and tests. For a one-sided test at 95%, pass 0.9.
+        mean_over
+            Columns that name groups, such as topics or folds, as in `summary`: models are judged by the
+            mean of average precision over the groups, in a paired t-test (`ranking(mean_over=)`). It
+            takes no targets, for one threshold for all groups is another question. With fewer than 10
+            groups only a clear lead makes a winner.
 
         Returns
         -------
@@ -98,24 +106,22 @@ class DecisionMethods(BoundTable[F], path="prc"):
         >>> df.prc(score="new").decide(eta=0.01, threshold=2.5, precision=0.3).verdict.met
         True
         """
-        return self._decide("decide", eta, words, guarantee, confidence)
+        options = {"guarantee": guarantee, "confidence": confidence, "mean_over": mean_over}
+        return self._decide("decide", eta, words, **options)
 
-    def _decide(
-        self, method: str, eta: Any, words: Any, guarantee: Any, confidence: Confidence
-    ) -> Decision:
+    def _decide(self, method: str, eta: Any, words: Any, **options: Any) -> Decision:
         """Return the decision that a method asks for."""
-        question = self._ask(
-            method, words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
-        )
+        question = self._ask(method, words, eta=eta, collects=True, **options)
         question.require_certainty()
-        goal = read_goal(question, guarantee)
+        goal = read_goal(question, options["guarantee"])
         table = question.read()
         check_groups(table)
         with refuse_refuted_estimates():
             if not question.eta.is_estimated:  # scores are counted
                 question.place_at_etas(table)  # raises for wrong prevalences before any work
             check_goal(question, goal)
-            return Decision(decide(self._collect_request(question, words, goal)))
+            request = self._collect_request(question, words, goal)
+            return Decision(decide(replace(request, counts_negatives=table.counts_negatives)))
 
     def report(
         self,
@@ -124,6 +130,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         *,
         guarantee: float | None = None,
         confidence: Confidence = 0.95,
+        mean_over: Columns = None,
         title: str | None = None,
         date: str | None = None,
         notes: str | None = None,
@@ -136,7 +143,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ----------
         path, title, date, notes
             As in `Decision.report`.
-        eta, guarantee, confidence
+        eta, guarantee, confidence, mean_over
             As in `decide`.
         targets
             As in `decide`.
@@ -163,11 +170,14 @@ class DecisionMethods(BoundTable[F], path="prc"):
         if parts is not None:
             from polars_prcurve.view.report.custom_page import check_parts_alone, write_parts
 
-            check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
+            check_parts_alone(
+                eta=eta, **words, guarantee=guarantee, mean_over=mean_over, notes=notes, date=date
+            )
             return write_parts(path, parts, title)
         check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
-        decision = self._decide("report", eta, words, guarantee, confidence)
+        options = {"guarantee": guarantee, "confidence": confidence, "mean_over": mean_over}
+        decision = self._decide("report", eta, words, **options)
         return decision.report(path, title=title, date=date, notes=notes)
 
     def _collect_request(self, question: Question, words: Any, goal: Goal) -> DecisionRequest:

@@ -59,7 +59,8 @@ class Decision:
         Columns are those of `operating_points` with `confidence`, without `criterion` and `target`,
         or the area without a target; `precision_at_half`, at 50% recall; and of several models
         `behind` and `may_be_best`, as in `ranking`; and of a threshold that is tested `level`, that
-        of its intervals. A model without a threshold that meets the targets has nulls.
+        of its intervals. A model without a threshold that meets the targets has nulls. With
+        `mean_over`, `n_groups` and `mean_average_precision` instead of areas.
         """
         return build_table(self._findings)
 
@@ -115,6 +116,8 @@ class Decision:
         check_texts(title=title, date=date)
         if not self._findings.cases:
             raise PrcError("the table has no rows, so there is nothing to draw")
+        if self._findings.goal.mean_over:
+            raise PrcError("a page moves one threshold, and a mean over groups has none; use report()")
         return write_text(path, build_live_page(self._findings, title, date))
 
     def model_card(self, *, date: str | None = None) -> str:

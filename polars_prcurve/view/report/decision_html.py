@@ -83,7 +83,7 @@ def _write_body(
                 for candidate in choose_drawable(case)
             ]
             yield from _write_cards(findings, cards)
-            if len(case.candidates) > 2:
+            if len(case.candidates) > (1 if case.goal.mean_over else 2):
                 yield write_models(case)
             chart_html, shares_html = "".join(_draw_chart(findings, case)), write_shares(case)
             # A point has no curve: instead, its precision at other prevalences is in sight.
@@ -131,7 +131,9 @@ def choose_pair(case: Case) -> list[Candidate]:
 
 
 def choose_drawable(case: Case) -> list[Candidate]:
-    """Return those of the two models that have alerts."""
+    """Return those of the two models that have alerts; a mean over groups has none."""
+    if case.goal.mean_over:
+        return []
     return [candidate for candidate in choose_pair(case) if candidate.precision.value is not None]
 
 
@@ -210,6 +212,9 @@ def say_score(candidate: Candidate) -> str:
 def describe_intervals(findings: Findings) -> str:
     """Return what the intervals are of, and at which level."""
     goal, level_text = findings.goal, describe_level(findings)
+    if goal.mean_over:
+        groups = safe_text.name_groups(goal.mean_over)[1]
+        return f"{level_text} intervals of means over {groups}, by Student's distribution."
     if goal.is_of_curve:
         return f"{level_text} intervals of the model, over all thresholds."
     if goal.is_of_point:
@@ -528,6 +533,7 @@ def write_shares(case: Case) -> str:
     eta = case.eta
     if (
         eta is None
+        or case.goal.mean_over
         or not 0 < eta < 1
         or case.key_values.get("eta_low") is not None
         or not case.qualifiers
@@ -589,6 +595,10 @@ def write_methods(findings: Findings) -> str:
         "Thresholds are chosen with a guarantee: over repeated test sets, they miss their targets in at "
         f"most {number_words.format_level(1 - (goal.guarantee or 0))}."
     )
+    means_sentence = (
+        "The metric is computed in each group, and the groups are the sample: intervals of their mean, "
+        "and of differences paired by group, are by Student's distribution."
+    )
     sentences = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
@@ -597,6 +607,7 @@ def write_methods(findings: Findings) -> str:
         "to their ends, which add up in quadrature (Zou and Donner 2008). Where the threshold was "
         "chosen on the test set, they allow for that. Average precision allows for unseen examples.",
         *([] if findings.model is None else [comparison_sentence]),
+        *([means_sentence] if goal.mean_over else []),
         "Better than chance is tested on ranks and on reciprocal ranks of the positives. "
         f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
         *([] if goal.guarantee is None else [promise_sentence]),

@@ -130,7 +130,7 @@ def list_columns(
     first, *others = list_metrics(goal)
     text_columns.append(Column(f"{name_metric(first)} ({level_text} CI)", fill(first)))
     head_of_name = {name: name_metric(name) for name in others}
-    if goal.is_of_curve:  # how many alerts are true is no area
+    if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
         head_of_name["precision"] = f"precision at {say_share(0.5)} recall"
     text_columns += [Column(head, fill(name)) for name, head in head_of_name.items()]
     return text_columns, [*reversed(head_of_name.values())]
@@ -274,10 +274,10 @@ def write_model_card(findings: Findings, date: str | None) -> str:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     test_text = document.describe_test(findings, date and show_on_one_line(date))
-    basis_text = (
-        f"{test_text}. {document.describe_intervals(findings)} Rows are "
-        f"taken as independent unless clusters were named. {verdict.conditions}."
-    )
+    basis_text = f"{test_text}. {document.describe_intervals(findings)} "
+    if not findings.goal.mean_over:
+        basis_text += "Rows are taken as independent unless clusters were named. "
+    basis_text += f"{verdict.conditions}."
     card_text = "\n".join([*lines, _escape(basis_text), ""])
     return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)
 
@@ -306,7 +306,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
     table_lines = [
         f"| {' | '.join(map(_escape, heads))} |",
         f"|---|{'---|' * len(candidates)}",
-        write(precision_title, "precision"),
+        *([] if case.goal.mean_over else [write(precision_title, "precision")]),
     ]
     if not case.goal.is_of_rate:
         table_lines.append(write(name_merit(case), case.goal.merit_column))

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.safe_text import join_words, name_groups
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.words.number_words import map_etas
 from polars_prcurve.view.words.value_names import name_group
-
-_SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
-_CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies
-_WORD = re.compile(r"[a-z]{3,}")  # the name of a column that reads as a word in a sentence
 
 
 def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
     """Return what the cases are: `sites`, `groups`, `prevalences`, `groups and prevalences`."""
     n_groups = len({tuple(case.groups.values()) for case in cases})
-    columns = list(cases[0].groups) if cases else []
     if n_groups < 2:
         return "prevalences" if is_plural else "prevalence"
-    name = columns[0] if len(columns) == 1 and _WORD.fullmatch(columns[0]) else "group"
-    plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", name)
-    if plural == name:
-        plural = f"{name}es" if _SIBILANT.search(name) else f"{name}s"
+    name, plural = name_groups(list(cases[0].groups))
     if n_groups < len(cases):
         return f"{plural} and prevalences"
     return plural if is_plural else name

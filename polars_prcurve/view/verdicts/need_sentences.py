@@ -74,7 +74,8 @@ def _format_missing(size: ClassNeed) -> str:
 
 def _format_difference(case: JudgedCase, difference: float) -> str:
     """Return a difference, or half a width, of what models are judged by."""
-    is_rate = case.goal.is_of_rate or case.status == "too_little_data"
+    is_at_half = case.status == "too_little_data" and not case.goal.mean_over
+    is_rate = case.goal.is_of_rate or is_at_half
     text = _format_size(difference, is_rate=is_rate)
     return text if is_rate else f"{text} in {name_merit(case)}"
 
@@ -88,8 +89,9 @@ def _say_no_size(case: JudgedCase) -> str:
     """Return why no size can be named that would settle a case."""
     if rests_on_eta(case):
         return _COUNT_CASES
-    if min(case.n_pos, case.n_neg) < LEAST_OF_CLASS:
-        return f"At least {LEAST_OF_CLASS} examples of each class are needed, and usually many more"
+    if min(case.sizes.values()) < LEAST_OF_CLASS:
+        noun = next(iter(case.sizes)) if case.goal.mean_over else "examples of each class"
+        return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more"
     if is_out_of_reach(case):
         n_hits = format_count(case.qualifiers[0].row.get("tp") or 0)
         return f"Only {n_hits} true positives meet the targets: too few to name a size that would do"
@@ -114,10 +116,13 @@ def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
     if case.is_reversed:
         return "Pass the scores with a minus sign"
-    useful = say_share(min(1.0, USEFUL_LIFT * (case.eta or 0.0)))
+    useful, [(noun, number), *_] = min(1.0, USEFUL_LIFT * case.chance_precision), case.sizes.items()
+    limit = f"a precision above {say_share(useful)}"
+    if case.goal.mean_over:
+        limit = f"a {name_merit(case)} above {useful:.2g}"
     return (
-        f"More data will not help: {format_count(case.n_pos)} positives rule out a precision above "
-        f"{useful}. Check the features and the labels"
+        f"More data will not help: {format_count(number)} {noun} rule out {limit}. Check the features "
+        "and the labels"
     )
 
 

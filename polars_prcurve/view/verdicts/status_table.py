@@ -40,6 +40,8 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         {
             "scores": "{models} {are} no better than chance{places}{colon}at {half} recall, precision "
             "is {values}; the prevalence is {eta}",
+            "mean": "{models} {are} no better than chance{places}{colon}{metric} is {values}; random "
+            "scores have {by_chance}",
             "reversed": "Low scores are positive{places}: {models} {rank} negatives above positives",
         },
     ),

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.ground.safe_text import find_lookalikes, join_words
+from polars_prcurve.core.ground.safe_text import (
+    find_lookalikes,
+    format_count,
+    join_words,
+    name_groups,
+)
 from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_places
@@ -76,6 +81,13 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         highest_text, lowest_text = say_etas([etas[0], etas[-1]])
         phrases.append(f"prevalences from {lowest_text} to {highest_text}")
     goal = judged_table.goal
+    if goal.mean_over:
+        group_name, group_plural = name_groups(goal.mean_over)
+        phrases += [] if etas else [f"each {group_name} at its prevalence"]
+        numbers = sorted({size for case in cases for size in case.sizes.values()})
+        counts = " to ".join(dict.fromkeys(map(format_count, (numbers[0], numbers[-1]))))
+        phrases.append(f"the mean of {counts} {group_name if counts == '1' else group_plural}")
+        return glue_numbers(start_sentence("; ".join([*phrases, f"{group_plural} as in the test set"])))
     n_thresholds = sum(len(case.candidates) for case in cases)
     phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
     if not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:

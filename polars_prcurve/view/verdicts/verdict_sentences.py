@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, join_words
+from polars_prcurve.core.ground.safe_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
@@ -122,6 +122,14 @@ def _describe_chance(case: JudgedCase) -> _Description:
             "models": names if has_names else "the scores",
             "rank": "ranks" if is_one else "rank",
         }
+    if case.goal.mean_over:
+        return "mean", {
+            "models": names,
+            "are": "is" if is_one else "are",
+            "metric": name_merit(case),
+            "values": join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]]),
+            "by_chance": f"{case.chance_precision:.2g}",
+        }
     # A threshold of 50% recall is in the table, with an interval of its own.
     is_in_table = {**case.goal.targets} == {"recall": 0.5}
     estimates = [
@@ -142,6 +150,8 @@ def _describe_too_little(case: JudgedCase) -> _Description:
     if n_examples == 0:
         return "no class", {"class_name": class_name}
     singular_name = class_name.removesuffix("s")
+    if case.goal.mean_over:
+        singular_name, _ = name_groups(case.goal.mean_over)
     examples = f"{format_count(n_examples)} {singular_name if n_examples == 1 else class_name}"
     candidate, metric_name, estimate = find_vaguest(case)
     is_at_half = case.goal.is_of_curve and metric_name == "precision"
