@@ -487,6 +487,7 @@ def test_much_evidence_is_finite() -> None:
         ({"reference": last_year(0)}, "reference= takes a bound table with labels"),
         ({"metrics": "f1"}, "metrics= takes one of precision, recall and fpr, one a call; got 'f1'"),
         ({"metrics": ["recall", "fpr"]}, "metrics= takes one of precision, recall and fpr"),
+        ({"metrics": "roc_auc"}, "compare two periods by roc_auc with compare.paired=False"),
         ({"metrics": "recall", "eta": 0.1}, "recall does not depend on the prevalence; leave out eta="),
         ({"eta": 1.0}, "eta= must lie between 0 and 1, where precision can fall"),
         ({"eta": [0.1, 0.2]}, "eta= takes numbers"),

@@ -43,6 +43,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import is_missing
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_grid import build_number_grid
@@ -190,6 +191,12 @@ def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
     """Return what is watched; raise for what cannot be."""
     name = getattr(metric, "name", metric)
+    if isinstance(name, str) and name in CURVE_METRICS:
+        # An area of few rows is biased, which adds up over many periods: no error could be kept.
+        raise PrcError(
+            f"monitor() takes precision, recall or fpr; compare two periods by {name} with "
+            "compare(paired=False)"
+        )
     if not isinstance(name, str) or name not in WATCHED:
         raise refuse_kind("metrics=", "one of precision, recall and fpr, one a call", metric)
     if eta is not None and name != "precision":
