@@ -26,8 +26,6 @@ from polars_prcurve.view.charts.by_prevalence import doubt_wide
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
 from polars_prcurve.view.charts.parts.label_formats import say_eta_range
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
-from polars_prcurve.view.charts.parts.point_thinning import build_steps
-from polars_prcurve.view.charts.parts.result_tables import read_sweep
 from polars_prcurve.view.words.number_words import (
     say_count,
     say_estimate,
@@ -137,9 +135,9 @@ def test_pr_curve_is_steps_in_threshold_order_over_its_chance_line():
     chart = charts.pr_curve(draw_scores().prc.curve(eta=[0.5, 0.01]))
     line = layer(chart, "line")
     assert (line["mark"]["type"], line["mark"]["interpolate"]) == ("line", "step-before")
-    assert line["encoding"]["order"]["field"] == "order"
-    orders = [row["order"] for row in records(chart)]
-    assert orders == sorted(set(orders))
+    assert line["mark"]["order"] is False, "points are drawn as they come"
+    ends = [curve["recall"] for curve in records(chart)]
+    assert ends[: len(ends) // 2] == sorted(ends[: len(ends) // 2])
     assert layer(chart, "line", "reference")["mark"]["color"] == "#8A919A"
     assert [row["precision"] for row in records(chart, "reference")] == [0.01, 0.01, 0.5, 0.5]
     assert (0, 1) not in points(chart, "recall", "precision", curve=0)[1:]
@@ -282,31 +280,65 @@ def test_log_roc_has_fpr_0_at_the_left_edge_and_says_so():
 def test_more_than_5000_rows_draw():
     table = pl.concat(draw_scores(seed=i, pos=1000, neg=500, digits=9, model=str(i)) for i in range(6))
     chart = charts.pr_curve(table.prc.curve(eta=0.1, by="model"))
-    assert len(records(chart)) > 5000
+    assert "of 6,006 points" in plain(chart.to_dict()["description"])
     assert png(chart).startswith(PNG)
-    assert "Drawn from" not in chart.to_dict()["description"]
 
 
-@pytest.mark.parametrize("log_x", [False, True])
-def test_thinning_is_flagged_and_keeps_the_outline(log_x):
-    frame = draw_scores(pos=8_000, neg=40_000, digits=12)
-    table = frame.prc.curve(eta=0.01)
-    full = build_steps(read_sweep("pr_curve", table, ["precision"]).points, "precision")
-    chart = charts.pr_curve(table)
-    drawn = points(chart, "recall", "precision")
-    assert len(drawn) < 2170 < len(full)
-    assert "of 8,00" in subtitle(chart)
-    for pixel in range(0, 540, 7):
-        inside = (full["recall"] * 540).floor() == pixel
-        exact = full["precision"].filter(inside)
-        shown = [p for r, p in drawn if math.floor(r * 540 + 1e-6) == pixel]
-        assert max(shown) == pytest.approx(exact.max(), rel=1e-3)
-        assert min(shown) == pytest.approx(exact.min(), rel=1e-3)
-    roc = charts.roc_curve(table, log_x=log_x)
-    assert len(records(roc)) < 2170
-    drawn_roc = np.array([(row["x"], row["recall"]) for row in records(roc)][2:])
-    exact_recall = np.interp(drawn_roc[:, 0], [0, *table["fpr"]], [0, *table["recall"]])
-    assert np.abs(drawn_roc[:, 1] - exact_recall).max() < 0.01
+SIZES = {
+    "pr_curve": (540, 351),
+    "gain_curve": (432, 380),
+    "prg_curve": (432, 380),
+    "roc_curve": (432, 380),
+}
+
+
+def draw_long(model: str, seed: int) -> pl.DataFrame:
+    return draw_scores(seed=seed, pos=5_000, neg=95_000, digits=12, model=model)
+
+
+@pytest.mark.parametrize("name", [*SIZES, "threshold_curve"])
+def test_charts_of_100_000_rows_are_small(name):
+    frame = pl.concat([draw_long("a", 1), draw_long("b", 2)])
+    options = {"confidence": 0.95} if name == "pr_curve" else {}
+    chart = getattr(plot(frame), name)(**options, by="model")
+    assert len(json.dumps(chart.to_dict())) < 150_000
+    assert "Drawn from" in subtitle(chart)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_no_point_is_half_a_pixel_off_its_line(name):
+    """Of a long table, which is thinned; a line of few rows has all of its points."""
+    frame, (width, height) = draw_long("a", 1), SIZES[name]
+    table = frame.prc.curve(eta=0.05)
+    chart = getattr(charts, name)(table)
+    eta, recall, fpr = 0.05, pl.col("recall"), pl.col("fpr")
+    x, y = {
+        "pr_curve": (recall, pl.col("precision")),
+        "roc_curve": (fpr, recall),
+        "gain_curve": (eta * recall + (1 - eta) * fpr, recall),
+        "prg_curve": (1 - eta / (1 - eta) * (1 - recall) / recall, 1 - fpr / recall),
+    }[name]
+    exact = table.select(x=x, y=y).filter((pl.col("x") >= 0) & (pl.col("y") >= 0))
+    last = exact.row(-1)
+    exact = exact.unique("x", keep="first", maintain_order=True) if name == "pr_curve" else exact
+    encoding = layer(chart, "line")["encoding"]
+    drawn = np.array(
+        [(row[encoding["x"]["field"]], row[encoding["y"]["field"]]) for row in records(chart)]
+    )
+    pixels = np.array([width, height])
+    points_, drawn = exact.to_numpy() * pixels, drawn * pixels
+    line = drawn
+    if name == "pr_curve":  # steps: up or down at a point, then level to the next
+        line = np.stack([np.repeat(drawn[:, 0], 2)[:-1], np.repeat(drawn[:, 1], 2)[1:]], axis=1)
+    starts, ways = line[:-1], np.diff(line, axis=0)
+    for at in points_[:: max(len(points_) // 500, 1)]:
+        share = ((at - starts) * ways).sum(1) / np.maximum((ways**2).sum(1), 1e-12)
+        gaps = at - starts - np.clip(share, 0, 1)[:, None] * ways
+        assert np.hypot(*gaps.T).min() < 1, at
+    assert np.abs(drawn[-1] - last * pixels).max() < 0.01
+    for mark in records(chart, "mark") if name != "gain_curve" else ():
+        place = np.array([mark[encoding[axis]["field"]] for axis in "xy"]) * pixels
+        assert np.abs(drawn - place).max(axis=1).min() < 0.01, "lines run through marked points"
 
 
 def test_the_pointer_reads_what_the_curve_says():
@@ -2018,7 +2050,7 @@ def test_doubt_is_dotted_and_groups_never_are():
     chart = charts.pr_curve(table)
     lines = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "line"]
     dotted = [one for one in lines if "strokeDash" in one["mark"]]
-    assert [one["transform"][-1]["filter"] for one in dotted] == [
+    assert [one["transform"][-2]["filter"] for one in dotted] == [
         "datum.doubt === 1 && datum.grey !== 1"
     ]
     assert not any("strokeDash" in one["encoding"] for one in lines)

@@ -23,7 +23,13 @@ def read_spec(chart) -> dict:
 
 def records(chart, part="curve") -> list[dict]:
     """The records of one part, without those that only join dotted and solid stretches of a line."""
-    return [row for row in all_records(chart) if row.get("part") == part and "copy" not in row]
+    rows = [row for row in all_records(chart) if row.get("part") == part]
+    # A further stretch of a line starts with a copy of the point before it.
+    is_copy = [
+        "run" in row and old.get("run") != row["run"] and old.get("curve") == row["curve"]
+        for old, row in zip([{}, *rows], rows, strict=False)
+    ]
+    return [row for row, copy in zip(rows, is_copy, strict=True) if not copy]
 
 
 def points(chart, x, y, curve=0) -> list[tuple[float, float]]:
@@ -111,7 +117,24 @@ def check_fields(chart):
 
 
 def all_records(chart) -> list[dict]:
-    return [row for data in read_spec(chart)["datasets"].values() for row in data]
+    """The records of a chart, those of lines with one per point."""
+    rows = [row for data in read_spec(chart)["datasets"].values() for row in data]
+    return [point for row in rows for point in unpack(row)]
+
+
+def unpack(row: dict) -> list[dict]:
+    """The points of a record of a line."""
+    columns = {
+        name.removesuffix("_line"): values for name, values in row.items() if isinstance(values, list)
+    }
+    if not columns:
+        return [row]
+    fields = {name: value for name, value in row.items() if not isinstance(value, list)}
+    count = max(map(len, columns.values()))
+    points = [{name: values[k] for name, values in columns.items() if values} for k in range(count)]
+    return [
+        fields | {name: value for name, value in point.items() if value is not None} for point in points
+    ]
 
 
 def check_data(chart) -> None:

@@ -192,12 +192,11 @@ class _Column:
         rows = curves.points.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
         self.specs = self._build_specs(x, rows, etas)
         self.canvas = Canvas(replace(curves, points=rows), self.channels, self.specs[0])
-        place = (pl.col("x") - x.low) / (x.high - x.low)
-        heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
-        thinned_points = point_thinning.thin_points(heights, place, pl.col("precision"))
-        self.lines = point_thinning.split_by_doubt(thinned_points, "step-after")
-        self.rules: list[dict[str, Any]] = []
         mark_rows = [row for row in marks.records if row["curve"] in set(curves.curve_rows["curve"])]
+        heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
+        y_axes = [spec.y for spec in self.specs]
+        self.lines = self.canvas.thin_curves(heights, pl.col("precision"), mark_rows, y_axes)
+        self.rules: list[dict[str, Any]] = []
         self._draw_lines(replace(marks, records=mark_rows))
         self._draw_rules(mark_rows)
         self.canvas.follow_pointer(heights, "forward", self._say_row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any, cast
 
@@ -73,7 +72,7 @@ def gain_curve(
     points = point_thinning.find_few_positives(points, curves)
     corner_points = point_thinning.drop_straight_points(points)
     canvas.draw_diagonal("in random order")
-    drawn_points = canvas.draw_curves(corner_points, pl.col("alerted"), pl.col("recall"))
+    drawn_points = canvas.draw_curves(corner_points, pl.col("recall"))
     has_dots = canvas.draw_published(table_points)
     has_marks = _mark_tenths(canvas, recall_of_curve)
     canvas.follow_pointer(table_points, "backward", _say_alerted)
@@ -183,9 +182,7 @@ def prg_curve(
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
     points = point_thinning.raise_to_axis(points, x, [x.field])
     points = point_thinning.raise_to_axis(points, y, [y.field])
-    x_place = pl.col(x.field)
-    x_place = 1 - (x_place / x.low).log() / math.log(x.high / x.low) if is_log else x_place
-    drawn_points = canvas.draw_curves(points, x_place, pl.col("precision_gain"))
+    drawn_points = canvas.draw_curves(points, pl.col("precision_gain"))
     table_points = points.filter(pl.col("made").not_())
     has_dots = canvas.draw_published(table_points)
     strategy: Any = "backward" if is_log else "forward"

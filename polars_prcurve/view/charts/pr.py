@@ -110,12 +110,12 @@ def pr_curve(
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
-    odds = pl.col("fpr") / pl.col("recall")
-    drawn_points = canvas.draw_curves(lift(steps), pl.col("recall"), odds)
+    marks = marked_points.mark_half(curves, channels) if points is None else marked
+    drawn_points = canvas.draw_curves(lift(steps), pl.col("fpr") / pl.col("recall"), marks.records)
     rows = lift(point_thinning.keep_rises(curves.points))
     has_dots = canvas.draw_published(rows)
     canvas.records += marked_points.mark_points(
-        marked_points.mark_half(curves, channels) if points is None else marked,
+        marks,
         canvas,
         find_x=lambda row: row["recall"],
         find_heights=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},

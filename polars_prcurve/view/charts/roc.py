@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -102,14 +101,14 @@ def roc_curve(
     canvas = Canvas(curves, channels, ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88))
     line_fprs = _list_steps(left_edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
-    corner_points = point_thinning.drop_straight_points(full_points)
-    drawn_points = _thin_for_axis(canvas, corner_points, line_fprs)
-    drawn_points = point_thinning.split_by_doubt(drawn_points, "linear")
+    marks = marked_points.mark_half(curves, channels) if points is None else marked
+    corner_points = _bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs)
+    drawn_points = canvas.thin_curves(corner_points, pl.col("recall"), marks.records)
     canvas.draw_lines(drawn_points, has_ghosts=not precision_lines.slopes)  # one kind of grey
     canvas.spoken = point_thinning.describe_thinning(corner_points, drawn_points)
     has_dots = canvas.draw_published(_place_on_axis(curves.points, left_edge))
     canvas.records += marked_points.mark_points(
-        marked_points.mark_half(curves, channels) if points is None else marked,
+        marks,
         canvas,
         find_x=lambda point: max(point["fpr"], left_edge),
         find_heights=lambda point: {"recall": point["recall"]},
@@ -191,18 +190,13 @@ def _place_on_axis(points: pl.DataFrame, left_edge: float) -> pl.DataFrame:
     return points.with_columns(pl.max_horizontal("fpr", pl.lit(left_edge)).alias("x"))
 
 
-def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, line_fprs: list[float]) -> pl.DataFrame:
-    """Return the points to draw with their place `x`: on a log axis straight lines bend."""
-    left_edge = canvas.spec.x.low
-    x_place = pl.col("fpr")
-    if left_edge:  # as a share of a log axis from there to 1
-        x_place = 1 - pl.max_horizontal("fpr", pl.lit(left_edge)).log() / math.log(left_edge)
-    drawn_points = point_thinning.thin_points(points, x_place, pl.col("recall"), canvas.size.width)
+def _bend(points: pl.DataFrame, left_edge: float, line_fprs: list[float]) -> pl.DataFrame:
+    """Return the points with their place `x`, and more of them where lines bend on a log axis."""
     if left_edge:
-        drawn_points = point_thinning.bend_for_log_axis(drawn_points, line_fprs)
-        drawn_points = point_thinning.drop_straight_points(drawn_points)
-        drawn_points = drawn_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return _place_on_axis(drawn_points, left_edge)
+        points = point_thinning.bend_for_log_axis(points, line_fprs)
+        points = point_thinning.drop_straight_points(points)
+        points = points.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return _place_on_axis(points, left_edge)
 
 
 def _build_fpr_axis(points: pl.DataFrame, log_x: bool) -> ChartAxis:

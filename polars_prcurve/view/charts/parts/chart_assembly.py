@@ -32,6 +32,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
     place_names,
     settle_words,
 )
+from polars_prcurve.view.charts.parts.point_thinning import pack_lines
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.view.words.value_names import wrap_words
 
@@ -55,7 +56,8 @@ _NARROWEST_WIDTH = 300  # pixels that the words around a chart take, at least
 EVENT_DATUM = "event.item && event.item.datum"
 # Places across at which the pointer reads all lines: a chart of many curves has few of them.
 FEWEST_PLACES = 8
-MOST_PLACES = 100  # about one in five pixels, which a hand can tell apart
+PIXELS_OF_PLACE = 5  # pixels across that a hand can tell apart
+MOST_PLACES = 100
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,17 @@ class ChartText:
 def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
     """Return the layer, reduced to the records of this part."""
     return layer.transform_filter(f"datum.part === '{name}'")
+
+
+def keep_lines(layer: alt.Chart, part: str, fields: list[Any], *tests: str) -> alt.Chart:
+    """Return a layer of lines, reduced to those of a part that pass tests, a record for each point."""
+    # Panels may share lines of which one has no height in some.
+    lists: list[Any] = [f"{field}_line" for field in fields]
+    are_there = " && ".join(f"isArray(datum.{name})" for name in lists)
+    layer = keep_part(layer, part)
+    for test in (are_there, *tests):
+        layer = layer.transform_filter(test)
+    return layer.transform_flatten(lists, as_=fields)
 
 
 def make_key(data: list[dict[str, Any]], kind: str) -> str:
@@ -173,7 +186,7 @@ def build_panel(
     base_chart = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
     layers_under, layers_above = own_layers
     layers = [base_chart, *layers_under, *painter.build_lines(records)]
-    layers += painter.build_hover(size.width) if has_hover else []
+    layers += painter.build_hover(size.width, data) if has_hover else []
     layers += [*painter.build_marks({row["part"] for row in records}), *layers_above]
     layers += build_word_layers(panel, words, records)
     layers += build_name_layers(panel, names, records) if names else []
@@ -237,7 +250,7 @@ def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, 
 def attach_data(whole_chart: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
     """Add the records to a finished chart: Altair copies and checks its data at every earlier step."""
     whole_chart.data = alt.InlineData(values=[])
-    whole_chart.data["values"] = data
+    whole_chart.data["values"] = pack_lines(data)
     return whole_chart
 
 
@@ -300,8 +313,10 @@ class Painter:
     def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
-        layers, placed_chart = [], alt.Chart().encode(self.x, self.y, alt.Order("order:Q"))
+        line_fields = [self.spec.x.field, self.spec.y.field]
+        layers, placed_chart = [], alt.Chart().encode(self.x, self.y)
         line_shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
+        line_shape["order"] = False  # as in the data, and not as on the axis
         others_look = line_shape | {
             "color": style.OTHERS,
             "strokeWidth": style.LINE_OF_OTHERS,
@@ -309,17 +324,18 @@ class Painter:
         }
         others_layer = placed_chart.mark_line(**others_look)
         if "ghost" in parts:
-            ghost_layer = keep_part(others_layer.encode(alt.Detail("curve:N")), "ghost")
+            ghost_layer = keep_lines(others_layer.encode(alt.Detail("curve:N")), "ghost", line_fields)
             # Data of its own, which tell no panel, are drawn in all panels.
-            ghost_layer.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
+            ghosts = [row for row in data if row["part"] == "ghost"]
+            ghost_layer.data = alt.InlineData(values=pack_lines(ghosts))
             layers.append(ghost_layer)
         if "reference" in parts:
-            rule_layer = placed_chart.mark_line(**style.REFERENCE, aria=False)
-            rule_layer = rule_layer.encode(alt.Detail("ref:N"), alt.Order("ref_order:Q"))
-            layers.append(keep_part(rule_layer, "reference"))
+            rule_layer = placed_chart.mark_line(**style.REFERENCE, order=False, aria=False)
+            rule_layer = rule_layer.encode(alt.Detail("ref:N"))
+            layers.append(keep_lines(rule_layer, "reference", line_fields))
         if "grey" in fields:
-            grey_layer = keep_part(others_layer.encode(_OF_CURVE), "curve")
-            layers.append(grey_layer.transform_filter("datum.grey === 1"))
+            grey_layer = others_layer.encode(_OF_CURVE)
+            layers.append(keep_lines(grey_layer, "curve", line_fields, "datum.grey === 1"))
         for number, (low_field, high_field) in enumerate(self.spec.bands):
             if low_field in fields and high_field in fields:
                 layers += self._build_bands(low_field, high_field, 1 + 0.75 * number)
@@ -333,7 +349,7 @@ class Painter:
         for test, look in [*looks, ("datum.grey !== 1 && datum.doubt !== 1", known_look)]:
             line_layer = placed_chart.mark_line(**line_shape, **line_look, **look)
             line_layer = line_layer.encode(_OF_CURVE, *description_encodings, *self.color, **self.faint)
-            layers.append(keep_part(line_layer, "curve").transform_filter(test))
+            layers.append(keep_lines(line_layer, "curve", line_fields, test))
         return layers
 
     def _build_bands(self, low: str, high: str, strength: float) -> list[alt.Chart]:
@@ -356,10 +372,10 @@ class Painter:
                     self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color
                 )
                 here_test = f"datum.doubt {test} 1 && datum.grey !== 1{side_test}"
-                layers.append(keep_part(area_layer, "curve").transform_filter(here_test))
+                layers.append(keep_lines(area_layer, "curve", [self.spec.x.field, low, high], here_test))
         return layers
 
-    def build_hover(self, pixels: int) -> list[alt.Chart]:
+    def build_hover(self, pixels: int, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
         (x, y), color_channel, key = (self.spec.x, self.spec.y), self.channels.color, self.key
         pointed_place = f"pointed_{key}.{x.field}"
@@ -368,17 +384,20 @@ class Painter:
             if color_channel
             else [y.title]
         )
+        slots = {f"s{slot}": title for slot, title in enumerate(titles)}
+        slots = {slot: title for slot, title in slots.items() if any(slot in row for row in data)}
         tooltip = [alt.Tooltip("place:N", title=x.title)]
-        tooltip += [alt.Tooltip(f"s{slot}:N", title=title) for slot, title in enumerate(titles)]
-        width = pixels // FEWEST_PLACES if pixels < 150 else pixels / MOST_PLACES + 4
+        tooltip += [alt.Tooltip(f"{slot}:N", title=title) for slot, title in slots.items()]
+        width = pixels / max(pixels // PIXELS_OF_PLACE, FEWEST_PLACES) + 4
         target_layer = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
         here_test = f"isValid({pointed_place}) && indexof({pointed_place}, datum.{x.field}) >= 0"
-        pointed_layer = keep_part(alt.Chart(), "hover").transform_filter(here_test)
+        pointed_layer = keep_lines(alt.Chart(), "hover", [x.field, y.field]).transform_filter(here_test)
         thin_layer = pointed_layer.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
         dot_layer = pointed_layer.mark_point(strokeWidth=1.5, aria=False, **look)
         encodings = [color_channel.encode()] if color_channel else self.color
-        target_layer = keep_part(target_layer.encode(self.x, tooltip=tooltip), "read")
+        fields = [x.field, "place", *slots]
+        target_layer = keep_lines(target_layer.encode(self.x, tooltip=tooltip), "read", fields)
         return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *encodings)]
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:

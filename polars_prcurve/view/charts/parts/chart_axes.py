@@ -96,6 +96,13 @@ class ChartAxis:
             place = (value - self.low) / (self.high - self.low)
         return 1 - place if self.is_reversed else place
 
+    def find_pixels(self, values: pl.Expr, pixels: int) -> pl.Expr:
+        """Return how many pixels values are from an end, in the panel that shows the least range."""
+        ends = [*self.ranges.values(), (self.low, self.high)]
+        if self.is_log:
+            return values.clip(self.low).log() * pixels / min(math.log(high / low) for low, high in ends)
+        return values * pixels / min(high - low for low, high in ends)
+
     def read(self, place: float) -> float:
         """Return the value at a place from 0 to 1."""
         place = 1 - place if self.is_reversed else place

@@ -12,7 +12,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.chart_axes import ChartSpec
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
@@ -61,13 +61,33 @@ class Canvas:
         record_fields = [field for field in wanted_fields if field in points.columns]
         return point_thinning.build_records(self.channels, points, record_fields)
 
-    def draw_curves(self, points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr) -> pl.DataFrame:
-        """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
-        drawn_points = point_thinning.thin_points(points, x_place, height_expr, self.size.width)
-        drawn_points = point_thinning.split_by_doubt(drawn_points, self.spec.interpolate)
+    def draw_curves(
+        self, points: pl.DataFrame, order: pl.Expr, marks: Sequence[dict[str, Any]] = ()
+    ) -> pl.DataFrame:
+        """Draw lines of many points, thinned as no eye sees, and return what is drawn."""
+        # `order` ranks points by their height; `marks` are rows whose thresholds lines run through.
+        drawn_points = self.thin_curves(points, order, marks)
         self.spoken = point_thinning.describe_thinning(points, drawn_points)
         self.draw_lines(drawn_points, has_ghosts=True)
         return drawn_points
+
+    def thin_curves(
+        self,
+        points: pl.DataFrame,
+        order: pl.Expr,
+        marks: Sequence[dict[str, Any]],
+        y_axes: Sequence[ChartAxis] = (),
+    ) -> pl.DataFrame:
+        """Return the points to draw on the axis of y, or on these others of the same height."""
+        x, size = self.spec.x, self.size
+        x_pixels = x.find_pixels(pl.col(x.field), size.width)
+        points = point_thinning.find_marks(points, marks)
+        points = point_thinning.thin_points(points, x_pixels, order, size.width)
+        points = point_thinning.split_by_doubt(points, self.spec.interpolate)
+        fields = [(axis, axis.field) for axis in y_axes or [self.spec.y]]
+        fields += [(self.spec.y, end) for band in self.spec.bands for end in band]
+        heights = [axis.find_pixels(pl.col(field), size.height) for axis, field in fields]
+        return point_thinning.drop_hidden_points(points, x_pixels, heights, self.spec.interpolate)
 
     def draw_lines(
         self, points: pl.DataFrame, extra_fields: Iterable[str] = (), *, has_ghosts: bool = False
@@ -90,10 +110,9 @@ class Canvas:
                 )
                 if not record.get("copy") and pixel_column not in drawn_pixel_columns:
                     drawn_pixel_columns.add(pixel_column)
-                    ghost_fields = [name for name in record if name not in ("facet", "doubt", "run")]
-                    self.records.append(
-                        {name: record[name] for name in ghost_fields} | {"part": "ghost"}
-                    )
+                    ghost_fields = ("curve", x_axis.field, self.spec.y.field)
+                    ghost = {name: record[name] for name in ghost_fields if name in record}
+                    self.records.append({"part": "ghost", **ghost})
         # Unseen records stand at both ends of the range that a panel has of its own.
         y_axis = self.spec.y
         self.records += [
@@ -172,9 +191,9 @@ class Canvas:
 
     def _choose_places(self, x_values: pl.Series | None) -> list[float]:
         """Return the places on the x axis at which the pointer reads all lines."""
-        # About one place per five pixels, and fewer if there are many curves.
         most_places = _MOST_RECORDS // max(len(self.curves.curve_rows), 1)
-        most_places = min(chart_assembly.MOST_PLACES, most_places)
+        places = self.size.width // chart_assembly.PIXELS_OF_PLACE
+        most_places = min(chart_assembly.MOST_PLACES, places, most_places)
         n_steps = max(chart_assembly.FEWEST_PLACES, most_places)
         if x_values is None:
             return sorted(self.spec.x.read(step / n_steps) for step in range(n_steps + 1))
@@ -199,10 +218,9 @@ class Canvas:
     ) -> None:
         """Draw one line to compare with; `panel_fields` tell its panel."""
         x_field, y_field = (axis.field for axis in self.axes)
-        for point_number, (x_value, y_value) in enumerate(points):
+        for x_value, y_value in points:
             point_fields = {
                 "ref": line_name,
-                "ref_order": point_number,
                 x_field: round_digits(x_value),
                 y_field: round_digits(y_value),
             }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
@@ -16,10 +19,15 @@ from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartC
 
 PANEL_PIXELS = 540  # the width of the widest panel
 _FEWEST_COLUMNS = 60  # columns that a curve is thinned in, at the least, so that it keeps its shape
-_MOST_COLUMNS = 4_000  # columns of all curves of a chart together, or its file would be too large
+_FEW_POINTS = 2_000  # points of a chart, at most, that all are drawn
+_MOST_COLUMNS = 20_000  # columns of all curves of a chart together, or its file would be too large
+_HIDDEN_PIXELS = 0.5  # how far a line may be from a point that it leaves out: no eye sees half a pixel
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 _FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by what they tell of a field of several parts
 MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
+# Lines and what the pointer reads along them, which are packed, and what a stretch has in common.
+_LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
+_OF_STRETCH = ("part", "curve", "color", "facet", "doubt", "grey", "run", "ref", "side")
 # Sentences for notes, on what dots are and on what is dotted.
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"  # as in ROC curves
@@ -88,20 +96,88 @@ def bend_for_log_axis(points: pl.DataFrame, added_fprs: list[float]) -> pl.DataF
     return all_points.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
 
 
+def find_marks(points: pl.DataFrame, marks: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Add the column `marked`: whether a point is at the threshold of a mark of its curve."""
+    keys = ["curve", "threshold"]
+    if not marks or "threshold" not in points.columns:
+        return points.with_columns(marked=False)
+    rows = [[mark[key] for key in keys] for mark in marks]
+    mark_rows = pl.DataFrame(rows, points.select(keys).schema, orient="row").unique()
+    marked_points = points.join(
+        mark_rows.with_columns(marked=True), on=keys, how="left", maintain_order="left"
+    )
+    return marked_points.with_columns(pl.col("marked").fill_null(False))
+
+
 def thin_points(
-    points: pl.DataFrame, x_place: pl.Expr, height_expr: pl.Expr, n_pixels: int = PANEL_PIXELS
+    points: pl.DataFrame, x_pixels: pl.Expr, order: pl.Expr, n_pixels: int = PANEL_PIXELS
 ) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
-    # `x_place` is the place on the x axis from 0 to 1, and `height_expr` orders points by it. Precision
-    # is monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many
-    # curves are thinned more.
-    n_pixels = max(_FEWEST_COLUMNS, min(n_pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
+    # `order` ranks points by their height. Precision is monotone in fpr / recall at every eta, so a PR
+    # curve keeps the same points at every eta. Many curves are thinned more. Points `marked` stay.
+    most_columns = max(_FEWEST_COLUMNS, _MOST_COLUMNS // max(points["curve"].n_unique(), 1))
+    share = min(1.0, most_columns / n_pixels)
     point_number = pl.int_range(pl.len())
     is_end = (point_number == 0) | (point_number == pl.len() - 1)
-    is_extreme = (point_number == height_expr.arg_min()) | (point_number == height_expr.arg_max())
-    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * n_pixels
-    pixel_column = (x_place * n_pixels).floor().alias("pixel")
-    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel_column))
+    is_extreme = (point_number == order.arg_min()) | (point_number == order.arg_max())
+    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * share * n_pixels
+    pixel_column = (x_pixels * share).floor().alias("pixel")
+    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel_column) | pl.col("marked"))
+
+
+def drop_hidden_points(
+    points: pl.DataFrame, x_pixels: pl.Expr, height_pixels: Sequence[pl.Expr], interpolate: Interpolation
+) -> pl.DataFrame:
+    """Drop points of `split_by_doubt` without which lines and bands move by half a pixel at most."""
+    # Each stretch keeps both ends, the points at gaps, and those that are `marked`. Charts of few points
+    # keep all, so that each is there to read.
+    if len(points) <= _FEW_POINTS:
+        return points
+    pixel_exprs = [x_pixels, *height_pixels]
+    pixels = points.select(
+        expr.cast(pl.Float64).alias(f"{number}") for number, expr in enumerate(pixel_exprs)
+    )
+    is_gap = pixels.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    is_fixed = is_gap | is_gap.shift(1, fill_value=True) | is_gap.shift(-1, fill_value=True)
+    run = points["run"]
+    is_fixed |= run.ne_missing(run.shift(1)) | run.ne_missing(run.shift(-1)) | points["marked"]
+    # Steps before a point are steps after it, seen from the other end.
+    way = slice(None, None, -1 if interpolate == "step-before" else 1)
+    places, fixed = pixels.to_numpy()[way], is_fixed.to_numpy()[way]
+    find_seen, is_seen = (_find_bends if interpolate == "linear" else _find_steps), fixed.copy()
+    for first, last in pairwise(np.flatnonzero(fixed).tolist()):
+        if last - first > 1:
+            is_seen[[first + place for place in find_seen(places[first : last + 1])]] = True
+    return points.filter(is_seen[way])
+
+
+def _find_steps(places: NDArray[np.float64]) -> list[int]:
+    """Return where steps leave the heights of the step before by more than half a pixel."""
+    heights, seen_places, start = places[:, 1:].tolist(), [], 0
+    for place in range(1, len(heights) - 1):
+        pairs = zip(heights[place], heights[start], strict=True)
+        if any(abs(height - start_height) > _HIDDEN_PIXELS for height, start_height in pairs):
+            seen_places.append(place)
+            start = place
+    return seen_places
+
+
+def _find_bends(places: NDArray[np.float64]) -> list[int]:
+    """Return the points that a line needs to pass all within half a pixel (Douglas and Peucker 1973)."""
+    seen_places, stretches = [], [(0, len(places) - 1)]
+    while stretches:
+        first, last = stretches.pop()
+        if last - first < 2:
+            continue
+        way, offsets = places[last] - places[first], places[first + 1 : last] - places[first]
+        share = np.clip(offsets @ way / max(float(way @ way), 1e-12), 0, 1)
+        distances = np.linalg.norm(offsets - share[:, None] * way, axis=1)
+        farthest = int(distances.argmax())
+        if distances[farthest] > _HIDDEN_PIXELS:
+            middle = first + 1 + farthest
+            seen_places.append(middle)
+            stretches += [(first, middle), (middle, last)]
+    return seen_places
 
 
 def describe_thinning(table_points: pl.DataFrame, drawn_points: pl.DataFrame) -> str:
@@ -234,17 +310,36 @@ def build_records(
     }
     flag_columns = [field for field in ("doubt", "copy") if field in points.columns]
     records = []
-    for order, point in enumerate(points.iter_rows(named=True)):
-        record = {
-            "part": "curve",
-            "curve": point["curve"],
-            "order": order,
-            **fields_of_curve[point["curve"]],
-        }
+    for point in points.iter_rows(named=True):
+        record = {"part": "curve", "curve": point["curve"], **fields_of_curve[point["curve"]]}
         record |= {field: round_digits(point[field]) for field in fields if point[field] is not None}
         record |= {field: 1 for field in flag_columns if point[field]}
         records.append(record | ({"run": point["run"]} if "run" in point else {}))
     return records
+
+
+def pack_lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the records, with one in place of all points of a stretch of a line: a list per number."""
+    # Layers of lines unfold the list `recall_line` into `recall`, so that names and keys stand once per
+    # stretch. Vega needs all lists in all of them.
+    names_of_part: dict[str, dict[str, None]] = {part: {} for part in _LINE_PARTS}
+    for record in records:
+        names_of_part.get(record["part"], {}).update(dict.fromkeys(record))
+    packed: list[dict[str, Any]] = []
+    for fields, group in groupby(records, lambda record: [record.get(name) for name in _OF_STRETCH]):
+        rows = list(group)
+        if fields[0] not in _LINE_PARTS:
+            packed += rows
+            continue
+        stretch = {
+            name: value for name, value in zip(_OF_STRETCH, fields, strict=True) if value is not None
+        }
+        for name in names_of_part[stretch["part"]]:
+            if name not in (*_OF_STRETCH, "copy"):
+                values = [row.get(name) for row in rows]
+                stretch[f"{name}_line"] = [] if values.count(None) == len(values) else values
+        packed.append(stretch)
+    return packed
 
 
 def build_dots(channels: Channels, points: pl.DataFrame, fields: Sequence[str]) -> list[dict[str, Any]]:
