@@ -24,7 +24,7 @@ from polars_prcurve import (
     scorer,
 )
 from polars_prcurve.core.prevalence.eta_grid import check_eta
-from polars_prcurve.doors.cli.options import parse_eta, split_etas
+from polars_prcurve.doors.cli.options import read_etas
 from polars_prcurve.view.words.number_words import say_eta
 from tests.support.profiles import examples
 
@@ -174,7 +174,6 @@ def test_texts_of_prevalences_are_read_at_every_door(text: str, eta: float) -> N
         0.75,
     ]
     assert scorer("pr_auc", eta=text) == scorer("pr_auc", eta=eta)
-    assert parse_eta(text) == eta
 
 
 def test_what_charts_and_reports_say_of_a_prevalence_can_be_asked_for() -> None:
@@ -227,7 +226,7 @@ def test_a_share_is_no_ratio() -> None:
     ],
 )
 def test_commas_part_prevalences_and_thousands(words: list[str], etas: list[float | None]) -> None:
-    assert [parse_eta(word) for word in split_etas(words)] == etas
+    assert [eta and check_eta(eta) for eta in read_etas(words)] == etas
 
 
 @pytest.mark.parametrize(

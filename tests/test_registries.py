@@ -28,7 +28,7 @@ from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, EtaWords, Rat
 from polars_prcurve.core.sweep.sample_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
-from polars_prcurve.doors.cli.commands import build_parser, list_parameters
+from polars_prcurve.doors.cli.commands import get_parser
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
@@ -46,7 +46,7 @@ CHARTS = set(charts.__all__) - {"Chart"}
 METHODS = {name for name in dir(FramePrc) if not name.startswith("_")}
 METHODS -= {"plot", "report", "decide"}
 """The methods that return a table."""
-[COMMANDS] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+[COMMANDS] = [a for a in get_parser()._actions if isinstance(a, argparse._SubParsersAction)]
 
 
 def page(name: str) -> str:
@@ -157,10 +157,8 @@ def test_docstrings_name_all_targets_that_a_method_takes() -> None:
 
 def test_options_of_targets_take_their_kind_of_values() -> None:
     for word, kind in TARGET_KINDS.items():
-        values = {"share": options.SHARES, "factor": options.FACTORS, "number": options.BUDGETS}[
-            kind.values
-        ]
-        assert options.OPTIONS[word].kind is values, f"--{word} takes another kind of value than {word}="
+        metavar = "ALERTS/EVENTS" if kind.values == "number" else "N"
+        assert options.find_kind(word, "TargetValues").metavar == metavar, f"--{word}"
 
 
 def test_verdicts_order_every_target() -> None:
@@ -317,7 +315,7 @@ def test_the_page_of_the_command_line_explains_options_that_are_no_argument() ->
     """All others are called as the argument of the method, and `--help` lists them."""
     every, own = set(), set()
     for parser in COMMANDS.choices.values():
-        arguments = {*list_parameters(parser.get_default("command").method), *TABLE_WORDS}
+        arguments = {*parser.get_default("command").parameters, *TABLE_WORDS}
         options = {name for action in parser._actions for name in action.option_strings}
         every |= options - {"-h", "--help"}
         own |= {name for name in options if name.lstrip("-").replace("-", "_") not in arguments}
@@ -341,7 +339,7 @@ def test_the_page_of_the_command_line_says_what_only_python_has() -> None:
 def test_a_command_has_an_option_for_each_argument_of_its_method() -> None:
     for name, parser in COMMANDS.choices.items():
         command, has = parser.get_default("command"), {action.dest for action in parser._actions}
-        lacking = set(list_parameters(command.method)) - {"self", "path"} - has
+        lacking = set(command.parameters) - {"self", "path"} - has
         assert not lacking, f"{name} has no option for {sorted(lacking)}: describe it in cli/options.py"
 
 

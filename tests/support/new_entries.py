@@ -150,7 +150,7 @@ from polars_prcurve import Decision, PrcError, charts, prc  # noqa: E402
 from polars_prcurve.core.binding.word_groups import TARGET_WORDS  # noqa: E402
 from polars_prcurve.core.inputs import sample_kinds  # noqa: E402
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS  # noqa: E402
-from polars_prcurve.doors.cli.commands import build_parser  # noqa: E402
+from polars_prcurve.doors.cli.commands import get_parser  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.view.verdicts.value_phrases import describe_limit  # noqa: E402
 from tests.support.arguments import Call, list_calls  # noqa: E402
@@ -392,7 +392,7 @@ def walk_commands() -> Iterator[str]:
         os.chdir(folder)  # some commands write a file there
         path = "table.csv"
         DF.with_columns(pl.col("label").cast(pl.Int8)).write_csv(path)
-        [commands] = [a.choices for a in build_parser()._actions if isinstance(a.choices, dict)]
+        [commands] = [a.choices for a in get_parser()._actions if isinstance(a.choices, dict)]
         for name in commands:
             text = run_command(name, "--help")
             for word, twin in TARGETS.items():

@@ -50,12 +50,15 @@ class DecisionRequest:
         return (self.table, self.eta) if self.weighted_field is None else self.weighted_field
 
 
-def count_rows_left_out(question: Question) -> DroppedRows | None:
-    """Return how many rows are left out because a value is missing; None if none is."""
+def count_rows_left_out(question: Question, **options: bool) -> DroppedRows | None:
+    """Return how many rows are left out because a value is missing; None if none is.
+
+    `options` are those of `count_dropped_rows`.
+    """
     column_arguments = question.columns
     if column_arguments.missing != "drop":
         return None
-    dropped_rows = count_dropped_rows(question.frame, column_arguments)
+    dropped_rows = count_dropped_rows(question.frame, column_arguments, **options)
     if question.is_wide:  # a row goes for all models, or classes
         dropped_rows = dropped_rows.divide(len(question.wide_scores))
         if column_arguments.model is None:  # each row is positive for one class

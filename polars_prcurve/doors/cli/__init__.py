@@ -1,1 +1,1 @@
-"""The command line `polars-prcurve`: commands, table files, and a demonstration."""
+"""The command line `polars-prcurve`: the methods of `.prc` on tables in files."""

@@ -73,48 +73,29 @@ def _require_format(path: str) -> FileFormat:
     return file_format
 
 
-class TableFile(NamedTuple):
-    """A table in files that an option names, beside the input."""
-
-    path: str
-    number_columns: tuple[str, ...] = ()  # columns of numbers, as `scan_files` takes them
-
-    @property
-    def is_text(self) -> bool:
-        """Whether numbers in the files are text, which tells no dtype."""
-        return _require_format(self.path).is_text
-
-    def scan(self, text_columns: Collection[str] = ()) -> pl.LazyFrame:
-        """Return the table, as `scan_files` does."""
-        return scan_files(self.path, self.number_columns, text_columns)
-
-
 def scan_files(
-    path: str, number_columns: Collection[str] = (), text_columns: Collection[str] = ()
+    path: str, number_columns: Collection[str] | None = None, text_columns: Collection[str] = ()
 ) -> pl.LazyFrame:
-    """Return the table in a file, in all files that match a pattern, or on standard input."""
-    # Columns of `numbers` are Float64 if a text file has no rows, and so tells no dtypes. In a CSV those
-    # of `texts` stay as they are written, so that 007 is no number.
+    """Return the table in a file, in all files that match a pattern, or on standard input.
+
+    In a CSV `text_columns` stay as they are written, so that 007 is no number. If it has no rows, and so
+    tells no dtypes, `number_columns`, or all others, are Float64.
+    """
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
-    if file_format.separator:
-        is_header = {source: _lacks_rows(source, file_format.separator) for source in sources}
-        sources = [source for source in sources if not is_header[source]] or sources
+    is_header = {source: _lacks_rows(source, file_format.separator) for source in sources}
+    sources = [source for source in sources if not is_header[source]] or sources
+    options = dict.fromkeys(text_columns, pl.String) if file_format.separator else None
     # Polars takes patterns, too, and would read a name with brackets as one.
-    scan_options = (
-        {"schema_overrides": dict.fromkeys(text_columns, pl.String)} if file_format.separator else {}
+    names = [glob.escape(source) if isinstance(source, str) else source for source in sources]
+    table = file_format.scan(names, **({"schema_overrides": options} if options else {}))
+    if not is_header[sources[0]]:
+        return table
+    return table.with_columns(
+        pl.col(name).cast(pl.Float64)
+        for name in table.collect_schema()
+        if name not in text_columns and (number_columns is None or name in number_columns)
     )
-    table = file_format.scan(
-        [glob.escape(source) if isinstance(source, str) else source for source in sources],
-        **scan_options,
-    )
-    if file_format.separator and is_header[sources[0]]:
-        table = table.with_columns(
-            pl.col(name).cast(pl.Float64)
-            for name in table.collect_schema()
-            if name in number_columns and name not in text_columns
-        )
-    return table
 
 
 def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
@@ -133,7 +114,9 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
 
 
 def _lacks_rows(source: str | io.BytesIO, separator: str) -> bool:
-    """Return whether a text file is a header alone; raise if it holds no text, or another kind of it."""
+    """Return whether a CSV is a header alone; raise if it holds no text, or another kind of it."""
+    if not separator:
+        return False
     if isinstance(source, str):
         with open(source, "rb") as file:
             first_bytes = file.read(_BYTES_TO_JUDGE)

@@ -1,0 +1,214 @@
+"""The parser of the command line: a command for each method, an option for each of its arguments."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from polars_prcurve import __version__
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.ground.argument_checks import suggest_arguments
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, list_factories
+from polars_prcurve.core.metrics.metric_lookup import format_signature
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.doors.cli.options import Kind, describe_argument, find_kind
+from polars_prcurve.doors.namespace.frame import LazyFramePrc
+
+PROGRAM = "polars-prcurve"  # the name of the command, which begins each line on standard error
+# What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
+_PROGRAM_HELP = """\
+Precision-recall analysis at any prevalence, of tables in files: a row per
+example, with its score and its label.
+
+Prevalence (--eta) is a fraction or a percentage: 0.001, 1/1000 and 0.1% are
+1 in 1,000. With a colon it is a ratio of positives to negatives: 1:5000 is 1
+positive to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
+"""
+# What `polars-prcurve --help` says last: questions, each with the command that answers it.
+_EXAMPLES_HELP = """\
+examples:
+  Which model is better at a prevalence of 1 in 1,000? Areas of each:
+    polars-prcurve summary scores.parquet --by model --eta 0.001
+
+  Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
+  among 2 million events?
+    polars-prcurve operating-points scores.csv --eta 1:5000 --precision 0.9 \\
+      --alerts 500/2000000
+
+  Which model to use, at which threshold? One verdict, and a report to send:
+    polars-prcurve decide scores.csv --score forest,logistic --eta 0.1% \\
+      --recall 60% --report r.html
+
+  Precision and F1 at all thresholds, at a prevalence of 1% and at that of the
+  table, into a file:
+    polars-prcurve curve scores.parquet --eta 1% own --metrics precision f1 \\
+      -o curve.parquet
+
+polars-prcurve COMMAND --help lists the options of a command.
+"""
+# What the help of each command that reads a table says last.
+_FILES_HELP = """\
+The options are the arguments of the method, which errors call by its name for
+Python: eta= is --eta. An option of several values takes them with spaces or
+commas between; INPUT comes before such options. The file extension sets the
+format: .parquet, .csv, .tsv, .ndjson, .jsonl, .arrow, .feather or .ipc.
+
+--confidence takes options after the level, with commas between:
+method=bootstrap gives intervals of all metrics, with resamples=1000 and seed=1;
+method=rectangle holds the level at least, not on average; rate=jeffreys (or
+wilson, clopper_pearson, hoeffding) is the interval of recall and of fpr; and
+simultaneous holds at all thresholds at once.
+"""
+
+
+class Command(NamedTuple):
+    """A command, which asks a method of a table in files."""
+
+    method: str
+    run: Callable[[argparse.Namespace], int | None]
+    columns: tuple[str, ...] = ()  # the columns of the result that a terminal shows first
+    own_options: tuple[str, ...] = ()  # options that are no arguments
+    output: str | None = None  # the document that it writes if no other file is named
+
+    @property
+    def name(self) -> str:
+        return self.method.replace("_", "-")
+
+    @property
+    def docstring(self) -> str:
+        return getattr(LazyFramePrc, self.method).__doc__ or ""  # of `python -OO` none
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(getattr(LazyFramePrc, self.method)).parameters
+
+    @property
+    def kind_of_option(self) -> dict[str, Kind]:
+        """The kind of each option, for arguments of the method, and for words that it reads."""
+        parameters = self.parameters
+        names = [name for name in parameters if name not in ("self", "path")]
+        names += ["parts"] if "eta" in names else []
+        names += [*self.own_options, *(["table"] if "score" in names else []), "output"]
+        return {
+            name: find_kind(name, str(getattr(parameters.get(name), "annotation", ""))) for name in names
+        }
+
+
+class RaisingParser(argparse.ArgumentParser):
+    """A parser that raises `PrcError`, so that all errors are printed in one way."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the message; say where the table stands if it is lacking."""
+        if message.endswith("required: INPUT"):
+            message += f"; it comes first: {self.prog} INPUT --eta 0.001 ..."
+        raise PrcError(message)
+
+    def parse_known_args(self, *args: Any, **options: Any) -> Any:
+        """Parse the words of this command; raise for words that it does not take."""
+        namespace, unknown_words = super().parse_known_args(*args, **options)
+        if unknown_words:
+            word = next((word for word in unknown_words if word.startswith("-")), unknown_words[0])
+            if not word.startswith("-"):
+                raise PrcError(
+                    f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
+                )
+            name = word.partition("=")[0]
+            flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
+            hint = suggest_arguments(
+                name.lstrip("-").replace("-", "_").lower(),
+                {flag.lstrip("-").replace("-", "_"): flag for flag in flags},
+                weight_spelling="--weight",
+                spelling=name,
+                target_names=TARGET_WORDS,
+            )
+            raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
+        return namespace, unknown_words
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help or a version; raise where that fails, as argparse does not."""
+        print(message, end="", file=file, flush=True)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise for a word that is no command."""
+        if action.choices is not None and value not in action.choices:
+            raise PrcError(f"COMMAND cannot be {value!r}; {suggest_names(value, action.choices)}")
+
+
+def build_parser(commands: list[Command]) -> argparse.ArgumentParser:
+    """Return the parser of the program, with these commands."""
+    parser = RaisingParser(
+        prog=PROGRAM,
+        description=_PROGRAM_HELP,
+        epilog=_EXAMPLES_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in commands:
+        _add_command(subparsers, command)
+    return parser
+
+
+def _add_command(subparsers: Any, command: Command) -> None:
+    """Add a command with an option for each argument of its method."""
+    about = " ".join(inspect.cleandoc(command.docstring).partition("\n\n")[0].split())
+    about = about.partition("; a LazyFrame")[0]
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        command.name,
+        usage=f"{PROGRAM} {command.name} INPUT [options]",
+        help=about,
+        description=textwrap.fill(about, 79),
+        epilog="\n".join([_FILES_HELP, *_list_metrics(command.parameters)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    input_help = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
+    parser.add_argument("input", metavar="INPUT", help=input_help)
+    targets, table = (parser.add_argument_group(title) for title in ("targets", "the table"))
+    group_of_word = dict.fromkeys((*TABLE_WORDS, "table"), table) | dict.fromkeys(TARGET_WORDS, targets)
+    for name, kind in command.kind_of_option.items():
+        parameter = command.parameters.get(name)
+        default = parameter.default if parameter else command.output if name == "output" else None
+        description = describe_argument(command.method, name)
+        if type(default) in (str, int, float):
+            description += f" (default: {default})"
+        settings: dict[str, Any] = {"dest": name, "required": default is inspect.Parameter.empty}
+        if kind.metavar:
+            settings["metavar"] = kind.metavar
+            settings |= {"nargs": "+", "action": "extend"} if kind.takes_several else {}
+        else:  # a switch of what is on by default turns it off
+            settings |= {"action": "store_const", "const": default is not True}
+        flags = ["-o"] if name == "output" else []
+        flags.append(f"--{'no-' if default is True else ''}{name.replace('_', '-')}")
+        group = group_of_word.get(name, parser)
+        group.add_argument(*flags, help=description.replace("%", "%%"), **settings)
+    parser.set_defaults(parser=parser, command=command, run=command.run, output=command.output)
+
+
+def _list_metrics(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    """Return the names of metrics of the kinds that a method takes."""
+    annotations = [
+        str(parameters[name].annotation) for name in ("metrics", "metric") if name in parameters
+    ]
+    kinds: list[type[PointMetric | CurveMetric]] = [CurveMetric, PointMetric]
+    return [
+        describe_metrics(kind)
+        for kind in kinds
+        if any(kind.__name__ in annotation for annotation in annotations)
+    ]
+
+
+def describe_metrics(metric_class: type[PointMetric | CurveMetric]) -> str:
+    """Return the names of all point metrics, or of all curve metrics, for the help of a command."""
+    plain_names = sorted(
+        name for name, metric in DECLARED_BY_NAME.items() if isinstance(metric, metric_class)
+    )
+    signatures = map(format_signature, list_factories(metric_class))
+    text = f"metrics: {', '.join(plain_names)}; in quotes, with parameters: {', '.join(signatures)}"
+    return textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)
