@@ -311,11 +311,9 @@ def _make_long(question: Question, *, paired: bool) -> Question:
 
 def _stack_classes(question: Question, groups: list[Column]) -> Question:
     """Return the question of a table with a row for each example and class; classes are a group."""
-    wide_rows, label_name, column_of_class = (
-        question.frame.lazy(),
-        question.columns.label,
-        question.columns.score,
-    )
+    wide_rows = question.frame.lazy()
+    label_name = question.columns.label
+    column_of_class = question.columns.score
     stacked_table = stack_classes(wide_rows, label_name, column_of_class)
     columns = replace(
         question.columns, score=stacked_table.score_name, label=stacked_table.label_name, by=groups

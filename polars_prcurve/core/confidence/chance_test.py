@@ -34,10 +34,8 @@ def measure_chance(
     confidence: float,
 ) -> pl.LazyFrame:
     """Return ABOVE_CHANCE by NUMBER, from `segments` at scores of positives; null without a class."""
-    n_examples, size_of_smaller_class = (
-        pl.col("n_pos") + pl.col("n_neg"),
-        pl.min_horizontal("n_pos", "n_neg"),
-    )
+    n_examples = pl.col("n_pos") + pl.col("n_neg")
+    size_of_smaller_class = pl.min_horizontal("n_pos", "n_neg")
     shift = 0.5 + _SHIFT_IN_DISTANCES * n_examples / repeat_in_rows(
         size_of_smaller_class, size_of_smaller_class
     )
@@ -77,11 +75,9 @@ def add_up_places(positive_segments: pl.LazyFrame) -> pl.LazyFrame:
         Group.NUMBER, "shift", low=first_place, high=last_place, positives=n_positives
     )
     first_place, last_place, n_positives = map(pl.col, ("low", "high", "positives"))
-    n_tied, first_shifted, last_shifted = (
-        last_place - first_place,
-        first_place + shift,
-        last_place + shift,
-    )
+    n_tied = last_place - first_place
+    first_shifted = first_place + shift
+    last_shifted = last_place + shift
     # Of reciprocal ranks.
     places_per_score = places_per_score.with_columns(total=(n_tied / first_shifted).log1p())
     reciprocal_sum = pl.col("total")
@@ -113,10 +109,8 @@ def find_deviations(sums_per_group: pl.LazyFrame) -> pl.LazyFrame:
     third_moment = (
         n_examples * (shift + last_shifted) / (2 * (shift * last_shifted) ** 2) + pl.col("cubes")
     ) / n_examples
-    place_variance, third_central_moment = (
-        second_moment - mean * mean,
-        third_moment - 3 * mean * second_moment + 2 * mean**3,
-    )
+    place_variance = second_moment - mean * mean
+    third_central_moment = third_moment - 3 * mean * second_moment + 2 * mean**3
     sum_variance = n_pos * n_neg / (n_examples - 1) * place_variance
     has_variance = place_variance > 1e-9 * second_moment
     sums_per_group = sums_per_group.select(

@@ -126,10 +126,8 @@ def probability_at_all(n: int, local_level: float) -> float:
             chances = chances[: event - n_before + 1]
         else:
             n_needed = event - n + 1
-            chances, n_before = (
-                chances[max(n_needed - n_before, 0) : n - n_before + 1],
-                max(n_before, n_needed),
-            )
+            chances = chances[max(n_needed - n_before, 0) : n - n_before + 1]
+            n_before = max(n_before, n_needed)
         greatest = float(chances.max(initial=0.0))
         if greatest == 0:
             return 0.0

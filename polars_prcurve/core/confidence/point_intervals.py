@@ -182,10 +182,8 @@ def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
         level_end, slope = (
             reference.field(f"{kind}_{class_name}_{level}") for kind in ("share", "slope")
         )
-        slope_sum, level_start = (
-            slope_sum + (share.clip(level_start, level_end) - level_start) * slope,
-            level_end,
-        )
+        slope_sum = slope_sum + (share.clip(level_start, level_end) - level_start) * slope
+        level_start = level_end
     return slope_sum
 
 
@@ -648,10 +646,8 @@ def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     metric_name, is_maximized = metric.name, pl.col(TargetRow.IS_MAXIMIZED).fill_null(False)
     value, corrected_value = pl.col(metric_name), pl.col(metric_name) - optimism
     bounds = scale_bounds(metric)
-    scaled_value, scaled_corrected = (
-        to_unbounded(value, bounds),
-        to_unbounded(corrected_value, bounds),
-    )
+    scaled_value = to_unbounded(value, bounds)
+    scaled_corrected = to_unbounded(corrected_value, bounds)
     columns = {f"{metric_name}_corrected": corrected_value}
     for side, find_farther in _FARTHER_OF_SIDE.items():
         limit = pl.col(f"{metric_name}_{side}")
@@ -680,10 +676,8 @@ def add_limits_of_etas(points: pl.LazyFrame, bands: FixedBands) -> pl.LazyFrame:
 
 def measure_distances(estimate: pl.Expr, values_at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
     """Return how far values are below an estimate at most, and above it; 0 where none is."""
-    distance_below, distance_above = (
-        estimate - pl.min_horizontal(values_at_ends),
-        pl.max_horizontal(values_at_ends) - estimate,
-    )
+    distance_below = estimate - pl.min_horizontal(values_at_ends)
+    distance_above = pl.max_horizontal(values_at_ends) - estimate
     return distance_below.clip(lower_bound=0.0), distance_above.clip(lower_bound=0.0)
 
 

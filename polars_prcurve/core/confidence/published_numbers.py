@@ -90,10 +90,8 @@ def published_average_precision(
     >>> [round(number, 4) for number in published_average_precision(0.8, n_pos=50)]
     [0.8, 0.0566, 0.6667, 0.8889]
     """
-    value, n_positives = (
-        read_numbers("average_precision", average_precision),
-        read_numbers("n_pos", n_pos),
-    )
+    value = read_numbers("average_precision", average_precision)
+    n_positives = read_numbers("n_pos", n_pos)
     _check_all(
         (value >= 0) & (value <= 1) & (n_positives > 0), "an average precision in [0, 1] and n_pos > 0"
     )

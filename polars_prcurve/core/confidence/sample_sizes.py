@@ -145,17 +145,13 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
 
     low_sizes, high_sizes = np.ones_like(rate), np.full_like(rate, 2.0)
     while not (are_enough := is_enough(high_sizes)).all():
-        low_sizes, high_sizes = (
-            np.where(are_enough, low_sizes, high_sizes),
-            np.where(are_enough, high_sizes, 2 * high_sizes),
-        )
+        low_sizes = np.where(are_enough, low_sizes, high_sizes)
+        high_sizes = np.where(are_enough, high_sizes, 2 * high_sizes)
     while (high_sizes - low_sizes > 1e-9 * high_sizes).any():
         middle_sizes = (low_sizes + high_sizes) / 2
         are_enough = is_enough(middle_sizes)
-        low_sizes, high_sizes = (
-            np.where(are_enough, low_sizes, middle_sizes),
-            np.where(are_enough, middle_sizes, high_sizes),
-        )
+        low_sizes = np.where(are_enough, low_sizes, middle_sizes)
+        high_sizes = np.where(are_enough, middle_sizes, high_sizes)
     # The caller rounds up, and high sizes may be just above a whole number that suffices.
     return low_sizes
 

@@ -93,10 +93,8 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
     half_score = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
     sum_columns = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
     # Without a cache each use below would sort again.
-    score_rows, fits_per_group = (
-        sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).cache(),
-        sweep.groups.select(Group.NUMBER),
-    )
+    score_rows = sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).cache()
+    fits_per_group = sweep.groups.select(Group.NUMBER)
     # Weights count as their effective size.
     effective_size_exprs = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
     size_exprs = effective_size_exprs if table.has_squares else class_counts(table)

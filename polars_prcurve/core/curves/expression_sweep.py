@@ -96,11 +96,9 @@ class _CountReader:
         """Return a metric from the fields of `list_steps`, which come first."""
         self.reads_metrics = True
         tp, fp, fn, tn = map(pl.field, _COUNTS)
-        rate_exprs, eta, factor_exprs = (
-            (pl.field("recall"), pl.field("fpr")),
-            pl.lit(None, dtype=pl.Float64),
-            None,
-        )
+        rate_exprs = (pl.field("recall"), pl.field("fpr"))
+        eta = pl.lit(None, dtype=pl.Float64)
+        factor_exprs = None
         if self.eta is not None:  # at the own prevalence from counts
             (pos_factor, neg_factor), eta = map(pl.field, _FACTORS), pl.field(_FILLED_ETA)
             factor_exprs = pos_factor, neg_factor
@@ -202,10 +200,8 @@ class ScoredRows:
         count_exprs = map(reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
         field_exprs = _alias_all(field_names, (pl.field("score"), *count_exprs))
         if self.exponents:
-            square_sum_exprs, field_names = (
-                map(_own_sum, SQUARE_COLUMNS),
-                (*field_names, *SQUARE_COLUMNS),
-            )
+            square_sum_exprs = map(_own_sum, SQUARE_COLUMNS)
+            field_names = (*field_names, *SQUARE_COLUMNS)
             square_exprs = map(
                 exact_arithmetic.square_from_integer, square_sum_exprs, map(pl.field, exponent_names)
             )

@@ -559,11 +559,9 @@ def _add_doubts(
     if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
-        n_pos, n_neg, n_above = (
-            pl.col(StratumLabels.POS),
-            pl.col(StratumLabels.NEG),
-            pl.col(StratumLabels.N_ABOVE).fill_null(0),
-        )
+        n_pos = pl.col(StratumLabels.POS)
+        n_neg = pl.col(StratumLabels.NEG)
+        n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
         condition_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
         condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
         condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0

@@ -212,11 +212,9 @@ def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
             sum_moments(unit_slope_exprs, unit_slope_exprs),
         )
 
-    pos_sums, neg_sums, all_products = (
-        add("tp", "fn"),
-        add("fp", "tn"),
-        pl.col(_ALL_PRODUCTS).cast(pl.Float64),
-    )
+    pos_sums = add("tp", "fn")
+    neg_sums = add("fp", "tn")
+    all_products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     rows_of_pos, rows_of_neg = (
         (sums.squares + all_products) / sums.weight for sums in (pos_sums, neg_sums)

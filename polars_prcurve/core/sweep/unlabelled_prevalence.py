@@ -245,11 +245,9 @@ class LevelCounts:
     @cached_property
     def totals(self) -> tuple[Floats, Floats, Floats]:
         """Return the positives, negatives and unlabelled rows of each group."""
-        n_pos, n_neg, n_rows = (
-            self.positives.sum(axis=1),
-            self.negatives.sum(axis=1),
-            self.unlabelled.sum(axis=1),
-        )
+        n_pos = self.positives.sum(axis=1)
+        n_neg = self.negatives.sum(axis=1)
+        n_rows = self.unlabelled.sum(axis=1)
         return n_pos, n_neg, n_rows
 
 
@@ -275,10 +273,8 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     )
     # The likelihood has its maximum where W is eta U: it rises as long as W is more.
     best_steps = likelihoods.argmax(axis=1)
-    lower, upper = (
-        grid_etas[np.maximum(best_steps - 1, 0)],
-        grid_etas[np.minimum(best_steps + 1, len(grid_etas) - 1)],
-    )
+    lower = grid_etas[np.maximum(best_steps - 1, 0)]
+    upper = grid_etas[np.minimum(best_steps + 1, len(grid_etas) - 1)]
     for _ in range(_BISECTIONS):
         middle = (lower + upper) / 2
         is_rising = _profile(counts, middle)[1] > middle * counts.totals[2]

@@ -367,10 +367,8 @@ def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
     lower_name, upper_name = f"{better}{name}_{LEAST_ENDING}", f"{worse}{name}_{MOST_ENDING}"
-    loss_below, gain_above = (
-        pl.col(better + name) - pl.col(lower_name),
-        pl.col(upper_name) - pl.col(worse + name),
-    )
+    loss_below = pl.col(better + name) - pl.col(lower_name)
+    gain_above = pl.col(upper_name) - pl.col(worse + name)
     jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_name, upper_name))
     spread = sum((jump * jump for jump in jumps), error * error).sqrt()
     return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread

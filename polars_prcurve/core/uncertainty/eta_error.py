@@ -72,10 +72,8 @@ def carry_eta_errors(
     shared_columns: list[str] | None = None
     if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
         shared_rows = _build_shared_errors(curves, pairs, metrics_by_name)
-        shared_columns, pair_values = (
-            shared_rows.collect_schema().names(),
-            pair_values.join(shared_rows, on=Pair.NUMBER, how="left"),
-        )
+        shared_columns = shared_rows.collect_schema().names()
+        pair_values = pair_values.join(shared_rows, on=Pair.NUMBER, how="left")
     moved_metrics = {
         name: metric
         for name, metric in metrics_by_name.items()

@@ -137,11 +137,9 @@ def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str])
     # A size is a power of two just above the largest influence of the class before that.
     size_columns, mean_columns, centred_columns = {}, {}, []
     for name, (side, shares) in product(names, _CLASS_SHARES.items()):
-        kinds, size_name, mean_name = (
-            [f"{name}_{kind}" for kind in shares],
-            f"{name}_{side}_size",
-            f"{name}_{side}_mean",
-        )
+        kinds = [f"{name}_{kind}" for kind in shares]
+        size_name = f"{name}_{side}_size"
+        mean_name = f"{name}_{side}_mean"
         largest_influence = pl.max_horizontal(pl.col(kinds).abs()).max().over(key)
         size_columns[size_name] = round_up_to_power_of_two(largest_influence)
         mean_terms = to_whole_shares(_sum_kinds(name, side, shares))

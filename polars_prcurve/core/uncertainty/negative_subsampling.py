@@ -227,10 +227,8 @@ def build_subsample_table(
 
 def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
     """Raise if a sample needs more negatives than there are, or than NumPy draws from."""
-    has_too_few, has_too_many = (
-        pl.col("n_kept") > pl.col(Group.N_NEG),
-        pl.col(Group.N_NEG) >= _MAX_NEGATIVES,
-    )
+    has_too_few = pl.col("n_kept") > pl.col(Group.N_NEG)
+    has_too_many = pl.col(Group.N_NEG) >= _MAX_NEGATIVES
     wrong_rows = threshold_rows.filter(has_too_few | has_too_many)
     for row in wrong_rows.sort(~has_too_few, maintain_order=True).head(1).to_dicts():
         key_texts = (f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
