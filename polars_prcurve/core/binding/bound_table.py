@@ -17,20 +17,14 @@ from polars_prcurve.core.binding import argument_rules as vocabulary
 from polars_prcurve.core.binding import word_groups
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
-from polars_prcurve.core.binding.eta_argument import (
-    EtaArgument,
-    EtaOfScores,
-    read_eta_argument,
-)
+from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.band_types import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import find_corners
-from polars_prcurve.core.ground.argument_checks import (
-    hint_at_arguments,
-)
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (

@@ -399,11 +399,7 @@ LONG = Estimate(value="value", low="low", high="high", corrected="corrected", do
 def name_estimate(name: str) -> Estimate:
     """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
     return Estimate(
-        name,
-        low=f"{name}_low",
-        high=f"{name}_high",
-        corrected=f"{name}_corrected",
-        doubt=DOUBT,
+        name, low=f"{name}_low", high=f"{name}_high", corrected=f"{name}_corrected", doubt=DOUBT
     )
 
 

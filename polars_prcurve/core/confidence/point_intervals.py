@@ -682,9 +682,7 @@ def measure_distances(estimate: pl.Expr, values_at_ends: Sequence[pl.Expr]) -> t
 
 
 def combine_distances(
-    distances: Iterable[pl.Expr],
-    correlation: pl.Expr | None = None,
-    shared: Iterable[pl.Expr] = (),
+    distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
 ) -> pl.Expr:
     """Return the root of the sum of squares; the first two share errors with the last."""
     # The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.

@@ -49,14 +49,7 @@ from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegmen
 from polars_prcurve.core.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks
 
 _WEIGHT = f"{RESERVED}weight"  # of a prevalence in the mean over several
-_COLUMNS_OF_PAIRS = (
-    Group.NUMBER,
-    Pair.NUMBER,
-    "eta",
-    Segment.ODDS,
-    Pair.POS_FACTOR,
-    Pair.NEG_FACTOR,
-)
+_COLUMNS_OF_PAIRS = (Group.NUMBER, Pair.NUMBER, "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)
 """The columns of pairs that formulas of segments read, and by which both are joined."""
 
 

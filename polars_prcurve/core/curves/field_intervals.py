@@ -92,10 +92,7 @@ def read_field(
 
 
 def add_field_bands(
-    points: pl.LazyFrame,
-    metrics: Sequence[PointMetric],
-    bands: FixedBands,
-    table: ScoreTable,
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
     assert table.parts is not None
@@ -310,10 +307,7 @@ def add_field_tests(
     best_tp, best_tn = pl.min_horizontal(n_alerts, n_pos), pl.min_horizontal(n_silent, n_neg)
     best_cells = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
     best_labels = (dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_cells)
-    labellings = [
-        part_counts,
-        *(part_counts.with_columns(**count_exprs) for count_exprs in best_labels),
-    ]
+    labellings = [part_counts, *(part_counts.with_columns(**count_exprs) for count_exprs in best_labels)]
     limits = _compute_limits(pl.concat(labellings), alpha)
     n_points = limits.height // 3
     limits_of_run = {PRECISION_RUN: limits[n_points : 2 * n_points], NPV_RUN: limits[2 * n_points :]}

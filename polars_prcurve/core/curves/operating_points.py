@@ -100,10 +100,7 @@ _ALERTS = {
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96%, and those of a
 # threshold that moves covered 94% or more up to this COARSENESS (docs/uncertainty.md).
 _FEW = 10  # fewer examples in a cell make an interval unreliable
-_FEW_AT_TARGET = {
-    "recall": {"tp": 3, "fn": 3, "fp": 5},
-    "fpr": {"tp": 5, "fn": 3, "fp": 5},
-}
+_FEW_AT_TARGET = {"recall": {"tp": 3, "fn": 3, "fp": 5}, "fpr": {"tp": 5, "fn": 3, "fp": 5}}
 """Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: from
 there on it covered 92% or more. Where a precision or a budget is sought, chance chooses test sets in
 which it is met with few examples, and the limit is that of other intervals."""
@@ -285,10 +282,7 @@ def _check_points(
 
 
 def _choose_search(
-    grid: EtaTable,
-    targets: Sequence[Target],
-    bands: FixedBands | None,
-    design: Design,
+    grid: EtaTable, targets: Sequence[Target], bands: FixedBands | None, design: Design
 ) -> row_search.RowSearch:
     """Return the search among all rows, or among the few that matter if these can be told."""
     build = partial(_build_search, grid, targets, bands, design)

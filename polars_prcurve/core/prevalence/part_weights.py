@@ -61,10 +61,7 @@ from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair, Part
 
 _FRAME_COLUMNS = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)  # what the eta frame says of a part
 # Of each class what a row adds to it, its total in a part, and the exponent of whole numbers of weights.
-_CLASS_COLUMNS = (
-    (Row.POS, Group.N_POS, Group.POS_EXPONENT),
-    (Row.NEG, Group.N_NEG, Group.NEG_EXPONENT),
-)
+_CLASS_COLUMNS = ((Row.POS, Group.N_POS, Group.POS_EXPONENT), (Row.NEG, Group.N_NEG, Group.NEG_EXPONENT))
 _N_ROWS = f"{RESERVED}rows"  # the examples of a part
 _N_GROUP_ROWS = f"{RESERVED}group_rows"  # those of its group
 _LARGEST_SHARE = f"{RESERVED}largest_share"  # the largest share of a part of the group
@@ -383,6 +380,5 @@ def build_reweighted_table(
     weighted_rows = join_factors(table, part_factors, keys, keep_order=True)
     amount_exprs = weigh_amounts(table)  # one of both is 0
     return weighted_rows.select(
-        *map(select_column, table.schema),
-        (amount_exprs[Row.POS] + amount_exprs[Row.NEG]).alias(name),
+        *map(select_column, table.schema), (amount_exprs[Row.POS] + amount_exprs[Row.NEG]).alias(name)
     )

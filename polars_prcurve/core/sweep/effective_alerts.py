@@ -34,12 +34,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.sweep.sweep_column_names import AlertSize
 
-RUN_SIZES = (
-    AlertSize.FLAGGED,
-    AlertSize.SILENT,
-    AlertSize.FLAGGED_AT_ETA,
-    AlertSize.SILENT_AT_ETA,
-)
+RUN_SIZES = (AlertSize.FLAGGED, AlertSize.SILENT, AlertSize.FLAGGED_AT_ETA, AlertSize.SILENT_AT_ETA)
 """The sizes of the rows on one side of a threshold."""
 ALERT_SIZES = (
     *RUN_SIZES,

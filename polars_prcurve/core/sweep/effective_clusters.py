@@ -84,11 +84,7 @@ _KINDS = (
     _HALF + _SIZES,
 )
 """The sums of each class."""
-CLUSTER_SUMS = (
-    *(f"{side}_{kind}" for side in _SIDES for kind in _KINDS),
-    _PRODUCTS,
-    _ALL_PRODUCTS,
-)
+CLUSTER_SUMS = (*(f"{side}_{kind}" for side in _SIDES for kind in _KINDS), _PRODUCTS, _ALL_PRODUCTS)
 """What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
 
 

@@ -376,11 +376,7 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
 
 
 def _add_up(
-    sorted_rows: SortedRows,
-    sums: Sequence[SumColumns],
-    *,
-    other_sums: Sequence[str],
-    has_marks: bool,
+    sorted_rows: SortedRows, sums: Sequence[SumColumns], *, other_sums: Sequence[str], has_marks: bool
 ) -> pl.LazyFrame:
     """Return the last row of each score, or each mark: its running sums, and those of the row before."""
     sum_exprs = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
@@ -601,10 +597,7 @@ def check_first(table: ResolvedTable, pairs: pl.LazyFrame, *other_checks: Check)
 def late_checks(table: ResolvedTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
     is_first = pl.col(Sweep.FIRST_IN_GROUP)
-    checks = [
-        *eta_grid.eta_row_checks(grid, is_first),
-        *eta_grid.own_eta_checks(table, grid, is_first),
-    ]
+    checks = [*eta_grid.eta_row_checks(grid, is_first), *eta_grid.own_eta_checks(table, grid, is_first)]
     if grid.sharing_groups is not None:
         checks.append(eta_grid.same_eta_check(grid.sharing_groups))
     if isinstance(table, RateTable):

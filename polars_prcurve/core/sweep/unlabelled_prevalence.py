@@ -462,11 +462,7 @@ def _find_slopes(
     alpha = np.where(has_rows, (pos_counts + 0.5 / has_rows.sum()) / (n_pos + 0.5), 0.0)
     beta = np.where(has_rows, (neg_counts + 0.5 / has_rows.sum()) / (n_neg + 0.5), 0.0)
     mixture = eta * alpha + (1 - eta) * beta
-    weighted_shares = (
-        (1 / n_rows, mixture),
-        (eta**2 / n_pos, alpha),
-        ((1 - eta) ** 2 / n_neg, beta),
-    )
+    weighted_shares = ((1 / n_rows, mixture), (eta**2 / n_pos, alpha), ((1 - eta) ** 2 / n_neg, beta))
     covariance = sum(
         weight * (np.diag(share) - np.outer(share, share)) for weight, share in weighted_shares
     )

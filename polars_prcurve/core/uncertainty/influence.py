@@ -464,8 +464,7 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
         for share_name, class_size, *_ in _PART_CLASS_COLUMNS.values()
     )
     return PartCells(
-        cell_counts.with_columns(share_columns).drop(Group.N_POS, Group.N_NEG).cache(),
-        part_rows,
+        cell_counts.with_columns(share_columns).drop(Group.N_POS, Group.N_NEG).cache(), part_rows
     )
 
 

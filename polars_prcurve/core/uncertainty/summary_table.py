@@ -40,11 +40,7 @@ from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen
-from polars_prcurve.core.prevalence.eta_grid import (
-    EtaTable,
-    build_number_grid,
-    check_result_columns,
-)
+from polars_prcurve.core.prevalence.eta_grid import EtaTable, build_number_grid, check_result_columns
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
