@@ -32,7 +32,7 @@ from polars_prcurve.core.confidence.interval_column_names import ETA_LOW, EtaErr
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
 from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
-from polars_prcurve.core.curves.curve_table import list_metric_rows, pick_by_number
+from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import (
     ONLY_POINT,
@@ -55,7 +55,7 @@ from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.prevalence.eta_grid import check_result_columns, find_shared_eta
+from polars_prcurve.core.prevalence.eta_grid import check_result_columns, find_shared_eta, repeat_rows
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
@@ -277,10 +277,11 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     kinds -= {"eta", "metric", "model_a", "model_b"}
     columns_by_kind = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
     labels = [metric.name for metric in metrics_by_name.values()]
-    metric_rows = list_metric_rows(differences, columns_by_kind, labels).sort(
-        BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES)
+    metric_rows = repeat_rows(differences, len(labels)).with_columns(
+        pl.col("eta").fill_nan(None), *long_columns(columns_by_kind, labels)
     )
-    return metric_rows.with_columns(pl.col("eta").fill_nan(None))
+    model_groups = (side + Group.NUMBER for side in SIDES)
+    return metric_rows.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *model_groups)
 
 
 def _build_models(comparison: Comparison) -> _Models:

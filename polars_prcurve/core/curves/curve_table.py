@@ -216,20 +216,6 @@ def long_columns(
     ]
 
 
-def list_metric_rows(
-    rows: pl.LazyFrame, values_of_column: Mapping[str, Sequence[pl.Expr]], metric_names: Sequence[str]
-) -> pl.LazyFrame:
-    """Return each row once for each metric, with `metric`, its number in Pair.COPY, and its values."""
-    # Rows that come repeated would each evaluate the values of all metrics.
-    numbers = pl.lit([*range(len(metric_names))], dtype=pl.List(pl.Int64))
-    lists = {
-        name: pl.concat_list(value_exprs) if value_exprs else pl.lit([], pl.List(_find_dtype(name)))
-        for name, value_exprs in values_of_column.items()
-    }
-    lists |= {"metric": pl.lit([*metric_names], dtype=pl.List(pl.String)), Pair.COPY: numbers}
-    return rows.with_columns(**lists).explode(*lists, empty_as_null=False)
-
-
 def join_values(values: Iterable[Any]) -> pl.Series:
     """Return a Series of numbers or texts, or of all that Series hold."""
     value_list = list(values)

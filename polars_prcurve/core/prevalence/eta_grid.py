@@ -340,7 +340,8 @@ def join_etas(
 
 def repeat_rows(rows: pl.LazyFrame, n_copies: int) -> pl.LazyFrame:
     """Return the rows, each as often as there are copies, which are numbered in Pair.COPY."""
-    return rows.join(pl.LazyFrame({Pair.COPY: range(n_copies)}), how="cross")
+    copies = pl.LazyFrame({Pair.COPY: range(n_copies)}, schema={Pair.COPY: pl.Int64})
+    return rows.join(copies, how="cross", maintain_order="left_right")
 
 
 def eta_row_checks(grid: EtaTable, is_first: pl.Expr) -> list[Check]:

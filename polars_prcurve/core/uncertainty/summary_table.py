@@ -26,7 +26,7 @@ from polars_prcurve.core.curves.curve_segments import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.core.curves.curve_table import list_metric_rows
+from polars_prcurve.core.curves.curve_table import long_columns
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -40,7 +40,12 @@ from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen
-from polars_prcurve.core.prevalence.eta_grid import EtaTable, build_number_grid, check_result_columns
+from polars_prcurve.core.prevalence.eta_grid import (
+    EtaTable,
+    build_number_grid,
+    check_result_columns,
+    repeat_rows,
+)
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
@@ -156,7 +161,8 @@ def _list_metric_rows(
     }
     columns_by_kind |= {"value": [pl.col(name) for name in metrics_by_name]}
     labels = [metric.name for metric in metrics_by_name.values()]
-    return list_metric_rows(pair_values.sort(Pair.NUMBER), columns_by_kind, labels)
+    metric_rows = repeat_rows(pair_values.sort(Pair.NUMBER), len(labels))
+    return metric_rows.with_columns(long_columns(columns_by_kind, labels))
 
 
 def _add_chance(
