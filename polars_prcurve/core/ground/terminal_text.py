@@ -1,9 +1,10 @@
-"""Text on a terminal: how wide it is, and lines of a width."""
+"""Text on a terminal: how wide it is, lines of a width, and columns beside each other."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_names
 
@@ -70,3 +71,52 @@ def pad_text(text: str, width: int, *, is_right: bool) -> str:
     """Return the text with blanks up to a width, before it if it stands on the right."""
     blanks = " " * (width - measure_width(text))
     return blanks + text if is_right else text + blanks
+
+
+# Columns of text ---------------------------------------------------------------------------------
+
+GAP = "  "  # between columns, which have no lines
+
+
+class TextColumn(NamedTuple):
+    """A column of text, whose cells may have several lines."""
+
+    head: str
+    cells: list[str]
+    is_text: bool = False  # and no number, so that it begins on the left
+    has_interval: bool = False  # behind each value, in brackets
+    shown_names: Collection[str] = ()  # the columns of a table that it shows
+
+    @property
+    def width(self) -> int:
+        return max(measure_width(line) for cell in (self.head, *self.cells) for line in cell.split("\n"))
+
+    def cut(self, width: int) -> TextColumn:
+        """Return the column in at most this width."""
+        head, *cells = cut_texts([self.head, *self.cells], width)
+        return self._replace(head=head, cells=cells)
+
+    def stack(self) -> TextColumn:
+        """Return the column with its intervals below their values."""
+        head, *cells = (text.replace(" (", "\n(") for text in (self.head, *self.cells))
+        return self._replace(head=head, cells=cells) if self.has_interval else self
+
+
+def measure_columns(columns: Sequence[TextColumn]) -> int:
+    """Return the width of columns beside each other."""
+    return sum(column.width + len(GAP) for column in columns) - len(GAP)
+
+
+def lay_out(columns: Sequence[TextColumn]) -> Iterator[list[str]]:
+    """Yield the lines of the head and of each row."""
+    for cells in zip(*((column.head, *column.cells) for column in columns), strict=True):
+        lines_of_cells = [cell.split("\n") for cell in cells]
+        height = max(map(len, lines_of_cells))
+        padded_cells = (
+            [
+                pad_text(line, column.width, is_right=not column.is_text)
+                for line in [*lines, *[""] * (height - len(lines))]
+            ]
+            for column, lines in zip(columns, lines_of_cells, strict=True)
+        )
+        yield [GAP.join(line).rstrip() for line in zip(*padded_cells, strict=True)]

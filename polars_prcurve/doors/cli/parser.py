@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from polars_prcurve import __version__
@@ -158,13 +158,14 @@ def build_parser(commands: list[Command]) -> argparse.ArgumentParser:
 def _add_command(subparsers: Any, command: Command) -> None:
     """Add a command with an option for each argument of its method."""
     about = " ".join(inspect.cleandoc(command.docstring).partition("\n\n")[0].split())
-    about = about.partition("; a LazyFrame")[0]
+    about, parameters = about.partition("; a LazyFrame")[0], command.parameters
+    metric_types = "".join(str(parameters[name].annotation) for name in parameters if "metric" in name)
     parser: argparse.ArgumentParser = subparsers.add_parser(
         command.name,
         usage=f"{PROGRAM} {command.name} INPUT [options]",
         help=about,
         description=textwrap.fill(about, 79),
-        epilog="\n".join([_FILES_HELP, *_list_metrics(command.parameters)]),
+        epilog="\n".join([_FILES_HELP, *describe_metrics(metric_types)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -173,7 +174,7 @@ def _add_command(subparsers: Any, command: Command) -> None:
     targets, table = (parser.add_argument_group(title) for title in ("targets", "the table"))
     group_of_word = dict.fromkeys((*TABLE_WORDS, "table"), table) | dict.fromkeys(TARGET_WORDS, targets)
     for name, kind in command.kind_of_option.items():
-        parameter = command.parameters.get(name)
+        parameter = parameters.get(name)
         default = parameter.default if parameter else command.output if name == "output" else None
         description = describe_argument(command.method, name)
         if type(default) in (str, int, float):
@@ -188,27 +189,17 @@ def _add_command(subparsers: Any, command: Command) -> None:
         flags.append(f"--{'no-' if default is True else ''}{name.replace('_', '-')}")
         group = group_of_word.get(name, parser)
         group.add_argument(*flags, help=description.replace("%", "%%"), **settings)
-    parser.set_defaults(parser=parser, command=command, run=command.run, output=command.output)
+    parser.set_defaults(command=command, run=command.run, output=command.output)
 
 
-def _list_metrics(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
-    """Return the names of metrics of the kinds that a method takes."""
-    annotations = [
-        str(parameters[name].annotation) for name in ("metrics", "metric") if name in parameters
-    ]
-    kinds: list[type[PointMetric | CurveMetric]] = [CurveMetric, PointMetric]
-    return [
-        describe_metrics(kind)
-        for kind in kinds
-        if any(kind.__name__ in annotation for annotation in annotations)
-    ]
-
-
-def describe_metrics(metric_class: type[PointMetric | CurveMetric]) -> str:
-    """Return the names of all point metrics, or of all curve metrics, for the help of a command."""
-    plain_names = sorted(
-        name for name, metric in DECLARED_BY_NAME.items() if isinstance(metric, metric_class)
-    )
-    signatures = map(format_signature, list_factories(metric_class))
-    text = f"metrics: {', '.join(plain_names)}; in quotes, with parameters: {', '.join(signatures)}"
-    return textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)
+def describe_metrics(annotation: str) -> Iterator[str]:
+    """Yield the names of all point metrics, or of all curve metrics, if a type holds them."""
+    metric_classes: list[type[PointMetric | CurveMetric]] = [CurveMetric, PointMetric]
+    for metric_class in metric_classes:
+        if metric_class.__name__ in annotation:
+            names = [
+                name for name, metric in DECLARED_BY_NAME.items() if isinstance(metric, metric_class)
+            ]
+            signatures = ", ".join(map(format_signature, list_factories(metric_class)))
+            text = f"metrics: {', '.join(sorted(names))}; in quotes, with parameters: {signatures}"
+            yield textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)

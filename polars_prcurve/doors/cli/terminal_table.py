@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
@@ -21,12 +22,13 @@ from polars_prcurve.core.ground.progress import clear_line, is_watched, print_be
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name, shorten_names, show_name
 from polars_prcurve.core.ground.terminal_text import (
+    TextColumn,
     cut_text,
-    cut_texts,
     fill_lines,
+    lay_out,
     make_harmless,
+    measure_columns,
     measure_width,
-    pad_text,
 )
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.prevalence.sampled_eta import IS_REFUTED
@@ -36,11 +38,10 @@ from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_e
 _MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
 _MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
 _MODEL_COLUMNS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
-_GAP = "  "  # between two columns
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
-_LEAST_NAMES = (16, 8, 4)
-"""The widths that names are not cut below to make room for the first interval: beside its value, below
-it, and without the answers before it."""
+_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE = 16, 8, 4
+"""The widths that names are not cut below to make room for the first interval: while it stands beside
+its value, then below it, then without the answers before it."""
 _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
 _MAX_DECIMALS = 6  # as many as Polars shows of a float
 NOTHING = "-"  # stands for null
@@ -118,29 +119,6 @@ def print_rows(rows: ShownRows, layout: Layout) -> None:
         print_sentence(f"{', '.join(omissions)}; -o FILE writes all, such as -o table.csv")
 
 
-class TextColumn(NamedTuple):
-    """A column as text."""
-
-    head: str
-    cells: list[str]
-    is_number: bool
-    covers: set[str]  # the columns of the table that it shows
-    has_interval: bool = False
-
-    @property
-    def width(self) -> int:
-        return max(measure_width(line) for text in (self.head, *self.cells) for line in text.split("\n"))
-
-    def stack(self) -> TextColumn:
-        """Return the column with its intervals below their values."""
-        head, *cells = (text.replace(" (", "\n(") for text in (self.head, *self.cells))
-        return self._replace(head=head, cells=cells) if self.has_interval else self
-
-    def cut(self, width: int) -> TextColumn:
-        """Return the column in at most this width."""
-        return self._replace(head=cut_text(self.head, width), cells=cut_texts(self.cells, width))
-
-
 def format_table(
     result: pl.DataFrame, layout: Layout, width: int, *, is_bold: bool = False
 ) -> tuple[list[str], set[str]]:
@@ -149,7 +127,7 @@ def format_table(
     heading_of_row = {} if "eta" in constant_columns else _write_headings(result, layout)
     hidden_columns = constant_columns | ({"eta", "eta_low", "eta_high"} if heading_of_row else set())
     columns = _choose_columns(_build_columns(result, layout, hidden_columns), width)
-    head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in _lay_out(columns))
+    head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(columns))
     rule_width = max(measure_width(line) for lines in (head_lines, *rows) for line in lines)
     lines = fill_lines(preface, width)
     lines += [""] if lines else []
@@ -158,58 +136,38 @@ def format_table(
         if row in heading_of_row:
             lines += [*([""] if row else []), *fill_lines(heading_of_row[row], width)]
         lines += row_lines
-    if any(_DOUBT in cell for column in columns if DOUBT in column.covers for cell in column.cells):
+    shown_names = {name for column in columns for name in column.shown_names}
+    if DOUBT in shown_names and any(_DOUBT in cell for column in columns for cell in column.cells):
         reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
-    shown_columns = set().union(constant_columns, hidden_columns, *(column.covers for column in columns))
-    return lines, shown_columns & set(result.columns)
-
-
-def _lay_out(columns: Sequence[TextColumn]) -> Iterator[list[str]]:
-    """Yield the lines of the head and of each row."""
-    for texts in zip(*((column.head, *column.cells) for column in columns), strict=True):
-        parts = [text.split("\n") for text in texts]
-        height = max(map(len, parts))
-        padded_parts = (
-            [pad_text(part, column.width, is_right=column.is_number) for part in lines]
-            + [" " * column.width] * (height - len(lines))
-            for column, lines in zip(columns, parts, strict=True)
-        )
-        yield [_GAP.join(line).rstrip() for line in zip(*padded_parts, strict=True)]
+    return lines, (shown_names | hidden_columns) & {*result.columns}
 
 
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     """Return the columns that fit; the last ones go first, and never the first interval."""
-    n_names = next((place for place, column in enumerate(columns) if column.is_number), len(columns))
+    n_names = next((place for place, column in enumerate(columns) if not column.is_text), len(columns))
     first_interval = next(
         (place for place, column in enumerate(columns) if column.has_interval), n_names
     )
     chosen_columns, later_columns = list(columns[: first_interval + 1]), columns[first_interval + 1 :]
-    for round_number, least_width in enumerate(_LEAST_NAMES):
-        if round_number == 1 and _measure(chosen_columns) > width:
+    for least_width in (_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE):
+        if measure_columns(chosen_columns) > width and least_width == _NAME_ABOVE:
             chosen_columns[-1] = chosen_columns[-1].stack()
             later_columns = [column.stack() for column in later_columns]
-        while (
-            round_number == 2 and _measure(chosen_columns) > width and len(chosen_columns) > n_names + 1
-        ):
-            del chosen_columns[-2]  # an answer before the first interval
-        while _measure(chosen_columns) > width and n_names:
-            names = chosen_columns[:n_names]
-            widest = max(range(n_names), key=lambda place: names[place].width)
-            if names[widest].width <= least_width:
+        if measure_columns(chosen_columns) > width and least_width == _NAME_ALONE:
+            del chosen_columns[n_names:-1]  # answers before the first interval
+        while n_names and measure_columns(chosen_columns) > width:
+            widest = max(range(n_names), key=lambda place: chosen_columns[place].width)
+            if chosen_columns[widest].width <= least_width:
                 break
-            chosen_columns[widest] = names[widest].cut(names[widest].width - 1)
-    if _measure(chosen_columns) > width and n_names:
+            chosen_columns[widest] = chosen_columns[widest].cut(chosen_columns[widest].width - 1)
+    if measure_columns(chosen_columns) > width and n_names:
         chosen_columns = chosen_columns[:n_names]
     for column in later_columns:
-        if _measure([*chosen_columns, column]) > width:
+        if measure_columns([*chosen_columns, column]) > width:
             break
         chosen_columns.append(column)
     return chosen_columns
-
-
-def _measure(columns: Sequence[TextColumn]) -> int:
-    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
 # What is the same in all rows --------------------------------------------------------------------
@@ -217,42 +175,38 @@ def _measure(columns: Sequence[TextColumn]) -> int:
 
 def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
     """Return what is the same in all rows, in words, and the columns that they tell."""
-    shown_columns = {*layout.by, *layout.answers}
-    first_row = result.row(0, named=True) if result.height else {}
-    value_of_constant = {
-        name: value
-        for name, value in first_row.items()
-        if name not in shown_columns and result[name].n_unique() == 1
+    names = [name for name in result.columns if name not in (*layout.by, *layout.answers)]
+    constants = {
+        name: result[name][0] for name in names if result.height and result[name].n_unique() == 1
     }
-    constants, phrases = value_of_constant.keys(), []
-    covered_columns = {"eta_confidence", "metric", "guarantee"} & constants
-    if "metric" in constants:
-        phrases.append(shorten_name(value_of_constant["metric"], _NAME_LETTERS))
-    if {"criterion", "target"} <= constants:
-        phrases.append(_show_target(value_of_constant["criterion"], value_of_constant["target"]))
-        covered_columns |= {"criterion", "target"}
-    elif first_row.get("criterion") == "threshold" and result["criterion"].n_unique() == 1:
-        covered_columns |= {"criterion", "target"}  # the threshold of a row has a column anyway
     eta_columns = [name for name in ("eta", "eta_low", "eta_high") if name in result.columns]
-    if value_of_constant.get("eta") is not None and constants >= {*eta_columns}:
-        phrases.append(_describe_eta(*(value_of_constant[name] for name in eta_columns)))
-        covered_columns |= {*eta_columns}
-    if {"n_pos", "n_neg"} <= constants:
-        sizes = [value_of_constant["n_pos"], value_of_constant["n_neg"]]
-        covered_columns |= {"n_pos", "n_neg"}
-        n_pos, n_neg = (show_number(n, choose_decimals(sizes)) for n in sizes)
-        phrases.append(
-            f"the weights of positives add up to {n_pos}, those of negatives to {n_neg}"
-            if layout.is_weighted
-            else f"tested on {say_sizes(*map(format_count, sizes))}"
-        )
-    if "guarantee" in constants:
-        phrases.append(f"with a guarantee of {value_of_constant['guarantee']:g}")
+    say_columns: dict[tuple[str, ...], Callable[..., str]] = {
+        ("metric",): partial(shorten_name, n_letters=_NAME_LETTERS),
+        ("criterion", "target"): _show_target,
+        tuple(eta_columns): _describe_eta,
+        ("n_pos", "n_neg"): partial(_describe_sizes, is_weighted=layout.is_weighted),
+        ("guarantee",): lambda level: f"with a guarantee of {level:g}",
+    }
+    phrases, told_columns = [], {"eta_confidence"} & constants.keys()
+    for words, say in say_columns.items():
+        if words and constants.keys() >= {*words} and constants[words[0]] is not None:
+            phrases.append(say(*(constants[name] for name in words)))
+            told_columns |= {*words}
+    if constants.get("criterion") == "threshold":  # which has a column anyway
+        told_columns |= {"criterion", "target"}
     # Columns without a value tell nothing, except group columns and the first answer.
     first_answer = [name for name in layout.answers if name in result.columns][:1]
     empty_columns = {column.name for column in result if column.null_count() == len(column) > 0}
-    empty_columns -= {*layout.by, *_MODEL_COLUMNS, *first_answer}
-    return "; ".join(phrases), covered_columns | empty_columns
+    told_columns |= empty_columns - {*layout.by, *_MODEL_COLUMNS, *first_answer}
+    return "; ".join(phrases), told_columns & {*result.columns}
+
+
+def _describe_sizes(n_pos: float, n_neg: float, *, is_weighted: bool) -> str:
+    if not is_weighted:
+        return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
+    decimals = choose_decimals([n_pos, n_neg])
+    pos_text, neg_text = show_number(n_pos, decimals), show_number(n_neg, decimals)
+    return f"the weights of positives add up to {pos_text}, those of negatives to {neg_text}"
 
 
 def _write_headings(result: pl.DataFrame, layout: Layout) -> dict[int, str]:
@@ -285,10 +239,10 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
     shown_names = [name for name in result.columns if name not in hidden_columns]
     if "metric" in shown_names:
         metric_names = shorten_names(result["metric"].to_list(), _NAME_LETTERS)
-        columns.append(TextColumn("metric", metric_names, False, {"metric"}))
+        columns.append(TextColumn("metric", metric_names, is_text=True, shown_names=["metric"]))
     if {"criterion", "target"} <= {*shown_names}:
         cells = [_show_target(*pair) for pair in result.select("criterion", "target").iter_rows()]
-        columns.append(TextColumn("target", cells, False, {"criterion", "target"}))
+        columns.append(TextColumn("target", cells, is_text=True, shown_names=["criterion", "target"]))
     if columns:  # the first leaves out a text that is repeated
         etas = result["eta"].to_list() if "eta" in result.columns else [None] * result.height
         pairs = list(zip(columns[0].cells, etas, strict=True))
@@ -297,17 +251,17 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
     for name in dict.fromkeys((*layout.by, *_MODEL_COLUMNS)):
         if name in result.columns:
             cells = show_names(result[name].to_list())
-            columns.append(TextColumn(make_harmless(name), cells, False, {name}))
+            columns.append(TextColumn(make_harmless(name), cells, is_text=True, shown_names=[name]))
     criteria = result["criterion"].unique().to_list() if "criterion" in result.columns else []
     # What was asked for is no news, and comes last.
     asked_columns = criteria if criteria in (["recall"], ["alerts"]) else []
     answers = sorted(layout.answers, key=lambda name: name in asked_columns)
     first_names = [*([] if "eta" in answers else ["eta"]), *answers]
-    covered_columns = set().union(*(column.covers for column in columns))
+    shown = {name for column in columns for name in column.shown_names}
     for name in (*first_names, *result.columns):
-        if name in shown_names and name not in covered_columns:
+        if name in shown_names and name not in shown:
             columns.append(_build_column(result, name, layout))
-            covered_columns |= columns[-1].covers
+            shown |= {*columns[-1].shown_names}
     return columns
 
 
@@ -326,9 +280,9 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
         is_refuted = result.select(IS_REFUTED.fill_null(False)).to_series()
         cells = ["worthless" if is_bad else cell for cell, is_bad in zip(cells, is_refuted, strict=True)]
         spans = ["" if is_bad else span for span, is_bad in zip(spans, is_refuted, strict=False)]
-    is_number = result.schema[name].is_numeric()
+    is_text = not result.schema[name].is_numeric()
     if not end_columns or (name == "eta" and name not in layout.answers):
-        return TextColumn(make_harmless(name), cells, is_number, {name})
+        return TextColumn(make_harmless(name), cells, is_text, shown_names=[name])
     covers = {name, *end_columns}
     if "low" in end_columns and DOUBT in result.columns:
         has_doubt = [span and doubt for span, doubt in zip(spans, result[DOUBT], strict=True)]
@@ -341,7 +295,7 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
     if name == "value" and layout.level is None:  # of coarse scores, which have no level
         level_text = "limits"
     cells = [cell + span for cell, span in zip(cells, spans, strict=True)]
-    return TextColumn(f"{make_harmless(name)} ({level_text})", cells, is_number, covers, True)
+    return TextColumn(f"{make_harmless(name)} ({level_text})", cells, is_text, True, covers)
 
 
 def _choose_format(

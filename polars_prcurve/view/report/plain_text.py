@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from polars_prcurve.core.ground.terminal_text import (
-    cut_texts,
+    GAP,
+    TextColumn,
     fill_lines,
+    lay_out,
     make_harmless,
+    measure_columns,
     measure_width,
     pad_text,
 )
@@ -38,22 +40,9 @@ from polars_prcurve.view.words.number_words import (
 )
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
 
-_GAP = "  "  # between columns, which have no lines
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal says it is
 _LEAST_NAME = 12  # characters that names of models and groups keep, at least
 _MOST_ROWS = 50  # models or cases, at most: more scroll off a terminal
-
-
-class Column(NamedTuple):
-    """A column of text."""
-
-    head: str
-    cells: list[str]
-    is_text: bool = False
-
-    @property
-    def width(self) -> int:
-        return max(map(measure_width, [self.head, *self.cells]))
 
 
 def write_plain(findings: Findings, width: int, hint: str = "") -> str:
@@ -74,7 +63,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
         [case] = findings.cases
         text_columns, spare_heads = list_columns(findings, case, case.candidates[:_MOST_ROWS])
         for head in spare_heads:
-            if _measure(text_columns) <= width:
+            if measure_columns(text_columns) <= width:
                 break
             hidden_heads += [
                 text_column.head for text_column in text_columns if text_column.head == head
@@ -115,7 +104,7 @@ def _clean(text: str) -> str:
 
 def list_columns(
     findings: Findings, case: Case, candidates: Sequence[Candidate]
-) -> tuple[list[Column], list[str]]:
+) -> tuple[list[TextColumn], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
     def fill(name: str) -> list[str]:
@@ -124,22 +113,22 @@ def list_columns(
     goal, text_columns = case.goal, []
     if any(candidate.model is not None for candidate in candidates):
         model_names = [_clean(name_model(candidate)) for candidate in candidates]
-        text_columns.append(Column("model", model_names, is_text=True))
+        text_columns.append(TextColumn("model", model_names, is_text=True))
     level_text = _clean(document.describe_level(findings))
     text_columns += _list_thresholds(goal, candidates)
     first, *others = list_metrics(goal)
-    text_columns.append(Column(f"{name_metric(first)} ({level_text} CI)", fill(first)))
+    text_columns.append(TextColumn(f"{name_metric(first)} ({level_text} CI)", fill(first)))
     head_of_name = {name: name_metric(name) for name in others}
     if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
         head_of_name["precision"] = f"precision at {say_share(0.5)} recall"
-    text_columns += [Column(head, fill(name)) for name, head in head_of_name.items()]
+    text_columns += [TextColumn(head, fill(name)) for name, head in head_of_name.items()]
     return text_columns, [*reversed(head_of_name.values())]
 
 
-def _list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[Column]:
+def _list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
     """Return the column of thresholds; none if no model has one."""
     cells = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
-    return [] if goal.is_of_curve or {*cells} <= {"-"} else [Column("threshold", cells)]
+    return [] if goal.is_of_curve or {*cells} <= {"-"} else [TextColumn("threshold", cells)]
 
 
 def _write(candidate: Candidate | None, name: str) -> str:
@@ -156,7 +145,7 @@ def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
     """
     cases = document.sort_cases(findings)[:_MOST_ROWS]
     text_columns = _list_case_columns(findings, cases)
-    if not findings.has_one_model and _measure(text_columns[1:]) > width - len(_GAP):
+    if not findings.has_one_model and measure_columns(text_columns[1:]) > width - len(GAP):
         text_columns = _list_pair_columns(findings, cases)
     spare_heads, hidden_heads = ["verdict", "threshold"], []
     if findings.goal.is_at_threshold:  # whose conditions name the threshold
@@ -164,30 +153,30 @@ def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
     other_names = document.choose_columns(findings.goal)[1:]
     for head in (*spare_heads, *map(name_metric, reversed(other_names))):
         is_spare = [text_column.head == head for text_column in text_columns]
-        if any(is_spare) and _measure(text_columns[1:]) > width - len(_GAP):
+        if any(is_spare) and measure_columns(text_columns[1:]) > width - len(GAP):
             hidden_heads.append(head)
             text_columns = [column for column in text_columns if column.head != head]
-    lines = list(_lay_out(text_columns, width) if _measure(text_columns) <= width else ())
+    lines = list(_lay_out(text_columns, width) if measure_columns(text_columns) <= width else ())
     n_left = len(findings.cases) - len(cases)
     lines = lines or list(_stack_names(text_columns, width))
     return [*lines, *([f"{n_left} more"] if n_left > 0 else [])], hidden_heads
 
 
-def _stack_names(text_columns: Sequence[Column], width: int) -> Iterator[str]:
+def _stack_names(text_columns: Sequence[TextColumn], width: int) -> Iterator[str]:
     """Yield the lines of a table, with names that have no room beside their values above these."""
     names, *value_columns = text_columns
-    room = width - _measure(value_columns) - len(_GAP)
+    room = width - measure_columns(value_columns) - len(GAP)
     cells = [names.head, *names.cells]
     widths_in_row = [measure_width(cell) for cell in cells if measure_width(cell) <= room]
     names_width = max(widths_in_row) if 2 * len(widths_in_row) > len(cells) else 0
-    rows_of_values = _lay_out(value_columns, width - names_width - len(_GAP))
+    rows_of_values = _lay_out(value_columns, width - names_width - len(GAP))
     for cell, row in zip(cells, rows_of_values, strict=True):
         has_room = measure_width(cell) <= names_width
         yield from () if has_room else fill_lines(cell, width)
-        yield pad_text(cell if has_room else "", names_width, is_right=False) + _GAP + row
+        yield pad_text(cell if has_room else "", names_width, is_right=False) + GAP + row
 
 
-def _list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:
+def _list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of the two models of each case that a document draws, one below the other."""
     name, *_ = document.choose_columns(findings.goal)
     rows = [
@@ -197,27 +186,27 @@ def _list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[
     ]
     case_names, model_names, values = map(list, zip(*rows, strict=True))
     return [
-        Column("where", case_names, is_text=True),
-        Column("model", model_names, is_text=True),
-        Column(f"{name_metric(name)} ({_clean(document.describe_level(findings))} CI)", values),
+        TextColumn("where", case_names, is_text=True),
+        TextColumn("model", model_names, is_text=True),
+        TextColumn(f"{name_metric(name)} ({_clean(document.describe_level(findings))} CI)", values),
     ]
 
 
-def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[Column]:
+def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of cases: name, threshold and value of one model, or values of each model."""
     name, *other_names = document.choose_columns(findings.goal)
     level_text = _clean(document.describe_level(findings))
     value_head = f"{name_metric(name)} ({level_text} CI)"
     case_names = [_clean(case.name) for case in cases]
-    verdict_column = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
+    verdict_column = TextColumn("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     if findings.has_one_model:
         candidates = [case.candidates[0] for case in cases]
         return [
-            Column("where", case_names, is_text=True),
+            TextColumn("where", case_names, is_text=True),
             *_list_thresholds(findings.goal, candidates),
-            Column(value_head, [_write(candidate, name) for candidate in candidates]),
+            TextColumn(value_head, [_write(candidate, name) for candidate in candidates]),
             *(
-                Column(
+                TextColumn(
                     name_metric(other_name), [_write(candidate, other_name) for candidate in candidates]
                 )
                 for other_name in other_names
@@ -227,33 +216,21 @@ def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[
     name_of_model = {candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates}
     models = sorted(name_of_model, key=str)
     value_columns = [
-        Column(name_of_model[model], [_write(case.find_candidate(model), name) for case in cases])
+        TextColumn(name_of_model[model], [_write(case.find_candidate(model), name) for case in cases])
         for model in models
     ]
     is_shown = len(set(verdict_column.cells)) > 1
-    names = Column(value_head, case_names, is_text=True)
+    names = TextColumn(value_head, case_names, is_text=True)
     return [names, *value_columns, *([verdict_column] if is_shown else [])]
 
 
-def _measure(text_columns: Sequence[Column]) -> int:
-    return sum(text_column.width + len(_GAP) for text_column in text_columns) - len(_GAP)
-
-
-def _lay_out(text_columns: Sequence[Column], width: int) -> Iterator[str]:
+def _lay_out(text_columns: Sequence[TextColumn], width: int) -> Iterator[str]:
     """Yield the lines of a table; the first column is cut if all are too wide together."""
-    widths, excess = [text_column.width for text_column in text_columns], _measure(text_columns) - width
-    if excess > 0 and text_columns[0].is_text:
-        widths[0] = max(widths[0] - excess, _LEAST_NAME)
-    cut_columns = (
-        cut_texts([text_column.head, *text_column.cells], cell_width)
-        for text_column, cell_width in zip(text_columns, widths, strict=True)
-    )
-    for cells in zip(*cut_columns, strict=True):
-        padded_cells = (
-            pad_text(cell, cell_width, is_right=not text_column.is_text)
-            for cell, cell_width, text_column in zip(cells, widths, text_columns, strict=True)
-        )
-        yield _GAP.join(padded_cells).rstrip()
+    names, excess = text_columns[0], measure_columns(text_columns) - width
+    if excess > 0 and names.is_text:
+        text_columns = [names.cut(max(names.width - excess, _LEAST_NAME)), *text_columns[1:]]
+    for lines in lay_out(text_columns):
+        yield from lines
 
 
 # Markdown ------------------------------------------------------------------------------------------
