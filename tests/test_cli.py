@@ -907,7 +907,7 @@ def test_prevalences_that_do_not_fit(here: Path, capsys: pytest.CaptureFixture[s
     message = refusal("curve scores.csv --by model --eta some.csv", capsys)
     said, advice = message.split("; ")
     assert said == "the eta= frame has no row for 1 group(s), such as model = b"
-    assert advice == "add it, or leave out a column by which its rows need not differ"
+    assert advice == "add one, or leave out a column of groups if all its groups have the same row"
     Path("other.csv").write_text("patient,eta\nx,0.1\n")
     assert "'patient'" in refusal("curve scores.csv --by patient --eta other.csv", capsys)
 
@@ -988,7 +988,7 @@ REFUSED = {
     "curve scores.csv --eta 1:x": "1:x",
     "curve scores.csv --eta 1%%": "'1%%'",
     "curve scores.csv --eta 101%": "eta= must lie in [0, 1]",
-    "operating-points scores.csv --recall x%": "recall= takes numbers in [0, 1]; got 'x%'",
+    "operating-points scores.csv --recall x%": "in [0, 1], such as 0.8 for 80%; got 'x%'",
     "curve scores.csv --eta 0.1 etas.csv": "got 'etas.csv'",
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",
@@ -1019,7 +1019,7 @@ REFUSED = {
     "compare scores.csv --model model --rates score label": "pass paired=False with model=",
     "curve scores.csv -o nowhere/out.csv": "folder",
     "curve scores.csv -o out.xlsx": ".parquet",
-    "summary scores.csv --metrics precision": "'precision' has a value at each threshold",
+    "summary scores.csv --metrics precision": "'precision' needs a threshold",
     "summary scores.csv --confidence 0.9,method=boot": "method= is",
     "summary scores.csv --confidence 0.9,method=bootstrap,resamples=1": "resamples= is a whole number",
     "summary scores.csv --confidence 0.9,seed=1": "resamples= and seed= are for method=",
@@ -1038,8 +1038,8 @@ REFUSED = {
     "operating-points scores.csv --alerts 5/2": "500/2000000",
     "operating-points scores.csv --alerts 1/2/3": "500/2000000",
     "operating-points scores.csv --alerts 5/100 5/200": "same number of events",
-    "compare scores.csv --eta 0.1": "pass id=, the column that identifies an example, or a list of",
-    "compare scores.csv --score score --eta 0.1": "or a list of columns as score=",
+    "compare scores.csv --eta 0.1": "or model= with id=, the column that identifies an example; pass",
+    "compare scores.csv --score score --eta 0.1": "pass a list of columns as score=",
     "ranking scores.csv --model patient": "eta=None compares models at the prevalence of each",
     "crossings scores.csv --eta-range 0 1": "eta_range= is two prevalences",
     "crossings scores.csv --eta-range 0.1": "eta_range=",
@@ -1846,7 +1846,7 @@ def test_names_of_a_file_cannot_command_a_terminal(
     groups.write_parquet("groups.parquet")
     Path("etas.csv").write_text("g,eta\nx,0.1\n")
     message = refusal("curve groups.parquet --by g --eta etas.csv", capsys)
-    assert "such as g = ␛[1m; add it" in message
+    assert "such as g = ␛[1m; add one" in message
 
 
 # Files that cannot be read --------------------------------------------------------------------

@@ -450,7 +450,7 @@ def test_models_are_compared_at_one_prevalence() -> None:
     words = "models are compared at one prevalence; leave the column 'month', which names them, out of"
     with pytest.raises(PrcError, match=words):
         MONTHS.prc.compare(eta=eta, model="month", paired=False, columns="all")
-    words = "'recall' has a value at each threshold; pass the one to take, by threshold= or a target"
+    words = "'recall' needs a threshold; pass the one to take, by threshold= or a target"
     with pytest.raises(PrcError, match=words):
         MONTHS.prc.compare(score=["a", "b"], metrics="recall", columns="all")
     words = "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
@@ -846,7 +846,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
         ({"threshold": 0.5, **BOOTSTRAP}, "precision at a target has no bootstrap"),
         ({"recall": 0.5, "threshold": 0.5}, "at most one target"),
         ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
-        ({"metrics": "precision"}, "'precision' has a value at each threshold"),
+        ({"metrics": "precision"}, "'precision' needs a threshold"),
         ({"per": 100}, "per= is the number of events that alerts= are among"),
         ({"worst": True, "metrics": "random_average_precision"}, "has no direction"),
     ],
@@ -883,8 +883,8 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ),
         ({"score": ["a", 0.01]}, "score= takes column names; got 0.01"),
         ({"eta": ["a", "b"]}, r"models of a wide table are score=\['a', 'b'\]"),
-        ({}, "pass id=, .* or a list of columns as score="),
-        ({"model": "g"}, "pass id=, .* or a list of columns as score="),
+        ({}, "pass a list of columns as score=, or model= with id="),
+        ({"model": "g"}, "pass a list of columns as score=, or model= with id="),
         ({"id": "g"}, "model= names the column 'model', which is not in the table"),
         ({"score": ["a", "b"], "paired": False}, "models of a wide table share its rows; leave paired="),
         (

@@ -437,7 +437,7 @@ def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
     sites = draw_groups([0.8, 2.0, 2.0, 2.0, 2.0, 3.4])
     decision = sites.prc(by="site").decide(0.05, **goal)
     sentence = decision.verdict.sentence
-    assert sentence.startswith("site 5 is better than the other sites, and site 0 is worse: ")
+    assert sentence.startswith("site 5 is better than the rest, and site 0 is worse: ")
     assert sentence.endswith("; 4 of 6 do not differ significantly")
     assert decision.verdicts.height == 6
 
@@ -675,7 +675,7 @@ def test_rows_left_out_and_scores_the_wrong_way_round_are_told() -> None:
     assert "rows are left out" in decision.model_card()
     turned = SETTLED.with_columns(old=-pl.col("old"))
     reasons = decide(turned, recall=0.5).verdict.reasons
-    assert "low scores are positive: old ranks negatives above positives; pass -score" in reasons
+    assert "scores are reversed: old ranks negatives above positives; pass -score" in reasons
 
 
 def test_published_points_of_one_model() -> None:
@@ -693,7 +693,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: decide(SETTLED, recall=[0.5, 0.8]),
         "call decide() once for each value of recall=",
     ),
-    "threshold of several": (lambda: decide(SETTLED, threshold=1.0), "a threshold is of one model"),
+    "threshold of several": (
+        lambda: decide(SETTLED, threshold=1.0),
+        "models have no threshold in common",
+    ),
     "two thresholds": (
         lambda: SETTLED.prc(score="new").decide(0.1, threshold=[1.0, 2.0]),
         "call decide() once for each value of threshold=",
@@ -868,7 +871,7 @@ def test_hard_labels_passed_as_scores_are_named(goal: dict[str, float], design: 
 def test_a_constant_model_ranks_nothing_and_a_2x2_table_has_no_scores() -> None:
     constant = SETTLED.with_columns(old=pl.lit(0.5)).prc(score=["new", "old"]).decide(0.02, recall=0.5)
     assert constant.verdict.models == ("new",)
-    assert "all scores of old are 0.5: they rank nothing" in constant.verdict.reasons
+    assert "all scores of old are 0.5, so they rank nothing" in constant.verdict.reasons
     assert constant.verdict.reasons == tuple(dict.fromkeys(constant.verdict.reasons))
     cells = pl.DataFrame({"tp": [90], "fp": [40], "fn": [10], "tn": [960]})
     point = prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.02)
@@ -929,8 +932,9 @@ def test_scores_that_separate_the_classes_are_not_called_constant() -> None:
     )
     for score in ("own", "above"):
         assert not any("rank nothing" in reason for reason in decide_reasons(frame.prc(score=score)))
-    constant = frame.with_columns(own=1).prc(score="own")
-    assert any("all scores are 1: they rank nothing" in reason for reason in decide_reasons(constant))
+    constant = frame.with_columns(own=1).prc(score="own").decide(0.01, recall=0.8).verdict
+    assert constant.sentence == "All scores are 1, so they rank nothing"
+    assert not any("rank nothing" in reason for reason in constant.reasons)
 
 
 def decide_reasons(table: Any) -> tuple[str, ...]:

@@ -257,7 +257,7 @@ def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
     assert {f"m{number}" for number in range(30)} <= set(seen.within("bdi"))
     groups = read_report(decide("groups"), tmp_path)
     assert {f"s{number:02}" for number in range(40)} <= set(groups.read().split())
-    assert re.search(r"and 11 more are worse than the other sites", groups.read("h1"))
+    assert re.search(r"and 11 more are worse than the rest", groups.read("h1"))
 
 
 def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_page_holds_the_groups_that_the_verdict_names_first(tmp_path: Path) ->
     sites.append(draw_models({"score": 0.3}, 400, 2_000, seed=1))
     named = pl.concat(df.with_columns(site=pl.lit(f"s{n:02}")) for n, df in enumerate(sites))
     decision = named.prc(by="site").decide(0.1, recall=0.5)
-    assert decision.verdict.sentence.startswith("s69 is worse than the other sites")
+    assert decision.verdict.sentence.startswith("s69 is worse than the rest")
     page = read_page(decision, tmp_path)
     held = [group["name"] for group in page["groups"]]
     assert 20 < len(held) < 70
@@ -579,7 +579,7 @@ def test_rows_left_out_and_reversed_scores_are_told(tmp_path: Path) -> None:
     assert "63 of 6,300 rows are left out" in plain(read_report(decision, tmp_path).read())
     turned = SETTLED.with_columns(new=-pl.col("new")).prc(score="new").decide(0.02, recall=0.5)
     said = plain(read_report(turned, tmp_path).read())
-    assert "Low scores are positive: the scores rank negatives above positives" in said
+    assert "The scores rank negatives above positives" in said
     assert "Pass the scores with a minus sign." in said
     assert said.count("negatives above positives") == 1
 
@@ -814,7 +814,7 @@ def test_intervals_that_seem_to_refute_a_verdict_are_explained() -> None:
         for seed in range(8)
     )
     verdicts = apart.prc(score=["a", "b"], by="site").decide(0.05, recall=0.6)
-    explained = "each interval is of its own threshold; models are compared at the same true recall"
+    explained = "intervals take each threshold as given; models are compared at the same true recall"
     n_explained = 0
     for verdict in verdicts.verdicts.filter(status="no_winner").iter_rows(named=True):
         spans = (

@@ -238,7 +238,7 @@ def test_equal_models_do_not_differ() -> None:
         ),
         (
             lambda p: p.compare(score=MODELS, mean_over="topic", metrics="precision"),
-            "a value at each thr",
+            "needs a threshold",
         ),
         (lambda p: p.ranking(score=MODELS, mean_over="topic", recall=0.5), "leave out recall="),
         (lambda p: p(by=pl.col("topic").alias("n_groups")).summary(mean_over="n_groups"), "n_groups"),

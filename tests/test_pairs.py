@@ -142,7 +142,7 @@ def test_several_columns_tell_examples_apart(id: str, method: Any) -> None:
 
 
 def test_an_empty_id_is_none() -> None:
-    with pytest.raises(PrcError, match="pass id=, the column that identifies an example"):
+    with pytest.raises(PrcError, match="or model= with id=, the column that identifies an example"):
         prc(to_long(WIDE)).compare(model="model", id=[], columns="all")
 
 

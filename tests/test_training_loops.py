@@ -79,7 +79,7 @@ def test_a_name_tells_the_metric_and_the_prevalence() -> None:
     ("given", "words"),
     [
         ({"metric": "avg_precision"}, "did you mean"),
-        ({"metric": "precision"}, "has a value at each threshold"),
+        ({"metric": "precision"}, "needs a threshold"),
         ({"metric": "worst_pr_auc"}, "worst_pr_auc has no direction"),
         (
             {"metric": "pr_auc", "eta": 4},

@@ -121,8 +121,8 @@ class Question:
             return "wide"
         if not list_columns("id=", columns.id):
             raise PrcError(
-                "pass id=, the column that identifies an example, or a list of columns as score=; "
-                "pass paired=False if the models scored different examples"
+                "pass a list of columns as score=, or model= with id=, the column that identifies an "
+                "example; pass paired=False if the models scored different examples"
             )
         return "by id"
 

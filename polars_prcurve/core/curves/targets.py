@@ -483,7 +483,7 @@ def _to_list(argument: str, argument_value: Any) -> list[Any]:
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
-    description, greatest_value = "numbers in [0, 1]", 1.0
+    description, greatest_value = "numbers in [0, 1], such as 0.8 for 80%", 1.0
     if kind.values == "factor":
         description, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)

@@ -394,9 +394,7 @@ def hint_at_arguments(
         call_text = f"{check_and_call.__qualname__}()"
         names_text = ", ".join(name for name in names_by_place if name not in _SELF_NAMES)
         expected_words = (
-            f"only {names_text} without a name"
-            if names_text
-            else f"each argument by its name ({next(iter(parameter_of_name))}=...)"
+            f"only {names_text} without a name" if names_text else "arguments by their names"
         )
         raise TypeError(f"{call_text} takes {expected_words}; got {describe_value(value)} without one")
 

@@ -347,7 +347,7 @@ def missing_checks(
     test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
     remedy = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
     if not refuses_null:
-        remedy = " row(s); null stands for what was never scored: pass pl.col(...).fill_nan(None)"
+        remedy = " row(s); null means that it was never scored: pass pl.col(...).fill_nan(None)"
     n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
     return [
         Check(n_wrong > 0, (f"{subject} is {trouble} in ", n_wrong, remedy))
@@ -378,8 +378,8 @@ def pos_label_checks(
     # As long as the column, which a literal alone is not.
     n_rows = count_rows(pl.lit(True) | is_positive)
     remedy = (
-        f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
-        f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
+        f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if there really "
+        f"are no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
     return [Check((n_rows > 0) & (count_rows(is_positive) == 0), (f"{subject} holds ", n_rows, remedy))]
 

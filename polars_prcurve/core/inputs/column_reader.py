@@ -338,13 +338,9 @@ def missing_row_check(
     `key_exprs` holds what users call each key, and its value. The sentence says that
     the frame may do without the column `droppable_name`.
     """
-    column_text = (
-        f"the column {droppable_name}"
-        if droppable_name
-        else "a column by which its rows need not differ"
-    )
+    column_text = f"the column {droppable_name}" if droppable_name else "a column of groups"
     beginning = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
-    remedy = f"; add it, or leave out {column_text}"
+    remedy = f"; add one, or leave out {column_text} if all its groups have the same row"
     return Check(n_groups > 0, (*beginning, *show_first(key_exprs, lacks_row), remedy))
 
 

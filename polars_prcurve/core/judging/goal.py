@@ -202,8 +202,8 @@ def check_goal(question: Question, goal: Goal) -> None:
         return
     if "threshold" in goal.targets:
         raise PrcError(
-            "pass one model, or a target instead of threshold=, such as recall=, alerts= or precision=: "
-            "a threshold is of one model, and models are compared at a target"
+            "pass a target, such as recall=, alerts= or precision=, to compare models, or one model "
+            "with threshold=: models have no threshold in common"
         )
     if question.columns.points is not None:
         raise PrcError(

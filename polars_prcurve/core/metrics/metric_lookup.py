@@ -160,7 +160,7 @@ def _find_metric(
     else:
         advice_words = f"{best_words}, and " if best_words else ""
         advice_words += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
-    raise PrcError(f"{name!r} has a value at each threshold; {advice_words}")
+    raise PrcError(f"{name!r} needs a threshold; {advice_words}")
 
 
 def _parse_name(name: str, metric_class: type[Metric]) -> Metric:

@@ -104,7 +104,7 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
     ]
     if len(etas) == 1:
         raise PrcError(
-            "expected eta= and eta_train= together, as decision_curve has them, or neither of them; "
+            "pass eta= and eta_train= together, or neither of them; "
             f"got only {'eta_train' if eta is None else 'eta'}="
         )
     require_plain_etas(pl.DataFrame({"eta": etas}, schema={"eta": pl.Float64}))

@@ -117,7 +117,7 @@ def _say_hopeless(case: Case) -> str:
     if case.is_reversed:
         return "Pass the scores with a minus sign"
     useful, [(noun, number), *_] = min(1.0, USEFUL_LIFT * case.chance_precision), case.sizes.items()
-    limit = f"a precision above {say_share(useful)}"
+    limit = f"a precision above {say_share(useful)} at {say_share(0.5)} recall"
     if case.goal.mean_over:
         limit = f"a {name_merit(case)} above {useful:.2g}"
     return (
@@ -132,15 +132,16 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     if need is None or need.is_met:
         return ""
     return (
-        f"To detect a difference of {say_points(RELEVANT_GAP)} points to the others with {_POWER_TEXT} "
-        f"power, a group needs about {say_about(need.number)} positives; the middle one of those that "
-        f"do not differ has {format_count(need.n_tested)}"
+        f"To detect a difference of {say_points(RELEVANT_GAP)} points from the rest with {_POWER_TEXT} "
+        f"power, a group needs about {say_about(need.number)} positives; the median group that does "
+        f"not differ has {format_count(need.n_tested)}"
     )
 
 
 def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     """Return how wide the interval of the only or best model is, and what it takes to narrow it."""
-    order_sentence = "More data will not change the winner" if len(case.qualifiers) > 1 else ""
+    has_test = len(case.qualifiers) > 1 and not case.compares_intervals
+    order_sentence = "The lead is already significant" if has_test else ""
     half_width = measure_half_width(case.rivals[:1])
     if half_width is None:
         return order_sentence

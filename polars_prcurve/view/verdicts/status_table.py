@@ -35,14 +35,15 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "chance": StatusRow(
         "no better than chance",
-        "no model ranks better than chance, and at 50% recall every interval rules out a precision of "
-        "twice the prevalence",
+        "no model ranks significantly better than chance, and at 50% recall every interval rules out a "
+        "precision of twice the prevalence",
         {
             "scores": "{models} {are} no better than chance{places}{colon}at {half} recall, precision "
             "is {values}; the prevalence is {eta}",
             "mean": "{models} {are} no better than chance{places}{colon}{metric} is {values}; random "
             "scores have {by_chance}",
-            "reversed": "Low scores are positive{places}: {models} {rank} negatives above positives",
+            "constant": "All scores{of_model} are {score}, so they rank nothing{places}",
+            "reversed": "{models} {rank} negatives above positives{places}",
         },
     ),
     "not_met": StatusRow(
@@ -68,7 +69,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "no_winner": StatusRow(
         "no clear winner",
-        "several models may be best, among those that meet the demand if there is one",
+        "several models may be best, of those that meet the targets",
         {
             "two": "No clear winner between {first} and {second}{places}{colon}{metric} {values}",
             "several": "{n_named} of {n_models} models may be best{places}: {names}{semicolon}{metric} "
@@ -81,7 +82,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "winner": StatusRow(
         "clear winner",
-        "one model is significantly better than all others, or all others miss the targets",
+        "one model is significantly better than all others, or alone meets the targets",
         {
             "two": "{first} is better{places}{colon}{metric} {value}, against {next_value} for {second}",
             "several": "{first} is the best of {n_models} models{places}{colon}{metric} {value}; the "
@@ -91,7 +92,8 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "met": StatusRow(
         "target met",
-        "one model, or only one of several, meets the demand: its interval or the guarantee shows it",
+        "the threshold passed meets the targets, as its intervals show, or one is found that meets them "
+        "with `guarantee`",
         {
             "threshold": "Threshold {threshold} meets {target}{places}{colon}{values}",
             "point": "This point meets {target}{places}{colon}{values}",

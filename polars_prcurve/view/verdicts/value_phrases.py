@@ -193,21 +193,21 @@ def name_merit(case: Case) -> str:
 
 
 def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:
-    """Return which thresholds the values are of: `thresholds with 70% recall`; empty if of all."""
+    """Return which thresholds the values are of: `thresholds for 70% recall`; empty if of all."""
     noun = "thresholds" if is_plural else "threshold"
     if goal.is_of_curve:
         return ""
     if goal.is_of_point:
         return "the point as published"
     if goal.maximized is not None:
-        return f"{noun} with the highest {name_metric(goal.maximized.name)}"
+        return f"{noun} for the highest {name_metric(goal.maximized.name)}"
     if goal.is_at_threshold:
         threshold = goal.targets["threshold"]
         is_frame = isinstance(threshold, pl.DataFrame | pl.LazyFrame)
         text = "thresholds as passed" if is_frame else f"threshold {say_threshold(threshold)}"
         return f"{text}, chosen on other data" if goal.is_gate else text
     level = "" if goal.guarantee is None else f", met with {format_level(goal.guarantee)} confidence"
-    return f"{noun} with {describe_targets(goal.targets, goal.per)}{level}"
+    return f"{noun} for {describe_targets(goal.targets, goal.per)}{level}"
 
 
 def describe_comparison(goal: Goal) -> str:

@@ -32,7 +32,7 @@ from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
 
-_AS_IN_TEST = "positives and negatives as in the test set"  # what every verdict rests on
+_AS_IN_TEST = "positives and negatives score as in the test set"  # what every verdict rests on
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,10 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         phrases.append(f"the mean of {counts} {group_name if counts == '1' else group_plural}")
         return glue_numbers(start_sentence("; ".join([*phrases, f"{group_plural} as in the test set"])))
     n_thresholds = sum(len(case.candidates) for case in cases)
-    phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
-    if not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:
+    has_points = goal.is_at_threshold or any(case.qualifiers for case in cases)
+    if has_points:  # or no threshold meets the targets
+        phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
+    if has_points and not goal.is_of_curve and "alerts" not in {**goal.targets, **goal.demand} and cases:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
     return glue_numbers(start_sentence("; ".join(phrases)))
@@ -155,8 +157,9 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
     vague_cases = [case for case in cases if case.met is None and case.status == "too_little_data"]
     n_met, n_cases = sum(case.met is True for case in cases), len(cases)
     target = describe_targets(goal.demand, goal.per)
-    if n_met == n_cases:
-        return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} meet {target}"
+    for verb, n_alike in {"meet": n_met, "miss": len(misses)}.items():
+        if n_alike == n_cases:
+            return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} {verb} {target}"
     count = f"{n_met} of {n_cases}" if n_met else f"none of the {n_cases}"
     verb = "meets" if n_met == 1 else "meet"
     if not n_met:
@@ -173,7 +176,7 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
 
 def _write_groups(cases: Sequence[WordedCase]) -> str:
     """Return which groups differ significantly from all others together."""
-    unit, units = name_unit(cases, is_plural=False), name_unit(cases)
+    unit = name_unit(cases, is_plural=False)
     better_cases, worse_cases = (
         sorted((case for case in cases if case.outcome == outcome), key=_read_value, reverse=True)
         for outcome in ("better", "worse")
@@ -198,7 +201,7 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
             for word, group_cases in (("better", better_cases), ("worse", named_worse_cases))
             if group_cases
         ]
-        comparisons[0] += f" than the other {units}"
+        comparisons[0] += " than the rest"
         headline = ", and ".join(comparisons)
         cases_apart = [*better_cases, *worse_cases]
         if len(cases_apart) <= MOST_NAMES:

@@ -119,7 +119,7 @@ def _describe_chance(case: JudgedCase) -> _Description:
     is_one = has_names and len(candidates) == 1
     if case.is_reversed:
         return "reversed", {
-            "models": names if has_names else "the scores",
+            "models": names,
             "rank": "ranks" if is_one else "rank",
         }
     if case.goal.mean_over:
@@ -130,6 +130,10 @@ def _describe_chance(case: JudgedCase) -> _Description:
             "values": join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]]),
             "by_chance": f"{case.chance_precision:.2g}",
         }
+    if _are_constant(case):
+        [score] = candidates[0].row[EvidenceColumn.FEW_SCORES]
+        of_model = f" of {names}" if has_names else ""
+        return "constant", {"score": say_threshold(score), "of_model": of_model}
     # A threshold of 50% recall is in the table, with an interval of its own.
     is_in_table = {**case.goal.targets} == {"recall": 0.5}
     estimates = [
@@ -286,13 +290,16 @@ _DESCRIPTIONS: Mapping[Status, Callable[[JudgedCase], _Description]] = {
 def _list_reasons(case: JudgedCase) -> Iterator[str]:
     """Yield what else the data show of the models, and what weakens an interval or a test."""
     status = case.status
-    yield from map(_describe_few_scores, case.models_of_few_scores)
+    if status != "chance" or not _are_constant(case):
+        yield from map(_describe_few_scores, case.models_of_few_scores)
     if status == "no_winner" and (difference := _describe_difference(case)):
         yield difference
     if status == "no_winner" and (reason := _compare_areas(case)):
         yield reason
     if status == "no_winner" and (place := describe_comparison(case.goal)) and _lie_apart(case):
-        yield f"each interval is of its own threshold; models are compared{place}, which is less certain"
+        yield (
+            f"intervals take each threshold as given; models are compared{place}, which is less certain"
+        )
     if candidates := case.clear_misses:
         yield f"no threshold meets the targets: {list_names(candidates)}"
     if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
@@ -300,7 +307,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     if not case.is_reversed and (candidates := case.backward_models):
         names = list_names(candidates) if candidates[0].model is not None else "the scores"
         verb = "ranks" if candidates[0].model is not None and len(candidates) == 1 else "rank"
-        yield f"low scores are positive: {names} {verb} negatives above positives; pass -score"
+        yield f"scores are reversed: {names} {verb} negatives above positives; pass -score"
     if status == "no_winner" and (candidates := case.losers):
         yield f"significantly worse: {list_names(candidates)}"
     if status != "chance" and (doubts := case.interval_doubts):
@@ -340,12 +347,19 @@ def _lie_apart(case: JudgedCase) -> bool:
     return bool(low > other_high or other_low > high)
 
 
+def _are_constant(case: JudgedCase) -> bool:
+    """Return whether the only model has one score."""
+    return len(case.candidates) == 1 and any(
+        len(candidate.row[EvidenceColumn.FEW_SCORES]) == 1 for candidate in case.models_of_few_scores
+    )
+
+
 def _describe_few_scores(candidate: Candidate) -> str:
     """Return which scores a model has that may be decisions, and what to pass instead."""
     scores = [say_threshold(score) for score in candidate.row[EvidenceColumn.FEW_SCORES]]
     owner = "" if candidate.model is None else f" of {name_model(candidate)}"
     if len(scores) == 1:
-        return f"all scores{owner} are {scores[0]}: they rank nothing"
+        return f"all scores{owner} are {scores[0]}, so they rank nothing"
     values = join_words(scores, "or")
     return f"the scores{owner} are {values}: pass scores or probabilities, not predicted labels"
 
