@@ -334,7 +334,7 @@ def test_the_points_are_those_without_intervals() -> None:
     plain = df.prc.operating_points(0.1, columns="all", **asked)
     found = df.prc.operating_points(0.1, columns="all", **asked, confidence=0.9)
     added = [name for name in found.columns if name.endswith(("_low", "_high"))]
-    assert_same(found.drop("above_chance", "doubt", *added), plain)
+    assert_same(found.drop("certainty", "above_chance", "doubt", *added), plain)
 
 
 @pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}])

@@ -134,7 +134,11 @@ def measure_share(
 ) -> tuple[pl.Expr, pl.Expr]:
     """Return the share of hits among hits and misses, and as how many examples its trials count."""
     hit_cells, miss_cells = share_cells
-    share_value, cell_sum, slopes = _find_slopes(share_cells, table)
+    hit_sum, cell_sum = (
+        _add_cells(cell_names, table) for cell_names in (hit_cells, (*hit_cells, *miss_cells))
+    )
+    share_value = hit_sum / repeat_in_rows(cell_sum, cell_sum)
+    slopes = _find_slopes(share_value, share_cells)
     if not moment_columns:
         return share_value, cell_sum
     unit_slopes = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
@@ -158,11 +162,15 @@ def measure_share(
 
 
 def correlate_shares(
-    pair_of_shares: Sequence[ShareCells], table: ResolvedTable, moment_columns: Collection[str]
+    pair_of_shares: Mapping[str, ShareCells], moment_columns: Collection[str]
 ) -> pl.Expr | None:
-    """Return the correlation of the errors of two shares, null where one has none; None if it is 0."""
-    (first_value, _, first_slopes), (second_value, _, second_slopes) = (
-        _find_slopes(share_cells, table) for share_cells in pair_of_shares
+    """Return the correlation of the errors of two shares, null where one has none; None if it is 0.
+
+    The shares are columns, by these names.
+    """
+    first_value, second_value = map(pl.col, pair_of_shares)
+    first_slopes, second_slopes = (
+        _find_slopes(pl.col(name), share_cells) for name, share_cells in pair_of_shares.items()
     )
     if not moment_columns:
         if first_slopes.keys() != second_slopes.keys():
@@ -183,20 +191,10 @@ def correlate_shares(
     return pl.when(variance_product > 0).then((covariance / variance_product.sqrt()).clip(-1.0, 1.0))
 
 
-def _find_slopes(
-    share_cells: ShareCells, table: ResolvedTable
-) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
-    """Return a share, the sum of its cells, and its slopes by them, times that sum."""
+def _find_slopes(share_value: pl.Expr, share_cells: ShareCells) -> dict[str, pl.Expr]:
+    """Return the slopes of a share by its cells, times their sum."""
     hit_cells, miss_cells = share_cells
-    hit_sum, cell_sum = (
-        _add_cells(cell_names, table) for cell_names in (hit_cells, (*hit_cells, *miss_cells))
-    )
-    share_value = hit_sum / repeat_in_rows(cell_sum, cell_sum)
-    return (
-        share_value,
-        cell_sum,
-        dict.fromkeys(hit_cells, 1 - share_value) | dict.fromkeys(miss_cells, -share_value),
-    )
+    return dict.fromkeys(hit_cells, 1 - share_value) | dict.fromkeys(miss_cells, -share_value)
 
 
 def evaluate_shares(metric: PointMetric, share_values: Sequence[pl.Expr]) -> pl.Expr:

@@ -209,14 +209,14 @@ def _add_shares(
                 )
             )
         for first_name, second_name in combinations(cells_of_share, 2):
-            cells_of_pair = cells_of_share[first_name], cells_of_share[second_name]
-            correlation = cohort_intervals.correlate_shares(cells_of_pair, table, moments)
+            cells_of_pair = {name: cells_of_share[name] for name in (first_name, second_name)}
+            correlation = cohort_intervals.correlate_shares(cells_of_pair, moments)
             if correlation is not None:
                 correlation_columns[cohort_intervals.name_correlation(first_name, second_name)] = (
                     correlation
                 )
     return (
-        points.with_columns(**share_columns, **correlation_columns),
+        points.with_columns(**share_columns).with_columns(**correlation_columns),
         names_of_share,
         correlation_columns.keys(),
     )

@@ -17,6 +17,7 @@ from functools import partial
 import polars as pl
 
 from polars_prcurve.core.confidence.band_types import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
@@ -108,6 +109,8 @@ _FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test
 _FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
 _COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
+_SOUGHT = f"{RESERVED}sought_"
+"""Before the names of metrics that targets limit, and that no column shows: `certainty` reads them."""
 _pick = partial(curve_table.pick_by_number, TARGET_NUMBER)  # a value by the number of the target
 _CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and pairs both have
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}  # effective sizes on a row
@@ -137,6 +140,8 @@ def _list_points_columns(
             for names in (count_columns, alert_columns)
         )
         metric_columns = [name for name in metric_columns if name not in count_columns]
+    if isinstance(bands, ChosenBands) and not long:
+        flag_columns = (CERTAINTY, *flag_columns)
     promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     row_columns = (threshold_column, *promise_columns, *count_columns)
     value_columns = (*metric_columns, *alert_columns, *flag_columns)
@@ -146,7 +151,12 @@ def _list_points_columns(
 
 
 def list_shown_metrics(
-    metrics: Sequence[PointMetric], bands: FixedBands | None, *, per: float | None, long: bool
+    metrics: Sequence[PointMetric],
+    bands: FixedBands | None,
+    targets: Sequence[Target],
+    *,
+    per: float | None,
+    long: bool,
 ) -> list[PointMetric]:
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
     if not isinstance(bands, ChosenBands) or long:
@@ -154,7 +164,13 @@ def list_shown_metrics(
     alert_metrics = {} if per is None else _ALERTS
     shares = [metric.alias(f"{RESERVED}{name}") for name, metric in alert_metrics.items()]
     names = {metric.name for metric in metrics}
-    return [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
+    shown = [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
+    sought_metrics = {target.kind.metric for target in targets if target.kind is not None}
+    if bands.band != "mover" or not sought_metrics:
+        return shown
+    sought_metrics -= {*shown}
+    ordered = sorted(sought_metrics, key=lambda metric: metric.name)
+    return [*shown, *(metric.alias(f"{_SOUGHT}{metric.name}") for metric in ordered)]
 
 
 # A precision, fpr or budget of alerts that was sought owes the example on its row to the choice. The
@@ -199,7 +215,7 @@ def build_points_table(
     promise = targets[0].promise
     table = require_one_point(table, targets, "pass a target, such as recall=0.8")
     table = table if bands is None else table.require_example_counts()
-    shown_metrics = list_shown_metrics(metrics, bands, per=per, long=long)
+    shown_metrics = list_shown_metrics(metrics, bands, targets, per=per, long=long)
     if bands is not None:
         bands = curve_table.fit_bands(bands, grid, table, shown_metrics)
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
@@ -208,7 +224,36 @@ def build_points_table(
         table, grid, targets, shown_metrics, bands=bands, long=long, optimism=optimism
     )
     points = points if per is None else _add_alerts(points, float(per), table, shown_metrics)
+    if CERTAINTY in columns and bands is not None:
+        points = _add_certainty(points, targets, shown_metrics, bands)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried_columns, *columns[1:])
+
+
+def _add_certainty(
+    points: pl.LazyFrame,
+    targets: Sequence[Target],
+    shown_metrics: Sequence[PointMetric],
+    bands: FixedBands,
+) -> pl.LazyFrame:
+    """Add how sure it is that each threshold meets its target, by the interval of what is limited."""
+    name_of_metric = {metric: metric.name for metric in shown_metrics}
+
+    def scale_target(target: Target) -> dict[str, pl.Expr]:
+        kind, limit = target.kind, target.value if target.rate is None else target.rate
+        if kind is None or not isinstance(limit, float) or bands.band != "mover":
+            return {}
+        name = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
+        unit = None if kind.values == "factor" else 1.0
+        return scale_limit(name, limit, is_upper=kind.is_at_most, unit=unit)
+
+    no_number = pl.lit(None, dtype=pl.Float64)
+    exprs_of_targets = [scale_target(target) for target in targets]
+    scaled_columns = {
+        name: _pick([exprs.get(name) for exprs in exprs_of_targets], no_number)
+        for name in dict.fromkeys(name for exprs in exprs_of_targets for name in exprs)
+    }
+    certainty = measure_certainty(bands.confidence, is_chosen=True) if scaled_columns else no_number
+    return points.with_columns(**scaled_columns).with_columns(certainty.alias(CERTAINTY))
 
 
 def build_numbered_points(
@@ -590,6 +635,7 @@ def _doubt_missing_ends(
     """Let each row have a doubt in which an end of an interval is null; of a long table, pass none."""
     # An fpr that is unknown in every row is no doubt of the others.
     names = [metric.name for metric in metrics if table.counts_negatives or metric.name != "fpr"]
+    names = [name for name in names if not name.startswith(_SOUGHT)]
     ends = (
         [f"{name}{end}" for name in names for end in ("_low", "_high")] if metrics else ["low", "high"]
     )

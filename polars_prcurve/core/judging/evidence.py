@@ -21,6 +21,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -267,7 +268,8 @@ def _collect_tested_points(request: DecisionRequest, n_events: float) -> pl.Data
             columns="all",
             **goal.build_arguments(),
         )
-        return points.with_columns(pl.lit(level).alias(EvidenceColumn.LEVEL))
+        points = points.with_columns(pl.lit(level).alias(EvidenceColumn.LEVEL))
+        return points.with_columns(_measure_certainty(goal, points, level, n_events))
 
     points = collect(1 - error)
     n_cases, open_misses = points.height, _find_misses(goal, points)
@@ -283,6 +285,18 @@ def _collect_tested_points(request: DecisionRequest, n_events: float) -> pl.Data
         n_confirmed += len(confirmed_misses)
         open_misses -= confirmed_misses
     return points
+
+
+def _measure_certainty(goal: Goal, points: pl.DataFrame, level: float, n_events: float) -> pl.Series:
+    """Return how sure it is that a threshold meets all limits, which share the error (Bonferroni)."""
+    certainty = pl.Series(CERTAINTY, [1.0]).new_from_index(0, points.height)
+    for word, limit in goal.demand.items():
+        kind = TARGET_KINDS[word]
+        unit = {"share": 1.0, "number": n_events, "factor": None}[kind.values]
+        scaled = scale_limit(kind.column, limit, is_upper=kind.is_at_most, unit=unit)
+        of_limit = points.with_columns(**scaled).select(measure_certainty(level)).to_series()
+        certainty = certainty - (1 - of_limit)
+    return certainty.clip(lower_bound=0.0)
 
 
 def _find_misses(goal: Goal, points: pl.DataFrame) -> set[int]:

@@ -309,6 +309,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
           `<metric>_low`, `<metric>_high`: Float64, as in `curve`. With `method="bootstrap"`
           `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
+        - with `confidence` and `columns="all"`, `certainty`: Float64, the one-sided confidence that the
+          threshold meets its target on new data: at least 0.975 where a 95% interval is beyond the
+          target. Null without a target of a metric, and for other intervals than the analytic ones
         - with `confidence` and `columns="all"`, `above_chance`: Boolean, as in `summary`; null with
           weights or clusters, too
         - with `confidence`, `doubt`: String, null where there is no reason to mistrust an interval
@@ -357,7 +360,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         ]
         table, grid = question.place_at_etas(table, needed_metrics)
         targets = promise_and_join(targets, table, grid, **promise_arguments)
-        shown_metrics = list_shown_metrics(chosen_metrics, bands, per=per, long=long)
+        shown_metrics = list_shown_metrics(chosen_metrics, bands, targets, per=per, long=long)
         optimism_rows = None
         if correction is not None:
             from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table

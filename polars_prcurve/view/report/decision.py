@@ -59,8 +59,9 @@ class Decision:
         Columns are those of `operating_points` with `confidence`, without `criterion` and `target`,
         or the area without a target; `precision_at_half`, at 50% recall; and of several models
         `behind` and `may_be_best`, as in `ranking`; and of a threshold that is tested `level`, that
-        of its intervals. A model without a threshold that meets the targets has nulls. With
-        `mean_over`, `n_groups` and `mean_average_precision` instead of areas.
+        of its intervals, and `certainty`, the one-sided confidence that it meets the targets. A
+        model without a threshold that meets the targets has nulls. With `mean_over`, `n_groups` and
+        `mean_average_precision` instead of areas.
         """
         return build_table(self._findings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
@@ -310,6 +311,9 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"scores are reversed: {names} {verb} negatives above positives; pass -score"
     if status == "no_winner" and (candidates := case.losers):
         yield f"significantly worse: {list_names(candidates)}"
+    if status == "unsure" and case.goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
+        target = "target" if len(case.goal.demand) == 1 else "targets"
+        yield f"one-sided confidence that it meets the {target}: {say_share(certainty)}"
     if status != "chance" and (doubts := case.interval_doubts):
         yield f"intervals may be too narrow: {join_words(doubts)}"
     if case.key_values.get("eta_low") is not None:
