@@ -245,12 +245,12 @@ def _write_limits(case: JudgedCase, words: Sequence[str]) -> str:
 
 
 def _write_limited(case: JudgedCase, words: Sequence[str]) -> str:
-    """Return what some limits of a demand are of, with intervals."""
+    """Return the values that some limits of a demand are of, with intervals; several by their names."""
     [candidate] = case.candidates
-    return join_words(
-        f"{name_limited(word, case)} {write_metric(candidate, TARGET_KINDS[word].column)}"
-        for word in words
-    )
+    values = {word: write_metric(candidate, TARGET_KINDS[word].column) for word in words}
+    if len(values) == 1:  # the limit has just named it
+        return values.popitem()[1]
+    return join_words(f"{name_limited(word, case)} {value}" for word, value in values.items())
 
 
 def _write_threshold(candidate: Candidate) -> str:
