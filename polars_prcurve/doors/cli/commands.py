@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import chain
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,9 +20,7 @@ from polars_prcurve.core.ground.progress import show_seconds
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 from polars_prcurve.core.ground.terminal_text import fill_lines
 from polars_prcurve.core.ground.value_checks import run_query
-from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.judging.status_names import STATUSES
-from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
 from polars_prcurve.core.prevalence.sampled_eta import describe_refuted_estimates
 from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.method_call import MethodCall, as_list, read_command
@@ -112,16 +110,14 @@ _ARGUMENTS_WITH_TESTS = {"confidence", "coarse", "rates", "cells"}
 """Arguments with which a table of leads has a test or limits, or rests on points that have no test."""
 
 
-def _show_rows(call: MethodCall, rows: Any, answers: tuple[str, ...]) -> None:
+def _show_rows(call: MethodCall, rows: tuple[pl.DataFrame, int], answers: tuple[str, ...]) -> None:
     """Print a table on a terminal, below the verdict that answers the same question."""
     arguments, width = call.arguments, get_terminal_size().columns
     if sentence := _find_verdict(call):
         print_lines([*fill_lines(f"{sentence}.", width), ""])
-    is_weighted = isinstance(arguments.get("eta"), Field)
-    is_weighted = is_weighted or gives_squares(arguments.get("weight"), arguments.get("counts"))
     if arguments.get("solve_for") == "eta":
         answers = ("eta", *answers)
-    print_rows(rows, Layout(call.groups, answers, call.level, is_weighted))
+    print_rows(*rows, Layout(call.groups, answers, call.level))
     if call.method in ("ranking", "crossings") and not _ARGUMENTS_WITH_TESTS & arguments.keys():
         command = "" if call.method == "ranking" else "ranking "
         hint = f"No lead was tested; {command}--confidence 95% shows which models may be best."

@@ -103,8 +103,8 @@ def read_command(args: argparse.Namespace) -> MethodCall:
         is_wide = isinstance(arguments.get("score"), list)
         groups += ["model"] if is_wide else as_list(arguments.get("model"))
     groups = list(dict.fromkeys(groups)) + as_list(arguments.get("time"))
-    if "alerts" in arguments:
-        arguments |= _read_budgets(as_list(arguments["alerts"]), arguments.get("per"))
+    if budgets := as_list(arguments.get("alerts")):
+        arguments |= _read_budgets(budgets, arguments.get("per"))
     _read_files(args, arguments, groups, table.collect_schema(), level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
         for name in TARGET_WORDS:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals, intervals
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
@@ -90,8 +91,8 @@ def read_other_table(words: Sequence[str]) -> list[Any]:
     file, *column_words = words
     if len(words) == 1 and not isinstance(number := read_number(file), str):
         return [number]
-    names_of_word = dict(word.split("=", 1) for word in column_words if "=" in word)
-    if "=" in file or len(names_of_word) < len(column_words):
+    names_of_word = {word.partition("=")[0]: word.partition("=")[2] for word in column_words}
+    if "=" in file or not names_of_word.keys() <= {*TABLE_WORDS}:
         raise PrcError(f"expected one file, and then what its columns hold; got {' '.join(words)!r}")
     return [
         (TableFile(file), {word: pick_one(read_names([names_of_word[word]])) for word in names_of_word})

@@ -80,38 +80,30 @@ class Layout(NamedTuple):
     by: Sequence[str]  # the group columns
     answers: Sequence[str]  # the columns that answer the question of the command, in order of importance
     level: float | None = None  # the level of intervals
-    is_weighted: bool = False  # whether numbers of examples are sums of weights
 
 
-class ShownRows(NamedTuple):
-    """The rows that are shown, and how many there are in all."""
-
-    table: pl.DataFrame
-    n_rows: int
-
-
-def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
-    """Return the first rows of a query: by prevalence, then by metric or target as they come."""
+def collect_shown_rows(query: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
+    """Return the first rows of a query, by prevalence, then by metric or target, and how many it has."""
     result = run_query(query.head(_MOST_SORTED_ROWS + 1))  # one row more tells whether any are left out
     if result.height > _MOST_SORTED_ROWS:
-        return ShownRows(result.head(_MOST_SHOWN_ROWS), run_query(query.select(pl.len())).item())
+        return result.head(_MOST_SHOWN_ROWS), run_query(query.select(pl.len())).item()
     subject_columns = [name for name in ("metric", "criterion", "target") if name in result.columns]
     if "eta" in result.columns and (subject_columns or "rank" in result.columns):
         row = f"{RESERVED}row"
         firsts = [pl.col(row).min().over(subject_columns)] if subject_columns else []
         result = result.with_row_index(row).sort("eta", *firsts, row, nulls_last=True).drop(row)
-    return ShownRows(result.head(_MOST_SHOWN_ROWS), result.height)
+    return result.head(_MOST_SHOWN_ROWS), result.height
 
 
-def print_rows(rows: ShownRows, layout: Layout) -> None:
+def print_rows(rows: pl.DataFrame, n_rows: int, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
     has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     is_bold, width = has_colours and sys.stdout.isatty(), get_terminal_size().columns
-    lines, shown_columns = format_table(rows.table, layout, width, is_bold=is_bold)
+    lines, shown_columns = format_table(rows, layout, width, is_bold=is_bold)
     print_lines(lines)
     counts = {
-        "rows": (rows.table.height, rows.n_rows),
-        "columns": (len(shown_columns), rows.table.width),
+        "rows": (rows.height, n_rows),
+        "columns": (len(shown_columns), rows.width),
     }
     omissions = [f"{n} of {n_all} {unit}" for unit, (n, n_all) in counts.items() if n < n_all]
     if omissions:
@@ -184,7 +176,7 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
         ("metric",): partial(shorten_name, n_letters=_NAME_LETTERS),
         ("criterion", "target"): _show_target,
         tuple(eta_columns): _describe_eta,
-        ("n_pos", "n_neg"): partial(_describe_sizes, is_weighted=layout.is_weighted),
+        ("n_pos", "n_neg"): _describe_sizes,
         ("guarantee",): lambda level: f"with a guarantee of {level:g}",
     }
     phrases, told_columns = [], {"eta_confidence"} & constants.keys()
@@ -201,12 +193,12 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
     return "; ".join(phrases), told_columns & {*result.columns}
 
 
-def _describe_sizes(n_pos: float, n_neg: float, *, is_weighted: bool) -> str:
-    if not is_weighted:
+def _describe_sizes(n_pos: float, n_neg: float) -> str:
+    """Return the numbers of examples; sums of weights are floats."""
+    if isinstance(n_pos, int):
         return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
-    decimals = choose_decimals([n_pos, n_neg])
-    pos_text, neg_text = show_number(n_pos, decimals), show_number(n_neg, decimals)
-    return f"the weights of positives add up to {pos_text}, those of negatives to {neg_text}"
+    pos_text, neg_text = (show_number(n, choose_decimals([n_pos, n_neg])) for n in (n_pos, n_neg))
+    return f"positives add up to {pos_text}, negatives to {neg_text}"
 
 
 def _write_headings(result: pl.DataFrame, layout: Layout) -> dict[int, str]:
