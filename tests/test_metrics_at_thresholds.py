@@ -11,6 +11,7 @@ from hypothesis import given
 
 from polars_prcurve import PrcError, eta_from_sample, field, intervals, metrics, prc, scorer
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.metrics import CurveMetric
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
@@ -153,8 +154,11 @@ def test_models_are_compared_and_ranked_as_at_the_threshold() -> None:
 @pytest.mark.parametrize("metric", ALL_POINT_METRICS, ids=str)
 def test_a_name_is_read_as_the_metric(metric: metrics.PointMetric) -> None:
     at_threshold = metrics.at_threshold(metric, 0.25)
-    read = find_curve_metric(at_threshold.name)
-    assert (read.name, read.recipe.at_target) == (at_threshold.name, at_threshold.recipe.at_target)
+    equal_metrics = [find_curve_metric(at_threshold.name)]
+    if metric.name in POINT_METRICS:
+        equal_metrics.append(getattr(metrics, f"{metric.name}_at_threshold")(0.25))
+    for equal in equal_metrics:
+        assert (equal.name, equal.recipe.at_target) == (at_threshold.name, at_threshold.recipe.at_target)
     assert pickle.loads(pickle.dumps(at_threshold)) == at_threshold
     assert (at_threshold.range, at_threshold.direction) == (metric.range, metric.direction)
 
