@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, PASSED_OVER, TAKES_ONE_MODEL
+from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, PASSED_OVER
 from polars_prcurve.core.binding.bound_table import read_reference_columns
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names, suggest_names
@@ -25,7 +25,7 @@ from polars_prcurve.core.inputs.table_reader import count_dropped_rows
 from polars_prcurve.core.judging.decision_request import count_rows_left_out
 from polars_prcurve.core.prevalence.fields_and_class_mixes import field
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
-from polars_prcurve.doors.cli.options import TableFile
+from polars_prcurve.doors.cli.options import TableFile, pick_one
 from polars_prcurve.doors.cli.table_files import find_format, scan_files
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
@@ -60,14 +60,13 @@ class MethodCall(NamedTuple):
         # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
         method = "ranking" if method == "compare" and isinstance(scores, list) else method
         question = self.table._ask(method, words, eta=arguments.get("eta"), confidence=self.level)
-        columns = replace(question.columns, score=scores) if is_for_weights else question.columns
+        if is_for_weights:
+            question = replace(question, columns=replace(question.columns, score=scores))
         # Of rows without labels, or not yet with all, a missing label drops none.
         is_part_labelled = "plan" in arguments or method in ("estimate_prevalence", "sampling_plan")
-        has_no_labels = is_part_labelled or columns.label is None
-        question = replace(question, columns=columns)
-        if dropped_rows := count_rows_left_out(
-            question, has_no_labels=has_no_labels, is_weighing=is_for_weights
-        ):
+        has_no_labels = is_part_labelled or question.columns.label is None
+        options = {"has_no_labels": has_no_labels, "is_weighing": is_for_weights}
+        if dropped_rows := count_rows_left_out(question, **options):
             yield say_dropped_rows(dropped_rows)
         reference = arguments.get("reference")
         if isinstance(reference, LazyFramePrc):
@@ -106,10 +105,6 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     if budgets := as_list(arguments.get("alerts")):
         arguments |= _read_budgets(budgets, arguments.get("per"))
     _read_files(args, arguments, groups, table.collect_schema(), level)
-    if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
-        for name in TARGET_WORDS:
-            if len(values := as_list(arguments.get(name))) == 1:
-                arguments[name] = values[0]
     if arguments.pop("unlabelled", False):
         if "label" in arguments:
             raise PrcError("--unlabelled counts rows; leave out --label")
@@ -135,7 +130,7 @@ def _read_budgets(budgets: Sequence[Any], per: Any) -> dict[str, Any]:
         )
     per = budgets[0][1] if per is None else per
     n_events = 1 if isinstance(per, str) else per  # a text is refused by the method
-    return {"alerts": [n_alerts * n_events / n_all for n_alerts, n_all in budgets], "per": per}
+    return {"alerts": pick_one([n_alerts * n_events / n for n_alerts, n in budgets]), "per": per}
 
 
 # Files of words, and those that are read or written ---------------------------------------------

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals, intervals
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.core.prevalence.eta_grid import read_fraction
 from polars_prcurve.doors.cli.table_files import find_format
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
@@ -175,6 +174,8 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "per": "show the alerts among this number of events (default: those of --alerts)",
     "threshold": "this threshold; or a file with a column threshold, any of the group columns, and eta, "
     "such as the --output of operating-points",
+    "columns": "short, those that fit a screen, or all (default: short on a terminal, else all)",
+    "paired": "each model, such as a country, has examples of its own",
     "reference": "a file or a pattern of other rows with labels, and what its columns hold, if that "
     "differs: counts=n_pos,n_neg, score=p or label=sick; of monitor also a rate such as 80%",
     "other": "a file with one point of other examples, such as a human reader, in the columns tp, fp, "
@@ -201,9 +202,9 @@ def describe_argument(method: str, name: str) -> str:
         return HELP_OF_ARGUMENT[name]
     text = _list_descriptions(method).get(name) or _list_descriptions("").get(name, "")
     reference = re.search(r"[Aa]s in `(\w+)`", text)
-    if reference and (text.startswith("As") or name in TARGET_KINDS):
+    if reference and (text.startswith("As") or name in TARGET_WORDS):
         return describe_argument(reference[1], name)
-    return re.split(r"(?<=\w[\w`)])\.\s", text)[0].replace("`", "").removesuffix(".")
+    return re.split(r"(?<=[\w`)])\. (?=[A-Z`])", text)[0].replace("`", "").removesuffix(".")
 
 
 @cache

@@ -177,7 +177,7 @@ def _add_command(subparsers: Any, command: Command) -> None:
         parameter = parameters.get(name)
         default = parameter.default if parameter else command.output if name == "output" else None
         description = describe_argument(command.method, name)
-        if type(default) in (str, int, float):
+        if type(default) in (str, int, float) and "(default" not in description:
             description += f" (default: {default})"
         settings: dict[str, Any] = {"dest": name, "required": default is inspect.Parameter.empty}
         if kind.metavar:

@@ -73,7 +73,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         label
-            None counts rows, for `estimate_prevalence(counts="n")`: columns `score` and `n`, Int64.
+            The label, or None to count rows, in columns `score` and `n`, Int64, for
+            `estimate_prevalence(counts="n")`.
 
         Returns
         -------
