@@ -28,6 +28,7 @@ from polars_prcurve.core.curves.curve_segments import (
 )
 from polars_prcurve.core.curves.curve_table import long_columns
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
@@ -48,10 +49,10 @@ from polars_prcurve.core.prevalence.eta_grid import (
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
+from polars_prcurve.core.sweep.sorted_classes import sort_classes
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic, influence
 from polars_prcurve.core.uncertainty.analytic import counts_unseen
-from polars_prcurve.core.uncertainty.array_summary import build_array_summary
 from polars_prcurve.core.uncertainty.eta_error import (
     BuildValues,
     carry_eta_errors,
@@ -93,7 +94,7 @@ def build_summary_table(
     for option, is_given in (("smooth=", smooth), ('method="bootstrap"', certainty and not is_analytic)):
         grid = grid.require_exact(option) if is_given else grid
     is_plain = certainty is None and not (smooth or coarse or row_columns)
-    array_summary = build_array_summary(table, grid, metrics) if is_plain else None
+    array_summary = _build_array_summary(table, grid, metrics) if is_plain else None
     if array_summary is not None:
         return array_summary.lazy()
     # Replicates are of the first ones, and not of a given threshold, whose intervals have a formula.
@@ -105,6 +106,43 @@ def build_summary_table(
     metrics_in_turn = sorted(metrics_by_name.items(), key=lambda item: place_of_metric[item[1].name])
     metric_rows = _list_metric_rows(pair_values, dict(metrics_in_turn), column_names[5:])
     return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:], *row_columns)
+
+
+def _build_array_summary(
+    table: ResolvedTable, grid: EtaTable, metrics: Sequence[CurveMetric]
+) -> pl.DataFrame | None:
+    """Return the summary of one group of examples in memory; None where arrays may differ from plans."""
+    if grid.numbers is None or not all(metric.recipe.is_rational for metric in metrics):
+        return None
+    classes = sort_classes(table)
+    if classes is None:
+        return None
+    n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
+    own_eta = n_pos / (n_pos + n_neg)
+    etas = sorted(own_eta if eta is None else eta for eta in grid.numbers)
+    if len(set(etas)) < len(etas):  # the own prevalence and a number that is equal have an order
+        return None
+    with np.errstate(all="ignore"):
+        values_of_metrics = [
+            metric.compute_values(classes.curve, np.array(etas)).tolist() for metric in metrics
+        ]
+    values = [value for eta_values in zip(*values_of_metrics, strict=True) for value in eta_values]
+    return pl.DataFrame(
+        {
+            "eta": [eta for eta in etas for _ in metrics],
+            "n_pos": [n_pos] * len(values),
+            "n_neg": [n_neg] * len(values),
+            "metric": [metric.name for metric in metrics] * len(etas),
+            "value": [None if math.isnan(value) else value for value in values],
+        },
+        schema={
+            "eta": pl.Float64,
+            "n_pos": pl.Int64,
+            "n_neg": pl.Int64,
+            "metric": pl.String,
+            "value": pl.Float64,
+        },
+    )
 
 
 def _build_pair_values(
