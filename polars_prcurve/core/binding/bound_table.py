@@ -110,12 +110,8 @@ class Question:
         if not paired:
             return "apart"
         columns = self.columns
-        for name, value in (
-            ("counts", columns.counts),
-            ("rates", columns.rates),
-            ("cells", columns.cells),
-        ):
-            if value is not None:
+        for name in ("counts", "rates", "cells"):
+            if getattr(columns, name) is not None:
                 raise PrcError(f"{name}= do not identify shared examples; pass paired=False with model=")
         if columns.is_matched:
             return "wide"

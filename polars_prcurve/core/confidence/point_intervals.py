@@ -111,8 +111,9 @@ def add_bands(
         add_ends, bands=bands, shares_eta=shares_eta, correlation_columns=correlation_columns
     )
 
-    def limit_rates(points: pl.LazyFrame) -> pl.LazyFrame:
-        return _limit_rates_and_shares(points, columns_of_rate, bands, table)
+    limit_rates = partial(
+        _limit_rates_and_shares, columns_of_rate=columns_of_rate, bands=bands, table=table
+    )
 
     def limit_moved_rates(points: pl.LazyFrame) -> pl.LazyFrame:
         return limit_rates(points.with_columns(**_measure_moved_shares(metrics, bands, table)))

@@ -1,9 +1,9 @@
 """The binormal model: the scores of each class follow a normal distribution (Brodersen et al. 2010).
 
-    sweep -> fit      one row per group: mean and standard deviation of each class
-    fit   -> p-values a term of each score, their sum, and the chance of a larger one
-          -> rates    recall and fpr of the model at the thresholds of a curve
-          -> nodes    recall, fpr and a weight; an area of the model is a sum over them
+    sweep -> fit       one row per group: mean and standard deviation of each class
+    fit   -> p-values  of the test that the scores of a class are normal
+          -> rates     recall and fpr of the model at the thresholds of a curve
+          -> nodes     recall, fpr and a weight; an area of the model is a sum over them
 
 All sums are exact sums of shares. So a fit depends neither on the order of the rows nor on whether they
 were aggregated before.

@@ -242,9 +242,7 @@ def _assemble_curves(
             n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
     eta = repeat_in_rows(pl.col("eta"), pl.col(Pair.NUMBER))
     curve_facts = CurveFacts(eta, has_positives, has_negatives, pl.col(Segment.LEAST_FPR), n_pos, n_neg)
-    score_table = (
-        table if isinstance(table, ScoreTable) else None
-    )  # points may end in one without counts
+    score_table = table if isinstance(table, ScoreTable) else None  # points may end without counts
 
     def make_rows(find_column: Callable[[str], pl.Expr]) -> SegmentValues:
         rows = build_metric_rows(score_table, find_column)

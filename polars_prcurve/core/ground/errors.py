@@ -32,9 +32,8 @@ class PrcWarning(UserWarning):
 
 
 for _public_class in (PrcError, PrcWarning):
-    _public_class.__module__ = (
-        _PACKAGE_NAME  # a traceback names what users catch: `polars_prcurve.PrcError`
-    )
+    # A traceback names what users catch: `polars_prcurve.PrcError`.
+    _public_class.__module__ = _PACKAGE_NAME
 
 
 def warn_caller(message: str) -> None:

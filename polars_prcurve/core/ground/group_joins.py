@@ -37,9 +37,7 @@ def group_number(
     """
     # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
     digits: list[pl.Expr] = []
-    n_combinations = (
-        1  # the number of combinations of the keys so far, by which the next digit is multiplied
-    )
+    n_combinations = 1  # of the keys so far, by which the next digit is multiplied
     for key_name, dtype in reversed(list(dtype_of_key.items())):
         dtype_span = _SPAN_OF_DTYPE.get(dtype.base_type())
         dtype_span = (0, len(dtype.categories)) if isinstance(dtype, pl.Enum) else dtype_span

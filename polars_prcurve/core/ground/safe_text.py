@@ -14,9 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 _MAX_NAME_LETTERS = 80  # one line of a terminal
-_REPLACEMENT_CHARACTER = (
-    "\ufffd"  # of characters for which Unicode has no symbol: its own mark for that case
-)
+_REPLACEMENT_CHARACTER = "\ufffd"  # the mark of Unicode for what has no symbol
 _BLANKS = "\t\n\r"  # the control characters that lay out a text of several lines
 
 SYMBOL_OF_CHARACTER = {

@@ -154,13 +154,10 @@ class DtypeRule(NamedTuple):
     def require(self, subject: str, dtype: pl.DataType) -> None:
         """Raise unless a column of this dtype passes; `subject` names the column in the error."""
         selector_and_dtype = id(self.allowed_dtypes), dtype
-        if (
-            selector_and_dtype not in _ANSWERS_OF_SELECTORS
-        ):  # the selector is held, so that no other one can get this id
-            _ANSWERS_OF_SELECTORS[selector_and_dtype] = (
-                bool(selectors.expand_selector({"": dtype}, self.allowed_dtypes)),
-                self.allowed_dtypes,
-            )
+        if selector_and_dtype not in _ANSWERS_OF_SELECTORS:
+            is_allowed = bool(selectors.expand_selector({"": dtype}, self.allowed_dtypes))
+            # The selector is held, so that no other one can get this id.
+            _ANSWERS_OF_SELECTORS[selector_and_dtype] = is_allowed, self.allowed_dtypes
         if not _ANSWERS_OF_SELECTORS[selector_and_dtype][0]:
             empty_frame = pl.DataFrame(schema={"x": dtype})
             dtype_name: str = empty_frame.select(pl.dtype_of("x").display()).item()

@@ -107,13 +107,8 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
         n_pos, n_neg = _read_numbers(below)
         unscored = replace(unscored, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
-            number_of_name = {"n_pos": unscored.n_pos, "n_neg": unscored.n_neg}
-            unscored = replace(
-                unscored,
-                group_numbers=pl.LazyFrame(number_of_name).select(_TOTAL_EXPRS),
-                n_pos=0,
-                n_neg=0,
-            )
+            group_row = pl.LazyFrame({"n_pos": unscored.n_pos, "n_neg": unscored.n_neg})
+            unscored = replace(unscored, group_numbers=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
     if unscored.group_numbers is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
     if Row.EXAMPLE in table.columns:
@@ -128,13 +123,11 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
     user_numbers = arguments.read_list("below=", below, _EXPECTED)
     if len(user_numbers) != len(_TOTALS_OF_NUMBER):
         raise arguments.refuse_kind("below=", _EXPECTED, below)
-    n_pos = arguments.read_whole_number("below=, of positives,", user_numbers[0], 0)
-    n_neg = (
-        None
-        if user_numbers[1] is None
-        else arguments.read_whole_number("below=, of negatives,", user_numbers[1], 0)
+    n_pos, n_neg = user_numbers
+    return (
+        arguments.read_whole_number("below=, of positives,", n_pos, 0),
+        None if n_neg is None else arguments.read_whole_number("below=, of negatives,", n_neg, 0),
     )
-    return n_pos, n_neg
 
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:

@@ -178,13 +178,8 @@ def one_vs_rest(
     _check_known(schema, "label", [label])
     _check_new_names(name=name, score=score, row=row)
     score_columns = list(scores.values())
-    new_names = [
-        name,
-        score,
-        row,
-        "label" if label != "label" else None,
-        None if mix is None else "weight",
-    ]
+    label_and_weight = None if label == "label" else "label", None if mix is None else "weight"
+    new_names = [name, score, row, *label_and_weight]
     other_columns = _find_other_columns(schema, "scores", score_columns, new_names)
     classes = read_classes(label, schema[label], list(scores)).alias(name)
     wide_rows = _check_all_occur(wide_rows, label, classes, "scores")
@@ -195,11 +190,9 @@ def one_vs_rest(
         wide_rows, score, score_columns, classes, other_columns=other_columns, row=row
     )
     long_rows = long_rows.with_columns((select_column(label) == select_column(name)).alias("label"))
-    return (
-        long_rows
-        if mix is None
-        else long_rows.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
-    )
+    if mix is None:
+        return long_rows
+    return long_rows.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
 
 
 def _join_class_weights(
@@ -241,11 +234,8 @@ def _class_check(test: pl.Expr, label_name: str, trouble: str) -> Check:
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
-    for argument, new_name in (
-        ("name=", name),
-        ("score=", score),
-        *([] if row is None else [("row=", row)]),
-    ):
+    row_names = {} if row is None else {"row=": row}
+    for argument, new_name in {"name=": name, "score=": score, **row_names}.items():
         if arguments.is_pattern(arguments.read_name(argument, new_name)):
             raise PrcError(
                 f"{argument} is {new_name!r}, which Polars reads as a pattern; choose another name"

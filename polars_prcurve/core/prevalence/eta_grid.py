@@ -117,15 +117,11 @@ class EtaTable:
         # Fields carry what is known of their parts.
         if self.is_uncertain or ETA_LOW in self.carried_columns:
             end_names = "eta_low and eta_high"
-            remedy = (
-                f"pass its ends as two eta (the eta= frame has {end_names}, whose error it does not "
-            )
-            remedy += "carry)"
+            remedy = f"pass its ends as two eta (the eta= frame has {end_names}, whose error it does "
+            remedy += "not carry)"
             if carrier:
-                remedy = (
-                    f"pass {carrier}, which carries the error of {end_names} in the eta= frame, or pass "
-                )
-                remedy += "these ends as two eta"
+                remedy = f"pass {carrier}, which carries the error of {end_names} in the eta= frame, or "
+                remedy += "pass these ends as two eta"
             raise PrcError(f"{what} works at an eta; {remedy}")
         return self
 
@@ -301,10 +297,8 @@ def add_uncertain_eta(
         (level.is_nan() | (level <= 0) | (level >= 1), level_text),
     ]
     if confidence is not None:
-        other_level_text = (
-            f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
-        )
-        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other_level_text))
+        level_text = f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        troubles.append(((level - confidence).abs() > _SAME_LEVEL, level_text))
     return eta_rows.with_columns(**added_exprs), troubles
 
 

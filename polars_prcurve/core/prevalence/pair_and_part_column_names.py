@@ -8,9 +8,7 @@ class Pair:
 
     HAS_ETA_ROW = "_prc_has_eta_row"  # true if the eta= frame has a row for the group, null otherwise
     ETA_ROW = "_prc_eta_row"  # number of a row of the grid, which orders equal prevalences
-    POS_FACTOR = (
-        "_prc_pos_factor"  # positives times this and negatives times NEG_FACTOR have prevalence eta
-    )
+    POS_FACTOR = "_prc_pos_factor"  # with this and NEG_FACTOR the cells have the prevalence eta
     NEG_FACTOR = "_prc_neg_factor"
     COPY = "_prc_copy"  # number of a repeated row, such as one per metric
     NUMBER = "_prc_pair"  # number of the pair

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -38,12 +38,7 @@ from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.prior_shift import join_estimates, list_estimate_columns
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
-from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
-
-if TYPE_CHECKING:
-    pass
-
 
 LEAST_PER_LEVEL = 5
 """Examples of the smaller class per level, on average; with fewer examples there are fewer levels."""
@@ -148,22 +143,18 @@ def _count_levels(
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     """Return one row per group of a reference: `by`, and lists POS, NEG and _EDGES by falling level."""
     rows, groups, _ = build_running_sums(table, None)
-    test_of_class = {
-        "positives": pl.col(Group.N_POS).is_null(),
-        "negatives": pl.col(Group.N_NEG).is_null(),
-    }
-    checks = [_group_check(table, test, f"there are no {name}") for name, test in test_of_class.items()]
+    checks = [
+        _group_check(table, pl.col(total).is_null(), f"there are no {class_name}")
+        for total, class_name in ((Group.N_POS, "positives"), (Group.N_NEG, "negatives"))
+    ]
     groups = stop_if_broken(groups, checks)
     # The number of a score's level is the weight of the rows above it and of half the rows at it, times
     # the number of levels and rounded down. A positive weighs ½/P and a negative ½/N, so that classes
     # count alike. By half the rows at it, any two scores make two levels, however many rows they have.
     n_pos, n_neg = pl.col(Group.N_POS).cast(pl.Int128), pl.col(Group.N_NEG).cast(pl.Int128)
     n_levels = (pl.min_horizontal(n_pos, n_neg) // LEAST_PER_LEVEL).clip(2, MOST_LEVELS)
-    twice_tp = (
-        pl.col(Sweep.CUM_POS_ABOVE) + pl.col(Sweep.CUM_POS) - 2 * pl.col(GroupSums.POS_BEFORE_GROUP)
-    )
-    twice_fp = (
-        pl.col(Sweep.CUM_NEG_ABOVE) + pl.col(Sweep.CUM_NEG) - 2 * pl.col(GroupSums.NEG_BEFORE_GROUP)
+    twice_tp, twice_fp = (
+        pl.col(names.above) + pl.col(names.cum) - 2 * pl.col(names.before) for names in CLASS_SUMS
     )
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
     score_rows = rows.join(groups, on=Group.NUMBER).with_columns(level.alias(_LEVEL))
@@ -245,10 +236,7 @@ class LevelCounts:
     @cached_property
     def totals(self) -> tuple[Floats, Floats, Floats]:
         """Return the positives, negatives and unlabelled rows of each group."""
-        n_pos = self.positives.sum(axis=1)
-        n_neg = self.negatives.sum(axis=1)
-        n_rows = self.unlabelled.sum(axis=1)
-        return n_pos, n_neg, n_rows
+        return self.positives.sum(axis=1), self.negatives.sum(axis=1), self.unlabelled.sum(axis=1)
 
 
 class MixtureEstimate(NamedTuple):
