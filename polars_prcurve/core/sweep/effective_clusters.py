@@ -194,12 +194,8 @@ def _list_moments() -> list[pl.Expr]:
 
 def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ALERT_SIZES, for which both classes of a cluster are one."""
-    count_of_cell = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
-    n_rows_of_class = [_float(side, _TOTAL) for side in _SIDES]
-    count_of_cell |= {
-        "fn": n_rows_of_class[0] - count_of_cell["tp"],
-        "tn": n_rows_of_class[1] - count_of_cell["fp"],
-    }
+    (tp, n_pos), (fp, n_neg) = ((_float(side, _COUNT), _float(side, _TOTAL)) for side in _SIDES)
+    count_of_cell = {"tp": tp, "fp": fp, "fn": n_pos - tp, "tn": n_neg - fp}
 
     def add(*cells: str) -> Sums:
         unit_slope_exprs = dict.fromkeys(cells, pl.lit(1.0))

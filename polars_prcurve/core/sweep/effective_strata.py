@@ -244,18 +244,15 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
 def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     """Return one row per group: sums of the states of strata with all rows above; _UNSEEN_OF_CELL."""
     by, is_pos, score = [*table.by], pl.col(Row.POS) > 0, pl.col(Row.SCORE)
-    count_exprs = {
-        _N_DRAWN: pl.len(),
-        _N_POS: is_pos.sum(),
-        Row.STRATUM_WEIGHT: pl.col(Row.STRATUM_WEIGHT).max(),
-    }
-    count_exprs |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
-    count_exprs[Row.SCORE] = score.max()
     rows = table.rows.filter(is_pos | (pl.col(Row.NEG) > 0))
-    aggregate_exprs = [value.alias(name) for name, value in count_exprs.items()]
-    strata = aggregate_by(rows, [*by, Row.STRATUM], aggregate_exprs)
-    strata = strata.with_columns(pl.col(_N_DRAWN, _N_POS).cast(pl.Int64))
-    strata = strata.with_columns((pl.col(_N_DRAWN) - pl.col(_N_POS)).alias(_N_NEG))
+    strata = rows.group_by(*by, Row.STRATUM).agg(
+        pl.len().cast(pl.Int64).alias(_N_DRAWN),
+        is_pos.sum().cast(pl.Int64).alias(_N_POS),
+        (~is_pos).sum().cast(pl.Int64).alias(_N_NEG),
+        pl.col(Row.STRATUM_WEIGHT, Row.SCORE).max(),
+        score.filter(~is_pos).max().alias(_HIGHEST),
+        score.filter(is_pos).min().alias(_LOWEST),
+    )
     w, n_of_label = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
     scale = round_up_to_power_of_two(pl.col(_N_DRAWN).sum().cast(pl.Float64) * w.max() * w.max())
     group_exprs = {_IS_BY_CLASS: _are_by_class(), _SCALE: scale, _IS_AT_TOP: score == score.max()}
@@ -267,20 +264,19 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     }
     greatest_weight, top_weight = w.max(), w.filter(_IS_AT_TOP).max()
     is_by_class = pl.col(_IS_BY_CLASS).first()
-    sum_exprs = {}
+    aggregate_exprs = [
+        pl.col(*state).sum(),
+        pl.col(_SCALE).first(),
+        n_of_label["pos"].sum().alias(StratumLabels.POS),
+        n_of_label["neg"].sum().alias(StratumLabels.NEG),
+        ((pl.col(_N_DRAWN) == 1) & (w > 1)).sum().cast(pl.Int64).alias(StratumLabels.N_ALONE),
+    ]
     for label, cells in _CELLS_OF_CLASS.items():
         class_weight = w.filter(n_of_label[label] > 0).max()
         for cell, weight in zip(cells, (top_weight, greatest_weight), strict=True):
-            sum_exprs[_UNSEEN_OF_CELL[cell]] = pl.when(is_by_class).then(class_weight).otherwise(weight)
-    sum_exprs[StratumLabels.POS] = n_of_label["pos"].sum()
-    sum_exprs[StratumLabels.NEG] = n_of_label["neg"].sum()
-    sum_exprs[StratumLabels.N_ALONE] = ((pl.col(_N_DRAWN) == 1) & (w > 1)).sum().cast(pl.Int64)
-    aggregate_exprs = [value.alias(name) for name, value in sum_exprs.items()]
-    group_sums = aggregate_by(
-        strata.with_columns(_to_whole(state)),
-        by,
-        [pl.col(*state).sum(), pl.col(_SCALE).first(), *aggregate_exprs],
-    )
+            unseen_weight = pl.when(is_by_class).then(class_weight).otherwise(weight)
+            aggregate_exprs.append(unseen_weight.alias(_UNSEEN_OF_CELL[cell]))
+    group_sums = aggregate_by(strata.with_columns(_to_whole(state)), by, aggregate_exprs)
     return group_sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state)
 
 

@@ -255,14 +255,8 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     local_weight = pl.when(n_neg > 0).then(mean_weight * _find_unit_ratios(table)[1])
     points = points.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **share_exprs)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
-    for filled_weight in (
-        pl.col(Segment.N_NEG_LOCAL).backward_fill(),
-        pl.col(Segment.N_NEG_LOCAL).forward_fill(),
-    ):
-        points = points.with_columns(filled_weight.over(Group.NUMBER))
-    return points.with_columns(
-        (_add_counts("fp", "tn") / pl.col(Segment.N_NEG_LOCAL)).alias(Segment.N_NEG_LOCAL)
-    )
+    nearest_weight = pl.col(Segment.N_NEG_LOCAL).backward_fill().forward_fill().over(Group.NUMBER)
+    return points.with_columns((_add_counts("fp", "tn") / nearest_weight).alias(Segment.N_NEG_LOCAL))
 
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:

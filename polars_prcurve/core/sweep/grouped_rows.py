@@ -135,9 +135,8 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     if unscored := table.unscored:
         is_below = table.columns[Row.SCORE].is_null() if unscored.in_rows else pl.lit(False)
         total_exprs = []
-        for amount, n_others in zip(
-            amount_exprs.values(), (unscored.n_pos, unscored.n_neg), strict=True
-        ):
+        others_of_amounts = zip(amount_exprs.values(), (unscored.n_pos, unscored.n_neg), strict=True)
+        for amount, n_others in others_of_amounts:
             amount_below = pl.when(is_below).then(amount).otherwise(0)
             total_exprs += [amount.sum() + n_others, amount_below.sum() + n_others]
         return [total.alias(total_name) for total, total_name in zip(total_exprs, TOTALS, strict=True)]

@@ -108,9 +108,9 @@ class Design:
         if not isinstance(self.table, ScoreTable):
             return running_sums  # points have rates, and counts if these are known
         class_sum_exprs: list[dict[str, pl.Expr]] = []
-        names_of_classes = (("tp", "fn", Segment.RECALL_BEFORE), ("fp", "tn", Segment.FPR_BEFORE))
-        for names, (flagged_column, silent_column, before_column) in zip(
-            CLASS_SUMS, names_of_classes, strict=True
+        for names, flagged_column, silent_column, before_column in (
+            (CLASS_SUMS[0], "tp", "fn", Segment.RECALL_BEFORE),
+            (CLASS_SUMS[1], "fp", "tn", Segment.FPR_BEFORE),
         ):
             # Running sums go on from one group to the next; subtract the totals of earlier groups.
             flagged = pl.col(names.cum) - pl.col(names.before)
@@ -118,9 +118,8 @@ class Design:
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
             sum_exprs = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
-            class_sum_exprs.append(
-                {**sum_exprs, before_column: pl.col(names.above) - pl.col(names.before)}
-            )
+            sum_exprs[before_column] = pl.col(names.above) - pl.col(names.before)
+            class_sum_exprs.append(sum_exprs)
         count_exprs = to_counts(self.table, *class_sum_exprs)
         return running_sums.with_columns(
             pl.col(Row.SCORE).alias("threshold"), *count_exprs
@@ -306,13 +305,9 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
     assert table.parts is not None
     eta = pl.col(Part.ETA)
-    weight_of_total = {
-        Group.N_POS: pl.col(Part.SHARE) * eta,
-        Group.N_NEG: pl.col(Part.SHARE) * (1 - eta),
-    }
-    parts = table.parts.part_rows.filter(pl.col(Part.SHARE) > 0)
-    parts = parts.with_columns(
-        amount.fill_null(0.0).alias(CLASS_WEIGHTS[total]) for total, amount in weight_of_total.items()
+    parts = table.parts.part_rows.filter(pl.col(Part.SHARE) > 0).with_columns(
+        (pl.col(Part.SHARE) * eta).fill_null(0.0).alias(CLASS_WEIGHTS[Group.N_POS]),
+        (pl.col(Part.SHARE) * (1 - eta)).fill_null(0.0).alias(CLASS_WEIGHTS[Group.N_NEG]),
     )
     share_sum_exprs = (
         sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values()

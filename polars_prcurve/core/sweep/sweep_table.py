@@ -72,9 +72,7 @@ def build_eta_sweep(
     With `effective`, the effective sizes of both classes are beside it, and what else errors read.
     `listed` are thresholds in place of `thresholds`: different values of the score's dtype.
     """
-    n_steps, threshold_scores = (
-        (None, None) if thresholds is None else read_thresholds(thresholds, table)
-    )
+    n_steps, threshold_scores = read_thresholds(thresholds, table)
     design = choose_design(table, effective=effective, at_thresholds=True)
     rows, groups, _ = build_running_sums(
         table, threshold_scores if listed is None else listed, design=design
@@ -210,10 +208,12 @@ def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
 
 
 def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int | None, pl.Series | None]:
-    """Return the number of recall steps, or CORNERS, and the listed thresholds; one of the two is None.
+    """Return the number of recall steps, or CORNERS, and the listed thresholds; None for either not said.
 
     Thresholds are values of the score's dtype; null stands for those that no score reaches.
     """
+    if thresholds is None:
+        return None, None
     if isinstance(thresholds, str):
         read_choice("thresholds=", thresholds, ["corners"])
         return CORNERS, None
@@ -355,18 +355,12 @@ def _sum_rows(
 
 def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
-    # Running sums add up what has a score.
-    unscored_of_total = {} if table.unscored is None else _BELOW_OF_SIZE
-    scored_total_exprs = [
-        pl.col(names.total) - pl.col(unscored_of_total[names.total])
-        if names.total in unscored_of_total
-        else pl.col(names.total)
-        for names in sums
-    ]
-    column_exprs = [
-        (total.cum_sum() - total).alias(names.before)
-        for total, names in zip(scored_total_exprs, sums, strict=True)
-    ]
+    column_exprs = []
+    for names in sums:
+        total = pl.col(names.total)
+        if table.unscored is not None and names.total in _BELOW_OF_SIZE:
+            total = total - pl.col(_BELOW_OF_SIZE[names.total])  # running sums add up what has a score
+        column_exprs.append((total.cum_sum() - total).alias(names.before))
     # A null total makes every rate of an empty class null, without a test per row.
     column_exprs += [pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
@@ -450,12 +444,8 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
         pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in name_pairs
     ]
     part_number = pl.col(Group.NUMBER).alias(PART)
-    part_counts = pl.concat(
-        [
-            frame.select(part_number, Row.SCORE, *count_exprs)
-            for frame in (part_points, points_without_alerts)
-        ]
-    )
+    point_frames = (part_points, points_without_alerts)
+    part_counts = pl.concat(frame.select(part_number, Row.SCORE, *count_exprs) for frame in point_frames)
     part_shares = join_groups(
         groups.select(*parts.table.by, Group.NUMBER), parts.part_rows, parts.table.by
     )
@@ -484,18 +474,11 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     )
     if table.has_counts:
         # A class without examples has no interval, as one of unknown size.
-        size_values = (
-            pl.when(pl.col(total) > 0).then(pl.col(total).cast(pl.Float64))
-            for total in (Group.N_POS, Group.N_NEG)
-        )
-        groups = groups.with_columns(list_plain_sizes(*size_values))
+        n_pos, n_neg = (pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS)
+        groups = groups.with_columns(list_plain_sizes(n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)))
     rows = grouped_rows.join_group_numbers(table, table.rows, groups)
     sort_names = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
-    rows = rows.sort(
-        sort_names,
-        descending=[name == Row.SCORE for name in sort_names],
-        nulls_last=[False] * len(sort_names),
-    )
+    rows = rows.sort(sort_names, descending=[name == Row.SCORE for name in sort_names])
     unknown_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
     no_score = pl.lit(None, dtype=pl.Float64)
     # Recall stands in for running sums where these only tell whether recall grows.
@@ -526,9 +509,9 @@ def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
         (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any())
         for size in size_exprs
     )
-    total_names = (Group.N_POS, Group.N_NEG)
     return [
-        *(size.max().alias(name) for size, name in zip(size_exprs, total_names, strict=True)),
+        size_exprs[0].max().alias(Group.N_POS),
+        size_exprs[1].max().alias(Group.N_NEG),
         is_different.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER),
     ]
 
