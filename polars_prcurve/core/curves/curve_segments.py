@@ -9,7 +9,7 @@ Metrics that do not depend on prevalence are reduced before the join, and repeat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product, zip_longest
 from typing import NamedTuple, cast
@@ -37,6 +37,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     CurveMetric,
     Recipe,
     SegmentValues,
+    Step,
     find_vertices,
     odds_against,
 )
@@ -92,12 +93,10 @@ class CurveSegments(NamedTuple):
         self, pairs: pl.LazyFrame, metric_by_name: Mapping[str, CurveMetric]
     ) -> pl.LazyFrame:
         """Add the value of each metric to the pairs, under its name in `metric_by_name`."""
-        averaged_metrics = {
-            name: metric for name, metric in metric_by_name.items() if metric.recipe.averages is not None
-        }
-        summed_metrics = {
-            name: metric for name, metric in metric_by_name.items() if metric.recipe.averages is None
-        }
+        averaged_metrics: dict[str, CurveMetric] = {}
+        summed_metrics: dict[str, CurveMetric] = {}
+        for name, metric in metric_by_name.items():
+            (summed_metrics if metric.recipe.averages is None else averaged_metrics)[name] = metric
         fpr_of_rise = pl.when(pl.col(Segment.RISE) > 0).then(pl.col(Segment.FPR_OR_ZERO))
         rise_fprs = self.segments_by_hull[False].select(
             Group.NUMBER, fpr_of_rise.alias(Segment.LEAST_FPR)
@@ -157,16 +156,11 @@ class CurveSegments(NamedTuple):
                 eta_rows = form_rows.join(self.select_pairs(pairs), on=Group.NUMBER)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
-                step_columns = (step(rows).items() for step in steps if step is not None)
-                eta_rows = eta_rows.with_columns(
-                    **{name: column for column_items in step_columns for name, column in column_items}
-                )
+                eta_rows = eta_rows.with_columns(**compute_columns(steps, rows))
             term_by_name = {name: metric.prepare_term(rows) for name, metric in metrics.items()}
             if self.has_unscored:
-                term_by_name = {
-                    name: metrics[name].recipe.leave_out_unscored(column)
-                    for name, column in term_by_name.items()
-                }
+                for name, metric in metrics.items():
+                    term_by_name[name] = metric.recipe.leave_out_unscored(term_by_name[name])
             term_frames.append(eta_rows.select(key_column, **term_by_name))
         total_expr_of_name = {
             name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()
@@ -190,10 +184,8 @@ class CurveSegments(NamedTuple):
             # Other metrics may have asked for more rows.
             segment_rows = segment_rows.filter(pl.col(Segment.RISE) > 0)
         rows = self.make_rows(pl.col)
-        once_items = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
-        segment_rows = segment_rows.with_columns(
-            **{name: column for column_items in once_items for name, column in column_items}
-        )
+        once_columns = compute_columns((recipe.once for recipe in recipes), rows)
+        segment_rows = segment_rows.with_columns(**once_columns)
         if not any(recipe.has_short_form for recipe in recipes):
             return [(segment_rows, False)]
         # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
@@ -201,6 +193,11 @@ class CurveSegments(NamedTuple):
         runs_little = pl.col(Segment.RUN) <= pl.col(Segment.FPR_BEFORE) * SHORT
         is_small = (rises_little & runs_little).fill_null(False)
         return [(segment_rows.filter(~is_small), False), (segment_rows.filter(is_small), True)]
+
+
+def compute_columns(steps: Iterable[Step | None], rows: SegmentValues) -> dict[str, pl.Expr]:
+    """Return the columns of all steps."""
+    return {name: column for step in steps if step for name, column in step(rows).items()}
 
 
 def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
@@ -229,14 +226,10 @@ def _has_weights(table: ResolvedTable) -> bool:
 def _assemble_curves(
     table: ResolvedTable, groups: pl.LazyFrame, segments_by_hull: Mapping[bool, pl.LazyFrame]
 ) -> CurveSegments:
-    has_positives, has_negatives = (
-        has_class(table, size_column) for size_column in (Group.N_POS, Group.N_NEG)
-    )
+    has_positives, has_negatives = has_class(table, Group.N_POS), has_class(table, Group.N_NEG)
     n_pos = n_neg = None
     if table.has_counts and not _has_weights(table):
-        n_pos, n_neg = (
-            pl.col(size_column).cast(pl.Float64) for size_column in (Group.N_POS, Group.N_NEG)
-        )
+        n_pos, n_neg = pl.col(Group.N_POS).cast(pl.Float64), pl.col(Group.N_NEG).cast(pl.Float64)
         if isinstance(table, RateTable) and table.may_lack_sizes:
             # Of an empty class the number is 0 there, and not null.
             n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
@@ -260,10 +253,9 @@ def collect_curves(table: ResolvedTable, metrics: Sequence[CurveMetric]) -> Curv
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
     groups = table.collect(check_at_end(table, sweep.groups.sort(Group.NUMBER), *checks), "", n_etas=1)
     segment_rows = table.collect(build_segments(table, sweep, metrics), "", n_etas=1).lazy()
-    rows_by_hull = build_hulls(table, segment_rows, metrics).items()
     segments_by_hull = {
         is_on_hull: table.collect(hull_rows, "", n_etas=1).lazy()
-        for is_on_hull, hull_rows in rows_by_hull
+        for is_on_hull, hull_rows in build_hulls(table, segment_rows, metrics).items()
     }
     return _assemble_curves(table, groups.lazy(), segments_by_hull)
 

@@ -86,23 +86,26 @@ class _CountReader:
 
     def fill_eta(self) -> pl.Expr:
         """Return the prevalence, with the own one in place of None or null."""
-        n_pos, n_neg = self.class_totals()
-        if self.eta is None:
-            return n_pos / (n_pos + n_neg)
-        eta = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta)
-        return eta.cast(pl.Float64).fill_null(n_pos / (n_pos + n_neg))
+        return self._fill_own(*self.class_totals())
+
+    def _fill_own(self, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
+        own_eta = n_pos / (n_pos + n_neg)
+        return own_eta if self.eta is None else self._read_eta().cast(pl.Float64).fill_null(own_eta)
+
+    def _read_eta(self) -> pl.Expr:
+        return self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
 
     def read_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a metric from the fields of `list_steps`, which come first."""
         self.reads_metrics = True
         tp, fp, fn, tn = map(pl.field, _COUNTS)
-        rate_exprs = (pl.field("recall"), pl.field("fpr"))
-        eta = pl.lit(None, dtype=pl.Float64)
-        factor_exprs = None
-        if self.eta is not None:  # at the own prevalence from counts
-            (pos_factor, neg_factor), eta = map(pl.field, _FACTORS), pl.field(_FILLED_ETA)
-            factor_exprs = pos_factor, neg_factor
-        return metric.from_counts((tp, fn, fp, tn), factor_exprs, rate_exprs, eta)
+        cell_exprs, rate_exprs = (tp, fn, fp, tn), (pl.field("recall"), pl.field("fpr"))
+        if self.eta is None:  # at the own prevalence from counts
+            return metric.from_counts(cell_exprs, None, rate_exprs, pl.lit(None, dtype=pl.Float64))
+        pos_factor, neg_factor = map(pl.field, _FACTORS)
+        return metric.from_counts(
+            cell_exprs, (pos_factor, neg_factor), rate_exprs, pl.field(_FILLED_ETA)
+        )
 
     def list_steps(self) -> list[dict[str, pl.Expr]]:
         """Return the fields that metrics read, in steps: those of a step read those before it."""
@@ -113,12 +116,9 @@ class _CountReader:
         total_exprs = zip(_TOTALS, self.class_totals(), strict=True)
         steps = [{**dict(count_exprs), **dict(total_exprs), "recall": _RECALL, "fpr": _FPR}]
         if self.eta is not None:
-            prevalence_expr = (
-                self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
-            )
-            n_pos, n_neg = map(pl.field, _TOTALS)
-            factor_exprs = class_factors(prevalence_expr, prevalence_expr.is_null(), n_pos, n_neg)
-            filled_eta = prevalence_expr.cast(pl.Float64).fill_null(n_pos / (n_pos + n_neg))
+            eta, (n_pos, n_neg) = self._read_eta(), map(pl.field, _TOTALS)
+            factor_exprs = class_factors(eta, eta.is_null(), n_pos, n_neg)
+            filled_eta = self._fill_own(n_pos, n_neg)
             steps.append({_FILLED_ETA: filled_eta, **dict(zip(_FACTORS, factor_exprs, strict=True))})
         return steps
 
@@ -200,15 +200,13 @@ class ScoredRows:
         count_exprs = map(reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
         field_exprs = _alias_all(field_names, (pl.field("score"), *count_exprs))
         if self.exponents:
-            square_sum_exprs = map(_own_sum, SQUARE_COLUMNS)
             field_names = (*field_names, *SQUARE_COLUMNS)
-            square_exprs = map(
-                exact_arithmetic.square_from_integer, square_sum_exprs, map(pl.field, exponent_names)
-            )
-            field_exprs += _alias_all(SQUARE_COLUMNS, square_exprs)
-        score_structs = self._distinct_list(squares=bool(self.exponents)).list.explode(
-            empty_as_null=False
-        )
+            field_exprs += [
+                exact_arithmetic.square_from_integer(_own_sum(name), pl.field(exponent)).alias(name)
+                for name, exponent in zip(SQUARE_COLUMNS, exponent_names, strict=True)
+            ]
+        score_list = self._distinct_list(squares=bool(self.exponents))
+        score_structs = score_list.list.explode(empty_as_null=False)
         return self.keep_name(_build_structs(score_structs, field_exprs, field_names))
 
     def sweep_structs(self) -> pl.Expr:
@@ -228,16 +226,12 @@ class ScoredRows:
             eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(pair_number // n_scores)
             field_names = ["score", "tp", "fp", "fn", "tn"]
             field_names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
-            pair_struct = pl.struct(
-                eta.alias("eta"), *(score_struct.struct.field(name) for name in field_names)
-            )
-            repeated_structs = (
-                point_structs.implode().list.eval(pair_struct).list.explode(empty_as_null=False)
-            )
+            fields = (score_struct.struct.field(name) for name in field_names)
+            pair_list = point_structs.implode().list.eval(pl.struct(eta.alias("eta"), *fields))
+            repeated_structs = pair_list.list.explode(empty_as_null=False)
             # The own prevalence stands where its value belongs.
-            rising_list = repeated_structs.struct.with_fields(
-                reader.fill_eta().alias("rising")
-            ).implode()
+            rising_eta = reader.fill_eta().alias("rising")
+            rising_list = repeated_structs.struct.with_fields(rising_eta).implode()
             sorted_list = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
             point_structs = rising_list.list.eval(sorted_list).list.explode(empty_as_null=False)
         metric_exprs = [

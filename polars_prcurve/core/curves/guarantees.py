@@ -212,9 +212,8 @@ def promise_targets_of_expression(
         )
     start_score = None
     if start is not None:
-        start_score = pl.lit(
-            read_number("start=", start, "a score", lambda score: not math.isnan(score))
-        )
+        start = read_number("start=", start, "a score", lambda score: not math.isnan(score))
+        start_score = pl.lit(start)
     return Guarantee(level, start=start_score).promise(targets)
 
 
@@ -287,11 +286,10 @@ def add_guarantee_columns(
         ]
         stretch = (threshold, other_score) if promise.holds_above else (other_score, threshold)
         values_of_targets.append([promise.level, *stretch, *needed_count_exprs])
+    values_of_column = zip(GUARANTEE_COLUMNS, zip(*values_of_targets, strict=True), strict=True)
     return points.with_columns(
         pick_by_number(TARGET_NUMBER, target_values).alias(name)
-        for name, target_values in zip(
-            GUARANTEE_COLUMNS, zip(*values_of_targets, strict=True), strict=True
-        )
+        for name, target_values in values_of_column
     )
 
 
@@ -328,10 +326,9 @@ def add_upper_limits(
     ):
         limits = np.ones(collected_rows.height)
         n_examples = tested_rows[flagged_column] + tested_rows[unflagged_column]
-        upper_limits = compute_upper_limits(
+        limits[may_pass.to_numpy()] = compute_upper_limits(
             tested_rows[flagged_column].to_numpy(), n_examples.to_numpy(), tail_alpha
         )
-        limits[may_pass.to_numpy()] = upper_limits
         limit_columns[limit_column] = pl.Series(limits).fill_nan(None)
     return collected_rows.with_columns(**limit_columns).lazy()
 
@@ -564,10 +561,8 @@ def _read_cells(rows: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, 
     # Npv is the precision of these, with classes and prevalence swapped.
     is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
     cell_names = ("tn", "fn", "fp", "tp") if is_swapped else CELLS
-    first_cell, second_cell, third_cell, fourth_cell = (
-        rows.column(name).cast(pl.Float64) for name in cell_names
-    )
-    return first_cell, second_cell, third_cell, fourth_cell
+    tp, fp, fn, tn = (rows.column(name).cast(pl.Float64) for name in cell_names)
+    return tp, fp, fn, tn
 
 
 def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: tails.Alpha) -> pl.Expr:
@@ -633,10 +628,8 @@ def _build_rate_test(
 ) -> tuple[RowTest, NeededCount]:
     """Return the test of a rate, and the number of examples of its class without which none passes."""
     is_recall = target.takes_first
-    wrong_share, right_share = (
-        (1 - target_value, target_value) if is_recall else (target_value, 1 - target_value)
-    )
-    odds = divide_shares(wrong_share, right_share)
+    right_share = target_value if is_recall else 1 - target_value
+    odds = divide_shares(1 - target_value if is_recall else target_value, right_share)
 
     def passes(rows: SegmentValues) -> pl.Expr:
         tp, fp, fn, tn = _read_cells(rows, target)

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.curves.curve_segments import compute_columns
 from polars_prcurve.core.curves.curve_table import join_values
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
@@ -258,11 +259,8 @@ class Target:
 
 def merge_steps(targets: Iterable[Target]) -> list[Step]:
     """Return the steps of the searches of all targets: the first ones as one, then the second ones."""
-
-    def merge(steps: Sequence[Step | None], rows: SegmentValues) -> dict[str, pl.Expr]:
-        return {name: value for step in steps if step for name, value in step(rows).items()}
-
-    return [partial(merge, steps) for steps in zip_longest(*(target.search.steps for target in targets))]
+    steps_in_turn = zip_longest(*(target.search.steps for target in targets))
+    return [partial(compute_columns, steps) for steps in steps_in_turn]
 
 
 def find_greatest_rate(targets: Iterable[Target]) -> float | None:

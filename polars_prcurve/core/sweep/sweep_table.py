@@ -208,7 +208,7 @@ def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
 
 
 def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int | None, pl.Series | None]:
-    """Return the number of recall steps, or CORNERS, and the listed thresholds; None for either not said.
+    """Return the number of recall steps, or CORNERS, and the listed thresholds; None if not said.
 
     Thresholds are values of the score's dtype; null stands for those that no score reaches.
     """
