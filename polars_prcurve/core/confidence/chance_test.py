@@ -46,11 +46,8 @@ def measure_chance(
     positive_segments = positive_segments.select(
         Group.NUMBER, "recall", "fpr", Segment.RECALL_BEFORE, Segment.FPR_BEFORE
     )
-    sums_per_group = (
-        add_up_places(positive_segments.join(counts_per_group, on=Group.NUMBER))
-        .group_by(Group.NUMBER)
-        .sum()
-    )
+    place_sums = add_up_places(positive_segments.join(counts_per_group, on=Group.NUMBER))
+    sums_per_group = place_sums.group_by(Group.NUMBER).sum()
     deviations_per_group = find_deviations(
         counts_per_group.join(sums_per_group, on=Group.NUMBER, how="left")
     )

@@ -33,6 +33,7 @@ Sources: Wilson 1927; Zou and Donner 2008; Kish 1965.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 
 import polars as pl
 
@@ -55,26 +56,20 @@ def sum_moments(
     moment_columns: Collection[str] = MOMENTS,
 ) -> pl.Expr:
     """Return the sum of u v M(u, v) over pairs of cells that have a moment, from slopes by cell."""
-    products_and_columns = (
-        (first_slopes[first_cell] * second_slopes[second_cell], name_moment(first_cell, second_cell))
-        for first_cell in first_slopes
-        for second_cell in second_slopes
-    )
-    return sum(
-        (
-            slope_product * pl.col(moment_column)
-            for slope_product, moment_column in products_and_columns
-            if moment_column in moment_columns
-        ),
-        pl.lit(0.0),
-    )
+    moment_sum = pl.lit(0.0)
+    for first_cell, second_cell in product(first_slopes, second_slopes):
+        moment_column = name_moment(first_cell, second_cell)
+        if moment_column in moment_columns:
+            slope_product = first_slopes[first_cell] * second_slopes[second_cell]
+            moment_sum = moment_sum + slope_product * pl.col(moment_column)
+    return moment_sum
 
 
 def add_eta_correlations(
     points: pl.LazyFrame, table: ResolvedTable, moment_columns: Collection[str]
 ) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS to rows with moments; 0 where a rate has no error."""
-    n_pos, n_neg = (_add_cells(cell_names, table) for cell_names in (("tp", "fn"), ("fp", "tn")))
+    n_pos, n_neg = _add_cells(("tp", "fn"), table), _add_cells(("fp", "tn"), table)
     # The logit of eta is ln P - ln N. A rate of n examples grows by (1 - r) / n with the cell above the
     # threshold, and falls by r / n with the one below.
     eta_slopes = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
@@ -89,9 +84,8 @@ def add_eta_correlations(
             cell_below: -pl.col(rate_name) / class_size,
         }
         scale = (sum_moments(rate_slopes, rate_slopes, moment_columns) * eta_variance).sqrt()
-        correlation = pl.when(scale > 0).then(
-            sum_moments(rate_slopes, eta_slopes, moment_columns) / scale
-        )
+        covariance = sum_moments(rate_slopes, eta_slopes, moment_columns)
+        correlation = pl.when(scale > 0).then(covariance / scale)
         own_correlation = pl.when(EtaError.IS_OWN).then(correlation.clip(-1.0, 1.0))
         correlation_columns[ETA_CORRELATIONS[rate_name]] = own_correlation.fill_null(0.0)
     return points.with_columns(**correlation_columns)
@@ -145,20 +139,12 @@ def measure_share(
     is_inside = (share_value > 0) & (share_value < 1)
     # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
     # 0 and 1 that tells no m: then it is n^2 / (sum of squared weights).
-    size = pl.when(is_inside).then(
-        share_value
-        * (1 - share_value)
-        * cell_sum
-        * cell_sum
-        / sum_moments(slopes, slopes, moment_columns)
-    )
-    if unit_columns := [
-        unit_column for unit_column in map(name_unit, unit_slopes) if unit_column in moment_columns
-    ]:
+    variance = sum_moments(slopes, slopes, moment_columns)
+    size = pl.when(is_inside).then(share_value * (1 - share_value) * cell_sum * cell_sum / variance)
+    if unit_columns := [unit for unit in map(name_unit, unit_slopes) if unit in moment_columns]:
         return share_value, size.otherwise(cell_sum / pl.max_horizontal(unit_columns))
-    return share_value, size.otherwise(
-        cell_sum * cell_sum / sum_moments(unit_slopes, unit_slopes, moment_columns)
-    )
+    square_sum = sum_moments(unit_slopes, unit_slopes, moment_columns)
+    return share_value, size.otherwise(cell_sum * cell_sum / square_sum)
 
 
 def correlate_shares(
@@ -176,18 +162,11 @@ def correlate_shares(
         if first_slopes.keys() != second_slopes.keys():
             return None  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
-        return -null_if_nan(
-            (first_value * second_value / ((1 - first_value) * (1 - second_value))).sqrt()
-        )
-    pairs_of_slopes = (
-        (first_slopes, second_slopes),
-        (first_slopes, first_slopes),
-        (second_slopes, second_slopes),
-    )
-    covariance, first_variance, second_variance = (
-        sum_moments(slopes, other_slopes, moment_columns) for slopes, other_slopes in pairs_of_slopes
-    )
-    variance_product = first_variance * second_variance
+        odds_product = first_value * second_value / ((1 - first_value) * (1 - second_value))
+        return -null_if_nan(odds_product.sqrt())
+    covariance = sum_moments(first_slopes, second_slopes, moment_columns)
+    first_variance = sum_moments(first_slopes, first_slopes, moment_columns)
+    variance_product = first_variance * sum_moments(second_slopes, second_slopes, moment_columns)
     return pl.when(variance_product > 0).then((covariance / variance_product.sqrt()).clip(-1.0, 1.0))
 
 

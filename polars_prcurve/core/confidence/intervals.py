@@ -169,11 +169,10 @@ def _find_poisson_mean(hits: int, tail: float) -> float:
         tail_terms = math.fsum(
             middle_mean**n_events / math.factorial(n_events) for n_events in range(hits, hits + 80)
         )
-        low_mean, high_mean = (
-            (middle_mean, high_mean)
-            if tail_terms * math.exp(-middle_mean) < tail
-            else (low_mean, middle_mean)
-        )
+        if tail_terms * math.exp(-middle_mean) < tail:
+            low_mean = middle_mean
+        else:
+            high_mean = middle_mean
     return (low_mean + high_mean) / 2
 
 
@@ -407,28 +406,18 @@ def find_estimate(column_names: Collection[str], name: str) -> Estimate:
     """Return the columns of a value and of what a table has beside it; None for what it has not."""
     # In a table with a row for each value, or difference, `low` and `high` are of that one.
     estimate_columns = name_estimate(name)
-    only_value = next(
-        (value_name for value_name in ("difference", "behind", "value") if value_name in column_names),
-        None,
-    )
+    value_names = (column for column in ("difference", "behind", "value") if column in column_names)
+    only_value = next(value_names, None)
     if estimate_columns.low not in column_names and name == only_value:
         estimate_columns = replace(LONG, value=name)
-    return Estimate(
-        *(
-            column_name if column_name in column_names else None
-            for column_name in astuple(estimate_columns)
-        )
-    )
+    columns = (column if column in column_names else None for column in astuple(estimate_columns))
+    return Estimate(*columns)
 
 
 def read_estimate(value_of_column: Mapping[str, Any], name: str) -> Estimate:
     """Return the value of a row and what is known of it; None where the row has nothing."""
-    return Estimate(
-        *(
-            None if column_name is None else value_of_column[column_name]
-            for column_name in astuple(find_estimate(value_of_column, name))
-        )
-    )
+    columns = astuple(find_estimate(value_of_column, name))
+    return Estimate(*(None if column is None else value_of_column[column] for column in columns))
 
 
 def add_eta_limits(points: pl.LazyFrame) -> pl.LazyFrame:

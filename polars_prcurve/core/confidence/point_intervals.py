@@ -201,26 +201,18 @@ def _add_shares(
     for metric in metrics:
         cells_of_share = cohort_intervals.list_shares(metric)
         for share_name, share_cells in cells_of_share.items():
-            names_of_share[share_name] = (share_name, f"{share_name}_size")
-            share_columns |= dict(
-                zip(
-                    names_of_share[share_name],
-                    cohort_intervals.measure_share(share_cells, table, moments),
-                    strict=True,
-                )
-            )
+            size_name = f"{share_name}_size"
+            share, size = cohort_intervals.measure_share(share_cells, table, moments)
+            names_of_share[share_name] = share_name, size_name
+            share_columns |= {share_name: share, size_name: size}
         for first_name, second_name in combinations(cells_of_share, 2):
             cells_of_pair = {name: cells_of_share[name] for name in (first_name, second_name)}
             correlation = cohort_intervals.correlate_shares(cells_of_pair, moments)
             if correlation is not None:
-                correlation_columns[cohort_intervals.name_correlation(first_name, second_name)] = (
-                    correlation
-                )
-    return (
-        points.with_columns(**share_columns).with_columns(**correlation_columns),
-        names_of_share,
-        correlation_columns.keys(),
-    )
+                column = cohort_intervals.name_correlation(first_name, second_name)
+                correlation_columns[column] = correlation
+    points = points.with_columns(**share_columns).with_columns(**correlation_columns)
+    return points, names_of_share, correlation_columns.keys()
 
 
 def _measure_moved_shares(
@@ -242,14 +234,11 @@ def add_rate_limits(
 ) -> pl.LazyFrame:
     """Add both ends of rates and shares, whose value and size have these columns; undefined is null."""
     if not bands.needs_numbers:
-        return add_limits(
-            points,
-            {
-                value_column: (rate_name, pl.col(size_column))
-                for rate_name, (value_column, size_column) in columns_of_rate.items()
-            },
-            bands,
-        )
+        rate_and_size = {
+            value_column: (rate_name, pl.col(size_column))
+            for rate_name, (value_column, size_column) in columns_of_rate.items()
+        }
+        return add_limits(points, rate_and_size, bands)
     point_frame = table.collect(points, bands.needs_numbers)
     for rate_name, (value_column, size_column) in columns_of_rate.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
@@ -284,11 +273,8 @@ def add_limits(
         limit_columns |= bands.limits_by_name(
             rate_name, pl.col(value_column), pl.col(trials_of_column[value_column])
         )
-    return (
-        points.with_columns(**limit_columns)
-        .with_columns(pl.col(*limit_columns).fill_nan(None))
-        .drop(trials_of_column.values())
-    )
+    points = points.with_columns(**limit_columns).with_columns(pl.col(*limit_columns).fill_nan(None))
+    return points.drop(trials_of_column.values())
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -386,8 +372,8 @@ def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]
     n_right, n_wrong = pl.col(TargetRow.N_RIGHT_BY_CHOICE), pl.col(TargetRow.N_WRONG_BY_CHOICE)
     n_wrong = n_wrong if fpr_sign > 0 else pl.when(n_right > 0).then(-1.0).otherwise(0.0)
     step_of_rate = {
-        rate: change / pl.col(SIZE_COLUMNS[rate])
-        for rate, change in (("recall", -n_right), ("fpr", n_wrong))
+        "recall": -n_right / pl.col(SIZE_COLUMNS["recall"]),
+        "fpr": n_wrong / pl.col(SIZE_COLUMNS["fpr"]),
     }
     columns = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
     if "tp" not in names:
@@ -451,6 +437,7 @@ def _add_plain_ends(
             {eta_limit: evaluate_metric(metric, "recall", "fpr", eta_limit) for eta_limit in eta_limits}
         )
     rate_limits = [[_RECALL_LIMITS[t], _FPR_LIMITS[f]] for t, f in find_corners(metric)]
+    eta_distances = [[pl.col(name).sqrt() for name in name_eta_squares(metric)]]
     return _add_ends(
         points,
         metric,
@@ -460,9 +447,7 @@ def _add_plain_ends(
         corners=_find_extremes(metric, eta_limits),
         rate_limits_of_ends=rate_limits,
         common_errors=common_errors,
-        other_distances=[[pl.col(name).sqrt() for name in name_eta_squares(metric)]]
-        if has_eta_squares
-        else [],
+        other_distances=eta_distances if has_eta_squares else (),
     )
 
 
@@ -513,9 +498,8 @@ def _add_counted_ends(
             points, metric, _COUNTED_ENDS, estimate, values, corners=corners, common_errors=common
         )
     else:
-        points = points.with_columns(
-            **dict(zip(_COUNTED_ENDS, map(evaluate_at, (lows, highs)), strict=True))
-        )
+        low_end, high_end = map(evaluate_at, (lows, highs))
+        points = points.with_columns(low_end.alias(_COUNTED_ENDS[0]), high_end.alias(_COUNTED_ENDS[1]))
     has_both = pl.col(EtaError.VARIANCE).is_finite()
     ends: list[pl.Expr] = [pl.when(has_both).then(end) for end in _COUNTED_ENDS]
     if bands.eta_kinds != {"counted"}:
@@ -652,13 +636,11 @@ def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     columns = {f"{metric_name}_corrected": corrected_value}
     for side, find_farther in _FARTHER_OF_SIDE.items():
         limit = pl.col(f"{metric_name}_{side}")
-        shifted_limit = from_unbounded(
-            to_unbounded(limit, bounds) + (scaled_corrected - scaled_value), bounds
-        )
+        scaled_limit = to_unbounded(limit, bounds) + (scaled_corrected - scaled_value)
+        shifted_limit = from_unbounded(scaled_limit, bounds)
         is_inside = corrected_value.is_between(*metric.range)
-        limit_at_bound = pl.when(limit.is_not_null() & is_inside).then(
-            find_farther(limit, corrected_value)
-        )
+        farther_limit = find_farther(limit, corrected_value)
+        limit_at_bound = pl.when(limit.is_not_null() & is_inside).then(farther_limit)
         limit_inside = pl.when(scaled_corrected.is_finite()).then(shifted_limit)
         new_limit = pl.when(scaled_value.is_infinite()).then(limit_at_bound).otherwise(limit_inside)
         columns[f"{metric_name}_{side}"] = pl.when(is_maximized).then(new_limit).otherwise(limit)

@@ -14,6 +14,7 @@ Sources: (B) Brabec et al. 2020.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -115,20 +116,12 @@ def precision_interval(
         _read_ends("fpr", fpr, half_width=fpr_half_width, cv=fpr_cv, interval=fpr_interval),
     )
     recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in intervals)
-    corner_points = (
-        (recalls[corner_recall], fprs[corner_fpr])
-        for corner_recall, corner_fpr in find_corners(compute_metric)
+    corner_points: Iterable[tuple[Any, ...]] = (
+        (recalls[recall_end], fprs[fpr_end]) for recall_end, fpr_end in find_corners(compute_metric)
     )
     if isinstance(eta, pl.Expr):
-        return PrecisionInterval(
-            *(
-                compute_metric(pl.lit(corner_recall), pl.lit(corner_fpr), eta)
-                for corner_recall, corner_fpr in corner_points
-            )
-        )
-    return PrecisionInterval(
-        *(compute_metric(corner_recall, corner_fpr, eta) for corner_recall, corner_fpr in corner_points)
-    )
+        corner_points = (tuple(map(pl.lit, corner)) for corner in corner_points)
+    return PrecisionInterval(*(compute_metric(*corner, eta) for corner in corner_points))
 
 
 @hint_at_arguments
@@ -273,11 +266,10 @@ def rectangle_level(
             math.sqrt((1 - rate) / (rate * class_size))
             for rate, class_size in ((recall, n_pos), (fpr, n_neg))
         )
-        return (
-            math.erf(z * (recall_error + fpr_error) / math.hypot(recall_error, fpr_error) / math.sqrt(2))
-            if recall_error + fpr_error > 0
-            else 1.0
-        )
+        if recall_error + fpr_error == 0:
+            return 1.0
+        deviation = z * (recall_error + fpr_error) / math.hypot(recall_error, fpr_error)
+        return math.erf(deviation / math.sqrt(2))
     n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, most=arguments.MOST_REPEATS)
     random_generator = np.random.default_rng(seed)
     hits_and_sizes = (

@@ -46,10 +46,8 @@ def find_few_rows(
     n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
     etas = [n_pos / (n_pos + n_neg) if eta is None else eta for eta in grid.numbers]
     n_searches = len(targets) * len(etas)
-    if (
-        any(0 < eta < _LEAST_ETA for eta in etas)
-        or n_searches > _MOST_SEARCHES + (n_pos + n_neg) / 1_000
-    ):
+    has_tiny_eta = any(0 < eta < _LEAST_ETA for eta in etas)
+    if has_tiny_eta or n_searches > _MOST_SEARCHES + (n_pos + n_neg) / 1_000:
         return None
     scores: set[Any] = set()
     for target in targets:

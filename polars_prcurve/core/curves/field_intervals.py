@@ -228,11 +228,9 @@ def add_moved_etas(part_rows: pl.LazyFrame) -> pl.LazyFrame:
             eta_column: moved_eta,
         }
         unmoved_columns = {recall_column: "recall", fpr_column: "fpr", eta_column: "eta"}
+        when_unmoved = pl.when(eta_step == 0)
         column_exprs += [
-            pl.when(eta_step == 0)
-            .then(unmoved_columns[name])
-            .otherwise(value.clip(0.0, 1.0))
-            .alias(name)
+            when_unmoved.then(unmoved_columns[name]).otherwise(value.clip(0.0, 1.0)).alias(name)
             for name, value in moved_value_exprs.items()
         ]
     return part_rows.with_columns(column_exprs)

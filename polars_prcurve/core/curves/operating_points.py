@@ -458,9 +458,8 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     is_above_all = has_threshold & pl.col("tp").is_null()
     zero_count, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
     value_of_column: dict[str, pl.Expr] = {"tp": zero_count, "fp": zero_count, "fn": n_pos, "tn": n_neg}
-    for rate, class_size in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
-        # Null for an empty class
-        value_of_column[rate] = pl.when(class_size.is_not_null()).then(0.0).otherwise(rate)
+    for rate, total in (("recall", Group.N_POS), ("fpr", Group.N_NEG)):  # null for an empty class
+        value_of_column[rate] = pl.when(pl.col(total).is_not_null()).then(0.0).otherwise(rate)
     return {
         name: pl.when(is_above_all).then(value).otherwise(name)
         for name, value in value_of_column.items()
@@ -530,11 +529,10 @@ def _add_alerts(
     alert_share, *rates = curve_table.metric_values(metrics, table)
     shares = (alert_share, *(pl.col("eta") * rate for rate in rates))
     share_of_name = dict(zip(_ALERTS, shares, strict=True))
-    names_with_ends = [
-        name for name in _ALERTS if f"{RESERVED}{name}" in {metric.name for metric in shown_metrics}
-    ]
-    end_columns = [f"{name}_{end}" for name in names_with_ends for end in ("low", "high")]
-    share_of_name |= {name: pl.col(f"{RESERVED}{name}") for name in end_columns}
+    shown_names = {metric.name for metric in shown_metrics}
+    names_with_ends = [name for name in _ALERTS if f"{RESERVED}{name}" in shown_names]
+    for column in (f"{name}_{end}" for name in names_with_ends for end in ("low", "high")):
+        share_of_name[column] = pl.col(f"{RESERVED}{column}")
     return points.with_columns((share * per).alias(name) for name, share in share_of_name.items())
 
 
@@ -601,9 +599,12 @@ def _add_doubts(
         n_pos = pl.col(StratumLabels.POS)
         n_neg = pl.col(StratumLabels.NEG)
         n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
-        condition_of_reason = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
-        condition_of_reason["few labels"] = pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW
-        condition_of_reason["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
+        condition_of_reason = {
+            "few positives": n_pos < _FEW,
+            "few negatives": n_neg < _FEW,
+            "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
+            "stratum of one row": pl.col(StratumLabels.N_ALONE) > 0,
+        }
     elif has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
         condition_of_reason = _doubt_choices(bands, table, design, targets)
     else:
@@ -612,8 +613,7 @@ def _add_doubts(
         condition_of_reason["heavy weights"] = find_missing_weights()
     condition_of_reason |= _list_no_points(table)
     if isinstance(bands, ModelBands):
-        is_coarse = pl.col(row_search.COARSENESS) > _COARSE
-        condition_of_reason["equal scores"] = is_coarse
+        condition_of_reason["equal scores"] = pl.col(row_search.COARSENESS) > _COARSE
     if targets[0].is_joined and targets[0].promise is None:
         condition_of_reason["several targets"] = pl.lit(True)
     doubt = find_first_doubt(condition_of_reason, pl.lit(True))

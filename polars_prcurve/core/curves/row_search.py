@@ -146,45 +146,37 @@ class RowSearch:
         if families:
             extremes = self._name_extremes(families, build_metric_rows(self.table))
             row_exprs = [*_list_rows_of(extremes), *_read_rows(families)]
-            row_lists = search._add_extremes(families).select(
-                pl.concat_list(row_exprs).alias(ROW_NUMBER)
-            )
-            parts.append(row_lists.explode(ROW_NUMBER, empty_as_null=False))
+            row_lists = pl.concat_list(row_exprs).alias(ROW_NUMBER)
+            pairs = search._add_extremes(families).select(row_lists)
+            parts.append(pairs.explode(ROW_NUMBER, empty_as_null=False))
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
         parts.append(self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER))
         corners = self.sweep_rows.join(pl.concat(parts), on=ROW_NUMBER, how="semi")
         block = pl.col(Sweep.BLOCK)
-        near_blocks = (
-            pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode(empty_as_null=False).unique()
-        )
-        return block.is_in(self.table.collect(corners.select(near_blocks), "")[Sweep.BLOCK].implode())
+        near_blocks = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode(empty_as_null=False)
+        block_frame = self.table.collect(corners.select(near_blocks.unique()), "")
+        return block.is_in(block_frame[Sweep.BLOCK].implode())
 
     def _search_blocks(self, families: Families) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
-        corner_extremes = self._find_extremes(
-            self._repeat_at_eta(corners, families), Pair.NUMBER, families
-        )
+        corners_at_eta = self._repeat_at_eta(corners, families)
+        corner_extremes = self._find_extremes(corners_at_eta, Pair.NUMBER, families)
         extremes = self._name_extremes(families, build_metric_rows(self.table))
         extreme_rows = _list_rows_of(extremes)
         if not extreme_rows:
             return corner_extremes
         row_lists = pl.concat_list(extreme_rows).alias(ROW_NUMBER)
-        row_numbers = corner_extremes.select(Pair.NUMBER, row_lists).explode(
-            ROW_NUMBER, empty_as_null=False
-        )
-        pair_blocks = row_numbers.drop_nulls().join(
-            corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER
-        )
+        row_numbers = corner_extremes.select(Pair.NUMBER, row_lists)
+        row_numbers = row_numbers.explode(ROW_NUMBER, empty_as_null=False).drop_nulls()
+        pair_blocks = row_numbers.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
         # A row of a block joins its pairs, and not all prevalences of its group.
-        near_rows = marked_rows.drop(Group.NUMBER).join(
-            pair_blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK
-        )
-        near_extremes = self._find_extremes(
-            self._repeat_at_eta(near_rows, families, key=Pair.NUMBER), Pair.NUMBER, families
-        )
+        pair_blocks = pair_blocks.select(Pair.NUMBER, Sweep.BLOCK).unique()
+        near_rows = marked_rows.drop(Group.NUMBER).join(pair_blocks, on=Sweep.BLOCK)
+        near_rows = self._repeat_at_eta(near_rows, families, key=Pair.NUMBER)
+        near_extremes = self._find_extremes(near_rows, Pair.NUMBER, families)
         both_extremes = corner_extremes.join(near_extremes, on=Pair.NUMBER, how="left", suffix=_NEAR)
         merged_columns = {
             name: extreme.merge(pl.col(name), pl.col(name + _NEAR)) for name, extreme in extremes.items()
@@ -348,9 +340,8 @@ def add_row_limits(
         ),
         recall_rises.alias(_RISES),
     ).filter(_RISES)
-    sweep_rows = add_limits(
-        sweep_rows, {rate: (rate, size) for rate, size in size_of_rate.items()}, bands
-    )
+    rate_and_size = {rate: (rate, size) for rate, size in size_of_rate.items()}
+    sweep_rows = add_limits(sweep_rows, rate_and_size, bands)
     width_of_step = {
         STEP_COLUMNS[rate]: pl.col(high_column) - pl.col(low_column)
         for rate, (low_column, high_column) in LIMIT_COLUMNS.items()

@@ -109,9 +109,9 @@ def _name_interval(
     name: str, error_and_ends: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
 ) -> dict[str, pl.Expr]:
     """Return the columns of standard error, low and high end, and the first doubt of them."""
-    kinds = ("standard_error", "low", "high", DOUBT)
-    kinds_and_columns = zip(kinds, (*error_and_ends, find_first_doubt(doubts, is_known)), strict=True)
-    return {f"{name}_{kind}": column for kind, column in kinds_and_columns}
+    kinds = ("standard_error", "low", "high")
+    columns = {f"{name}_{kind}": end for kind, end in zip(kinds, error_and_ends, strict=True)}
+    return columns | {f"{name}_{DOUBT}": find_first_doubt(doubts, is_known)}
 
 
 def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
@@ -183,12 +183,11 @@ def list_doubts(
         return class_doubts
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
+    has_enough_heavy = (
+        least_size**2 / size >= 20 * (1 - least_size / size) for size, least_size in _SIZES_OF_CLASSES
+    )
     has_shown_weights = pl.all_horizontal(
-        *(_shows_weights(*sizes) for sizes in _SIZES_OF_CLASSES),
-        *(
-            least_size**2 / size >= 20 * (1 - least_size / size)
-            for size, least_size in _SIZES_OF_CLASSES
-        ),
+        *(_shows_weights(*sizes) for sizes in _SIZES_OF_CLASSES), *has_enough_heavy
     )
     return class_doubts | {"heavy weights": ~has_shown_weights}
 
@@ -221,13 +220,10 @@ def _find_few_units(doubts: dict[str, pl.Expr], sample: SampleKind) -> dict[str,
         return doubts
     totals = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
     is_few = pl.any_horizontal(doubts[reason] for reason in doubts if reason.startswith("few "))
-    few_rows = (
-        {}
-        if sample.is_weighted
-        else {name: is_few & (pl.col(total) < 10) for name, total in totals.items()}
-    )
     other_doubts = {name: doubt for name, doubt in doubts.items() if not name.startswith("few ")}
-    return other_doubts | few_rows | {"few clusters": is_few}
+    if not sample.is_weighted:
+        other_doubts |= {name: is_few & (pl.col(total) < 10) for name, total in totals.items()}
+    return other_doubts | {"few clusters": is_few}
 
 
 def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
@@ -295,15 +291,14 @@ def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
     # A mean over one positive more: below all others it has the least precision, and on top 1.
     least_value = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}") + missed_share * least_precision
     most_value = top_share + (1 - top_share) * pl.col(f"{name}_{HOPEFUL}")
-    errors = (
-        (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}_error"),
-        (1 - top_share) * pl.col(f"{name}_error"),
-    )
+    least_error = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}_error")
+    most_error = (1 - top_share) * pl.col(f"{name}_error")
     # The influence of that positive: its share, times how far its precision is from the mean.
-    jumps = missed_share * (least_value - least_precision), top_share * (1 - most_value)
+    least_jump, most_jump = missed_share * (least_value - least_precision), top_share * (1 - most_value)
     extended_columns: dict[str, pl.Expr] = {}
-    for ending, value, error, jump in zip(
-        (LEAST_ENDING, MOST_ENDING), (least_value, most_value), errors, jumps, strict=True
+    for ending, value, error, jump in (
+        (LEAST_ENDING, least_value, least_error, least_jump),
+        (MOST_ENDING, most_value, most_error, most_jump),
     ):
         extended_error = (error * error + jump * jump).sqrt()
         extended_columns |= {
@@ -353,13 +348,10 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
     # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
     low, high = reach(f"_{LEAST_ENDING}", -1), reach(f"_{MOST_ENDING}", 1)
     when_inside, when_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
+    low_outside, high_outside = when_0.then(0.0).otherwise(low), when_0.then(high).otherwise(1.0)
     return (
-        when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(
-            when_0.then(0.0).otherwise(low)
-        ),
-        when_inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(
-            when_0.then(high).otherwise(1.0)
-        ),
+        when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(low_outside),
+        when_inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(high_outside),
     )
 
 

@@ -104,14 +104,10 @@ class Bootstrap(NamedTuple):
             )
             rows = self.collect_query(cell_rows.cast(dict.fromkeys(sum_columns, pl.Int64)))
         # Rows and samples stand by rising Group.NUMBER; a sample may have no rows.
-        row_ends = np.searchsorted(
-            rows[Group.NUMBER].to_numpy(),
-            [group_numbers[-1] for group_numbers in groups_of_samples],
-            side="right",
-        )
-        for (row_start, row_end), group_numbers in zip(
-            pairwise([0, *row_ends.tolist()]), groups_of_samples, strict=True
-        ):
+        last_groups = [group_numbers[-1] for group_numbers in groups_of_samples]
+        row_ends = np.searchsorted(rows[Group.NUMBER].to_numpy(), last_groups, side="right")
+        row_ranges = pairwise([0, *row_ends.tolist()])
+        for (row_start, row_end), group_numbers in zip(row_ranges, groups_of_samples, strict=True):
             sample_rows = rows[row_start:row_end]
             if is_by_unit:
                 yield UnitSample.read(sample_rows, group_numbers, sample)
@@ -129,11 +125,8 @@ class Bootstrap(NamedTuple):
     ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
         """Return the values, errors of what `read_block` makes of them, and sizes of samples by key."""
         pairs = self.collect_query(pair_values)
-        group_rows = (
-            pairs.select(Group.NUMBER, pl.col(key_column).alias(_SAMPLE_NUMBER))
-            .unique()
-            .sort(Group.NUMBER)
-        )
+        group_rows = pairs.select(Group.NUMBER, pl.col(key_column).alias(_SAMPLE_NUMBER)).unique()
+        group_rows = group_rows.sort(Group.NUMBER)
         groups_of_samples = group_rows.group_by(_SAMPLE_NUMBER, maintain_order=True).agg(Group.NUMBER)
         samples = list(self.build_samples(sweep, groups_of_samples[Group.NUMBER].to_list()))
         error_rows = self.estimate_errors(
@@ -175,9 +168,8 @@ class Bootstrap(NamedTuple):
                     curves = self._build_curves(pos, neg, lengths)
                     value_arrays.append(self._compute_values(curves, block_pairs, n_drawn, len(lengths)))
                     advance(n_drawn * sum(lengths))
-                estimates = (
-                    block_pairs.select(*number_metrics(self.metrics)).fill_null(float("nan")).to_numpy()
-                )
+                value_frame = block_pairs.select(*number_metrics(self.metrics))
+                estimates = value_frame.fill_null(float("nan")).to_numpy()
                 n_curves = [len(sample.lengths) for sample in sample_block]
                 smaller_sizes = np.repeat([min(sample.sizes) for sample in sample_block], n_curves)
                 sizes_of_pairs = smaller_sizes[block_pairs[_CURVE_NUMBER].to_numpy()]
@@ -238,23 +230,15 @@ class Bootstrap(NamedTuple):
         replicate_rows = pl.LazyFrame(
             {_REPLICATE_NUMBER: range(n_replicates)}, schema={_REPLICATE_NUMBER: pl.UInt32}
         )
-        curve_group = (
-            (pl.col(_REPLICATE_NUMBER) * n_curves + pl.col(_CURVE_NUMBER))
-            .cast(pl.UInt32)
-            .alias(Group.NUMBER)
+        curve_group = pl.col(_REPLICATE_NUMBER) * n_curves + pl.col(_CURVE_NUMBER)
+        all_pairs = replicate_rows.join(curve_pairs, how="cross", maintain_order="left_right")
+        all_pairs = all_pairs.with_row_index(Pair.NUMBER).with_columns(
+            curve_group.cast(pl.UInt32).alias(Group.NUMBER)
         )
-        all_pairs = replicate_rows.join(
-            curve_pairs, how="cross", maintain_order="left_right"
-        ).with_row_index(Pair.NUMBER)
-        all_pairs = all_pairs.with_columns(curve_group).join(curves.groups, on=Group.NUMBER, how="left")
-        collected_values = self.collect_query(
-            curves.compute_values(all_pairs, metrics_by_name).sort(Pair.NUMBER).select(*metrics_by_name)
-        )
-        return (
-            collected_values.fill_null(float("nan"))
-            .to_numpy()
-            .reshape(n_replicates, len(pairs), len(metrics_by_name))
-        )
+        all_pairs = all_pairs.join(curves.groups, on=Group.NUMBER, how="left")
+        pair_values = curves.compute_values(all_pairs, metrics_by_name).sort(Pair.NUMBER)
+        values = self.collect_query(pair_values.select(*metrics_by_name)).fill_null(float("nan"))
+        return values.to_numpy().reshape(n_replicates, len(pairs), len(metrics_by_name))
 
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
@@ -424,16 +408,13 @@ class UnitSample(NamedTuple):
         cell_number = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
         possible_columns = [*sample.unit_columns, Row.EXAMPLE]
         unit_column = next((name for name in possible_columns if name in rows.columns), None)
-        unit_number = (
-            pl.int_range(pl.len()) if unit_column is None else pl.col(unit_column).rank("dense") - 1
-        )
+        unit_number = pl.int_range(pl.len())
+        if unit_column is not None:
+            unit_number = pl.col(unit_column).rank("dense") - 1
         rows = rows.with_columns(cell_number, unit_number.cast(pl.Int64).alias("unit"))
-        cell_numbers, unit_numbers = (
-            rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit")
-        )
-        lengths = [
-            rows.filter(pl.col(Group.NUMBER) == group)["cell"].n_unique() for group in group_numbers
-        ]
+        cell_numbers, unit_numbers = (rows[name].cast(pl.Int64).to_numpy() for name in ("cell", "unit"))
+        rows_of_groups = (rows.filter(pl.col(Group.NUMBER) == group) for group in group_numbers)
+        lengths = [group_rows["cell"].n_unique() for group_rows in rows_of_groups]
         pos, neg = (rows[column].to_numpy() for column in (Row.POS, Row.NEG))
         # Classes keep their sizes, except in units of joined rows, which may hold both classes.
         class_masks = [np.ones(len(rows), dtype=bool)] if sample.joins_rows else [pos > 0, neg > 0]

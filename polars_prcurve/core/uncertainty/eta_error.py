@@ -164,9 +164,8 @@ def _build_shared_errors(
                 term_columns[size] = pl.col(size) * scale * 4
                 sum_columns[column] = sum_shares(pl.col(column)) * pl.col(size).first()
         influence_rows = influences.score_rows.with_columns(**slope_columns)
-        pair_sums = (
-            influence_rows.select(Pair.NUMBER, **term_columns).group_by(Pair.NUMBER).agg(**sum_columns)
-        )
+        term_rows = influence_rows.select(Pair.NUMBER, **term_columns)
+        pair_sums = term_rows.group_by(Pair.NUMBER).agg(**sum_columns)
         shared_rows = shared_rows.join(pair_sums, on=Pair.NUMBER, how="left")
     return shared_rows
 
@@ -301,11 +300,8 @@ def _compute_moved_values(
 ) -> pl.LazyFrame:
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
     moved_points = _move_points(table, sweep, etas)
-    curve_rows = (
-        moved_points.group_by(Group.NUMBER)
-        .agg(pl.col(_FIELD_NUMBER, PART, _END_NUMBER, "eta").first())
-        .sort(Group.NUMBER)
-    )
+    curve_columns = pl.col(_FIELD_NUMBER, PART, _END_NUMBER, "eta")
+    curve_rows = moved_points.group_by(Group.NUMBER).agg(curve_columns.first()).sort(Group.NUMBER)
     segments = add_extents(add_row_before(moved_points.select(Group.NUMBER, "recall", "fpr")))
     eta, no_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
     has_curve = pl.lit(True), eta.is_not_null()
@@ -348,9 +344,5 @@ def _move_points(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> p
         for end_number, rate_columns in enumerate(RATES_AT_ETAS)
     )
     curve_number = (pl.col(PART) * 2 + pl.col(_END_NUMBER)).cast(pl.UInt32).alias(Group.NUMBER)
-    moved_points = (
-        pl.concat(end_points)
-        .with_columns(curve_number)
-        .sort(Group.NUMBER, Row.SCORE, descending=[False, True])
-    )
-    return moved_points.cache()
+    moved_points = pl.concat(end_points).with_columns(curve_number)
+    return moved_points.sort(Group.NUMBER, Row.SCORE, descending=[False, True]).cache()

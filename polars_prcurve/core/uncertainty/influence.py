@@ -120,16 +120,12 @@ def add_influences(
     # constants do not change a variance. One shift over all curves takes a tenth of one within each.
     is_in_curve = pl.col(key) == pl.col(key).shift(1)  # and not its first row
     sums_above = (
-        pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0) for name in sum_columns
+        pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0).alias(name)
+        for name in sum_columns
     )
     influence_rows = influence_rows.with_columns(**sum_columns)
-    influence_rows = influence_rows.with_columns(
-        pl.col(name).cum_sum().over(key) for name in sum_columns
-    )
-    influence_rows = influence_rows.with_columns(
-        above.alias(name) for name, above in zip(sum_columns, sums_above, strict=True)
-    )
-    return influence_rows.with_columns(**influence_columns)
+    influence_rows = influence_rows.with_columns(pl.col(*sum_columns).cum_sum().over(key))
+    return influence_rows.with_columns(sums_above).with_columns(**influence_columns)
 
 
 def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
@@ -138,18 +134,14 @@ def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str])
     size_columns, mean_columns, centred_columns = {}, {}, []
     for name, (side, shares) in product(names, _CLASS_SHARES.items()):
         kinds = [f"{name}_{kind}" for kind in shares]
-        size_name = f"{name}_{side}_size"
-        mean_name = f"{name}_{side}_mean"
+        size_name, mean_name = f"{name}_{side}_size", f"{name}_{side}_mean"
         largest_influence = pl.max_horizontal(pl.col(kinds).abs()).max().over(key)
         size_columns[size_name] = round_up_to_power_of_two(largest_influence)
         mean_terms = to_whole_shares(_sum_kinds(name, side, shares))
         mean_columns[mean_name] = sum_shares(mean_terms).over(key) * pl.col(size_name)
         centred_columns.append(pl.col(kinds) - pl.col(mean_name))
-    return (
-        influence_rows.with_columns(**size_columns)
-        .with_columns(**mean_columns)
-        .with_columns(centred_columns)
-    )
+    influence_rows = influence_rows.with_columns(**size_columns).with_columns(**mean_columns)
+    return influence_rows.with_columns(centred_columns)
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
@@ -273,23 +265,18 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     placed_rows = add_places(rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
     cells = placed_rows.agg(pl.col(Row.POS, Row.NEG).sum())
-    amount_of_class = {name: pl.col(name).cast(pl.Float64) for name in _SIZES_OF_CLASSES}
-    total_of_class = {
-        name: pl.col(name).sum().over(Group.NUMBER).cast(pl.Float64) for name in _SIZES_OF_CLASSES
-    }
-    cell_shares = cells.with_columns(
-        amount_of_class[name] / repeat_in_rows(total_of_class[name], amount_of_class[name])
-        for name in _SIZES_OF_CLASSES
-    )
-    return cell_shares.cache()  # read for the sizes, and for each kind of influences
+    share_exprs = []
+    for name in _SIZES_OF_CLASSES:
+        amount, total = pl.col(name).cast(pl.Float64), pl.col(name).sum().over(Group.NUMBER)
+        share_exprs.append(amount / repeat_in_rows(total.cast(pl.Float64), amount))
+    return cells.with_columns(share_exprs).cache()  # read for the sizes, and for each kind of influences
 
 
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
     share_columns = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
-    cluster_groups = cells.select(Group.NUMBER, Row.CLUSTER, **share_columns).group_by(
-        Group.NUMBER, Row.CLUSTER
-    )
+    share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_columns)
+    cluster_groups = share_rows.group_by(Group.NUMBER, Row.CLUSTER)
     # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
     cluster_squares = cluster_groups.agg(sum_shares(pl.col(name)) for name in _SIZES_OF_CLASSES).select(
         Group.NUMBER,
@@ -323,16 +310,13 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
 
 def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
     """Return Unseen.SHARE and MISSED_SHARE of a cluster, over the variances of a value by class."""
-    sides = (("pos", Row.POS), ("neg", Row.NEG))
-    variance_and_size = [
-        (pl.col(f"{value_name}_{side}"), pl.col(ROW_SIZES[class_column])) for side, class_column in sides
-    ]
-    terms = (variance / repeat_in_rows(size, variance) for variance, size in variance_and_size)
-    row_variance = sum(terms, pl.lit(0.0))
+    row_variance = pl.lit(0.0)
+    for side, class_column in (("pos", Row.POS), ("neg", Row.NEG)):
+        variance, size = pl.col(f"{value_name}_{side}"), pl.col(ROW_SIZES[class_column])
+        row_variance = row_variance + variance / repeat_in_rows(size, variance)
     # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
-    design_effect = (
-        (cluster_standard_error(value_name) ** 2 / row_variance).fill_nan(1.0).clip(lower_bound=1.0)
-    )
+    design_effect = (cluster_standard_error(value_name) ** 2 / row_variance).fill_nan(1.0)
+    design_effect = design_effect.clip(lower_bound=1.0)
     return [
         (design_effect * pl.col(name) / (1 - pl.col(name) + design_effect * pl.col(name))).alias(name)
         for name in (Unseen.SHARE, Unseen.MISSED_SHARE)
@@ -372,9 +356,8 @@ def add_up_clusters(
     }
     bound_columns = {f"{name}_most": size for name, (_, size) in terms_and_sizes.items()}
     sum_columns = (sum_shares(pl.col(name)).alias(name) for name in terms_and_sizes)
-    cluster_groups = cells.select(*keys, Row.CLUSTER, **share_columns, **bound_columns).group_by(
-        *keys, Row.CLUSTER
-    )
+    share_rows = cells.select(*keys, Row.CLUSTER, **share_columns, **bound_columns)
+    cluster_groups = share_rows.group_by(*keys, Row.CLUSTER)
     power_of_ending = {"of_clusters": 2, "of_fourths": 4}
     power_terms = {
         f"{name}_{ending}": to_whole_shares(pl.col(name) ** power)
@@ -451,9 +434,8 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
         pl.col(PLACE).cum_sum().over(Group.NUMBER) - pl.col(PLACE), (pl.col(PLACE) > 0).alias(IS_TIED)
     )
     example_rows = build_numbered_rows(parts_table, part_groups).rename({Group.NUMBER: PART})
-    example_rows = example_rows.join(
-        part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG), on=PART
-    )
+    part_sizes = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG)
+    example_rows = example_rows.join(part_sizes, on=PART)
     cells = example_rows.join(score_places, on=[Group.NUMBER, Row.SCORE]).group_by(
         Group.NUMBER, PART, PLACE, IS_TIED
     )
@@ -479,14 +461,10 @@ def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) ->
         scaled_influence = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
         for power in (1, 2):
             moment_term = scaled_influence**power * pl.col(_PART_CLASS_COLUMNS[side][0])
-            moment_columns[f"{name}_{side}_{power}"] = to_whole_shares(
-                moment_term.fill_nan(0.0).fill_null(0.0)
-            )
-    part_groups = (
-        join_influences(part_cells.cells, influences)
-        .select(key, PART, *size_names, **moment_columns)
-        .group_by(key, PART)
-    )
+            moment_term = moment_term.fill_nan(0.0).fill_null(0.0)
+            moment_columns[f"{name}_{side}_{power}"] = to_whole_shares(moment_term)
+    cell_rows = join_influences(part_cells.cells, influences)
+    part_groups = cell_rows.select(key, PART, *size_names, **moment_columns).group_by(key, PART)
     sum_columns = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_columns]
     part_rows = part_groups.agg(sum_columns + [pl.col(size_name).first() for size_name in size_names])
     part_rows = part_rows.join(part_cells.parts.drop(Group.NUMBER), on=PART)
@@ -502,8 +480,5 @@ def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) ->
         term_columns[column] = to_whole_shares((weight * weight * variance).fill_nan(0.0).fill_null(0.0))
         scale = 4 * pl.col(f"{column}_size").first() ** 2
         total_columns[column] = sum_shares(pl.col(column)) * scale * (pl.col(effective_name).first() - 1)
-    return (
-        part_rows.select(key, *size_names, *CLASS_SIZE_COLUMNS.values(), **term_columns)
-        .group_by(key)
-        .agg(**total_columns)
-    )
+    term_rows = part_rows.select(key, *size_names, *CLASS_SIZE_COLUMNS.values(), **term_columns)
+    return term_rows.group_by(key).agg(**total_columns)
