@@ -70,16 +70,13 @@ def find_local_level(n_examples: float, level: float) -> float:
             # At another level there are more or fewer parts, by a ratio that grows or falls ever more
             # slowly. A growth goes on as between 500 and 2,000 examples; a fall is ignored. Both give a
             # smaller local level than the exact one.
-            ratio_before, ratio = (
-                _split(size, level) / _split(size, _TABLE_LEVEL) for size in (500, 2000)
-            )
+            ratio_before, ratio = (_split(n, level) / _split(n, _TABLE_LEVEL) for n in (500, 2000))
             ratio_growth = max(0.0, ratio - ratio_before) / math.log(2000 / 500)
             n_parts *= ratio + ratio_growth * math.log(n_examples / 2000)
     else:
         place = bisect_left(_SIZES, n_examples)
-        neighbour_sizes = (
-            _SIZES[place : place + 1] if n_examples == _SIZES[place] else _SIZES[place - 1 : place + 1]
-        )
+        first_place = place if n_examples == _SIZES[place] else place - 1
+        neighbour_sizes = _SIZES[first_place : place + 1]
         n_parts = _interpolate(n_examples, {size: _split(size, level) for size in neighbour_sizes})
     return (1 - level) / n_parts
 

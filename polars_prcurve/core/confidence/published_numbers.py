@@ -55,18 +55,12 @@ def published_precision(
     [0.8584, 0.0397, 0.7617, 0.9199]
     """
     count_of_name = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
-    true_positives, positives, false_positives, negatives = (
-        read_numbers(name, count) for name, count in count_of_name.items()
-    )
-    for name, count in count_of_name.items():
-        _refuse_rates(name, read_numbers(name, count))
-    is_possible = (
-        (true_positives >= 0)
-        & (true_positives <= positives)
-        & (false_positives >= 0)
-        & (false_positives <= negatives)
-    )
-    is_possible &= (positives > 0) & (negatives > 0)
+    counts_by_name = {name: read_numbers(name, count) for name, count in count_of_name.items()}
+    for name, counts in counts_by_name.items():
+        _refuse_rates(name, counts)
+    true_positives, positives, false_positives, negatives = counts_by_name.values()
+    is_possible = (true_positives >= 0) & (true_positives <= positives) & (positives > 0)
+    is_possible &= (false_positives >= 0) & (false_positives <= negatives) & (negatives > 0)
     _check_all(is_possible, "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0")
     with np.errstate(all="ignore"):
         recall, fpr = true_positives / positives, false_positives / negatives

@@ -205,14 +205,12 @@ def read_size_options(
         raise PrcError("relative=True needs eta=, because precision depends on it")
     delta = check_delta(delta)
     expected_words = "a share of test sets from 0.5 to below 1, such as 0.8"
-    assurance_share = read_number(
-        "assurance=", assurance, expected_words, lambda assurance_share: 0.5 <= assurance_share < 1
-    )
+    assurance = read_number("assurance=", assurance, expected_words, lambda share: 0.5 <= share < 1)
     return SizeOptions(
         delta,
         confidence=certainty.level,
         rate=certainty.rate,
-        assurance=assurance_share,
+        assurance=assurance,
         relative=relative,
         at_eta=at_eta,
     )
@@ -293,12 +291,12 @@ def _add_limits(rates: F, options: SizeOptions) -> F:
         compute_ends = partial(compute_limits, is_recall=rate_name == "recall")
         interval_ends: Iterable[pl.Expr | pl.Series]
         if options.rate in BETA_METHODS and isinstance(rates, pl.DataFrame):
-            hits_and_sizes = (rates[hits_column].to_numpy(), rates[size_column].to_numpy())
-            end_arrays = compute_ends(*hits_and_sizes, options.confidence, options.rate)
+            hit_array, size_array = rates[hits_column].to_numpy(), rates[size_column].to_numpy()
+            end_arrays = compute_ends(hit_array, size_array, options.confidence, options.rate)
             interval_ends = (pl.Series(end).fill_nan(None) for end in end_arrays)
         else:
-            hits_and_size_columns = (pl.col(hits_column), pl.col(size_column))
-            interval_ends = compute_ends(*hits_and_size_columns, options.confidence, options.rate)
+            count_columns = pl.col(hits_column), pl.col(size_column)
+            interval_ends = compute_ends(*count_columns, options.confidence, options.rate)
         column_of_name |= dict(zip(end_columns, interval_ends, strict=True))
     return rates.with_columns(**column_of_name)
 
@@ -322,11 +320,9 @@ def _add_log_widths(rates: F, *, is_at_eta: bool) -> F:
         is_bare = (recall == 0) | (fpr == 0)
         low = pl.when(is_bare).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
         high = pl.when(is_bare).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
-        ratio_columns |= {
-            _name(recall_move, fpr_move, "low"): low,
-            _name(recall_move, fpr_move, "high"): high,
-        }
-        low, high = (pl.col(_name(recall_move, fpr_move, end)) for end in ("low", "high"))
+        low_name, high_name = (_name(recall_move, fpr_move, end) for end in ("low", "high"))
+        ratio_columns |= {low_name: low, high_name: high}
+        low, high = pl.col(low_name), pl.col(high_name)
         if is_at_eta:
             width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
         else:

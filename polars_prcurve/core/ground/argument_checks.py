@@ -78,9 +78,8 @@ def read_shares(function_name: str, shares: object) -> dict[Any, float]:
             )
         share_of_class[class_label] = share_number
     if not any(share_of_class.values()):
-        raise PrcError(
-            f"the shares of {function_name} need a sum above 0; got {describe_value(dict(shares))}"
-        )
+        shares_text = describe_value(dict(shares))
+        raise PrcError(f"the shares of {function_name} need a sum above 0; got {shares_text}")
     return share_of_class
 
 
@@ -106,10 +105,8 @@ def read_pair(
     numbers = read_list(argument_name, value, expected_words)
     if len(numbers) != 2:
         raise refuse_kind(argument_name, expected_words, value)
-    low_number, high_number = (
-        read_one_number(argument_name, number, expected_words) for number in numbers
-    )
-    return low_number, high_number
+    low, high = (read_one_number(argument_name, number, expected_words) for number in numbers)
+    return low, high
 
 
 MOST_EXAMPLES = 2**53
@@ -386,9 +383,8 @@ def hint_at_arguments(
             if parameter_name not in _SELF_NAMES
         }
         hint_text = suggest_arguments(name, spelling_of_argument, target_names=target_names)
-        raise TypeError(
-            make_visible(f"{call_text} got an unexpected keyword argument {name!r}; {hint_text}")
-        )
+        message = f"{call_text} got an unexpected keyword argument {name!r}; {hint_text}"
+        raise TypeError(make_visible(message))
 
     def refuse_place(value: object) -> NoReturn:
         call_text = f"{check_and_call.__qualname__}()"

@@ -74,13 +74,10 @@ def join_groups(
     bits_name_of_key = {key_name: f"{RESERVED}bits_{key_name}" for key_name in float_keys}
     join_names = [bits_name_of_key.get(key_name, key_name) for key_name in dtype_of_key]
     # NaN has many patterns of bits. All become -1, the bits of one of them, which no number has.
-    bit_exprs = [
-        pl.when(pl.col(key_name).is_nan())
-        .then(-1)
-        .otherwise(float_bits(pl.col(key_name)))
-        .alias(bits_name)
-        for key_name, bits_name in bits_name_of_key.items()
-    ]
+    bit_exprs = []
+    for key_name, bits_name in bits_name_of_key.items():
+        key = pl.col(key_name)
+        bit_exprs.append(pl.when(key.is_nan()).then(-1).otherwise(float_bits(key)).alias(bits_name))
     right_frame = right_frame.with_columns(bit_exprs).drop(float_keys)
     joined_frame = left_frame.with_columns(bit_exprs).join(
         right_frame, on=join_names, how=how, nulls_equal=True, maintain_order=row_order
@@ -92,10 +89,9 @@ def aggregate_by(
     rows: pl.LazyFrame, by: Iterable[str], aggregate_exprs: Iterable[pl.Expr]
 ) -> pl.LazyFrame:
     """Return one row per group with the aggregates; without group columns, one row for the table."""
-    group_names = [*by]
-    return (
-        rows.group_by(group_names).agg(aggregate_exprs) if group_names else rows.select(aggregate_exprs)
-    )
+    if group_names := [*by]:
+        return rows.group_by(group_names).agg(aggregate_exprs)
+    return rows.select(aggregate_exprs)
 
 
 def float_bits(float_column: pl.Expr) -> pl.Expr:

@@ -48,18 +48,16 @@ def student_quantile(z: float | pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr
     degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
     # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
     scaled_deviate = z / _shrink_deviation(degrees_of_freedom)
-    return (
-        (scaled_deviate * scaled_deviate / degrees_of_freedom).exp() - 1
-    ).sqrt() * degrees_of_freedom.sqrt()
+    growth = (scaled_deviate * scaled_deviate / degrees_of_freedom).exp() - 1
+    return growth.sqrt() * degrees_of_freedom.sqrt()
 
 
 def normal_from_student(t: pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:
     """Return the normal deviate as far out as t is in Student's distribution (Wallace 1959)."""
     degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
     # sqrt(f ln(1 + t**2 / f)) (8 f + 1) / (8 f + 3)
-    normal_deviate = (
-        degrees_of_freedom * (t * t / degrees_of_freedom).log1p()
-    ).sqrt() * _shrink_deviation(degrees_of_freedom)
+    squared_deviate = degrees_of_freedom * (t * t / degrees_of_freedom).log1p()
+    normal_deviate = squared_deviate.sqrt() * _shrink_deviation(degrees_of_freedom)
     return pl.when(t < 0).then(-normal_deviate).otherwise(normal_deviate)
 
 
@@ -79,11 +77,8 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     deviates = np.linspace(-9.0, 9.0, 9001)
     shares_below = np.array([math.erfc(-deviate / math.sqrt(2)) / 2 for deviate in deviates])
     coarse_deviates = deviates[::25]
-    densities = (
-        np.exp(-coarse_deviates * coarse_deviates / 2)
-        / math.sqrt(2 * math.pi)
-        * (coarse_deviates[1] - coarse_deviates[0])
-    )
+    densities = np.exp(-coarse_deviates * coarse_deviates / 2) / math.sqrt(2 * math.pi)
+    densities = densities * (coarse_deviates[1] - coarse_deviates[0])
     exact_numbers = np.array([*range(2, 13), 15, 20, 25, 30, 40, 50, 70, 100, 200, 500, 1000, 4000])
     lows, highs = np.zeros(len(exact_numbers)), np.full(len(exact_numbers), 20.0)
     for _ in range(50):  # to within 2e-14
@@ -92,9 +87,8 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
         shares_of_ranges = shares_below[::25] - np.interp(
             coarse_deviates - middles[:, None], deviates, shares_below
         )
-        is_enough = (
-            exact_numbers * (shares_of_ranges ** (exact_numbers[:, None] - 1) @ densities) >= confidence
-        )
+        powers_of_shares = shares_of_ranges ** (exact_numbers[:, None] - 1)
+        is_enough = exact_numbers * (powers_of_shares @ densities) >= confidence
         lows, highs = np.where(is_enough, lows, middles), np.where(is_enough, middles, highs)
     numbers_of_means = np.arange(2, int(exact_numbers[-1]) + 1)
     deviations = np.interp(np.log(numbers_of_means), np.log(exact_numbers), highs / math.sqrt(2))

@@ -72,11 +72,8 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
     Every result has to be joined with this table, so that no check can be optimized away.
     """
     # Polars prints the expression that failed. As a column of its own the report is left out of it.
-    return (
-        frame.with_columns(_report(checks).alias(_REPORT_COLUMN))
-        .filter(_HAS_PASSED_FILTER)
-        .drop(_REPORT_COLUMN)
-    )
+    reported_frame = frame.with_columns(_report(checks).alias(_REPORT_COLUMN))
+    return reported_frame.filter(_HAS_PASSED_FILTER).drop(_REPORT_COLUMN)
 
 
 def _report(checks: Iterable[Check]) -> pl.Expr:
@@ -227,9 +224,7 @@ class ValueRule:
 
     def __call__(self, count_rows: RowCounter, subject: str, *value_exprs: pl.Expr) -> list[Check]:
         n_wrong = count_rows(self.is_wrong(*value_exprs))
-        return [
-            Check(n_wrong > 0, (f"{subject} is {self.trouble} in ", n_wrong, f" row(s); {self.remedy}"))
-        ]
+        return [count_check(n_wrong, f"{subject} is {self.trouble} in ", f" row(s); {self.remedy}")]
 
 
 # Of numbers of examples, and of sums of squared weights
@@ -347,7 +342,7 @@ def missing_checks(
         remedy = " row(s); null means that it was never scored: pass pl.col(...).fill_nan(None)"
     n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
     return [
-        Check(n_wrong > 0, (f"{subject} is {trouble} in ", n_wrong, remedy))
+        count_check(n_wrong, f"{subject} is {trouble} in ", remedy)
         for trouble, n_wrong in n_wrong_of_trouble.items()
     ]
 
@@ -357,13 +352,7 @@ def label_checks(count_rows: RowCounter, subject: str, label: pl.Expr) -> list[C
     remedy = "; expected {0, 1} or {-1, 1}, or pass pos_label="
     n_zeros, n_ones, n_minus_ones = (count_rows(label == valid_label) for valid_label in (0, 1, -1))
     n_others = count_rows(label.is_not_null()) - n_zeros - n_ones - n_minus_ones
-    mixed_sentence = (
-        f"{subject} mixes ",
-        n_zeros,
-        " row(s) of 0 with ",
-        n_minus_ones,
-        f" of -1{remedy}",
-    )
+    mixed_sentence = f"{subject} mixes ", n_zeros, " row(s) of 0 with ", n_minus_ones, f" of -1{remedy}"
     binary_check = count_check(n_others, f"{subject} is not binary in ", f" row(s){remedy}")
     return [binary_check, Check((n_zeros > 0) & (n_minus_ones > 0), mixed_sentence)]
 

@@ -127,9 +127,8 @@ class ColumnReader:
         else:
             dtype_of_name = self.read_dtypes(argument, [expr])
             if len(dtype_of_name) != 1:
-                names_text = ", ".join(map(repr, list(dtype_of_name)[:5])) + (
-                    ", ..." if len(dtype_of_name) > 5 else ""
-                )
+                names_text = ", ".join(map(repr, list(dtype_of_name)[:5]))
+                names_text += ", ..." if len(dtype_of_name) > 5 else ""
                 raise PrcError(f"{argument}= must be one column; got {len(dtype_of_name)}: {names_text}")
             [(name, dtype)] = dtype_of_name.items()
         if dtype == pl.Object:
@@ -222,19 +221,16 @@ class ColumnReader:
         if self.drops_incomplete:
             is_incomplete = pl.any_horizontal(self.missing_tests)
             if self.example_keys:  # an example is left out as a whole
-                key_names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
-                key_exprs = [
-                    key.alias(name) for key, name in zip(self.example_keys, key_names, strict=True)
-                ]
-                incomplete_keys = complete_rows.filter(is_incomplete).select(key_exprs).unique()
+                key_exprs = {
+                    f"{RESERVED}example_key_{i}": key for i, key in enumerate(self.example_keys)
+                }
+                incomplete_keys = complete_rows.filter(is_incomplete).select(**key_exprs).unique()
                 dtype_of_key = dict(incomplete_keys.collect_schema())
                 flagged_keys = incomplete_keys.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
-                complete_rows = join_groups(
-                    complete_rows.with_columns(key_exprs), flagged_keys, dtype_of_key, how="left"
-                )
-                complete_rows = complete_rows.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(
-                    *key_names, _IS_INCOMPLETE
-                )
+                keyed_rows = complete_rows.with_columns(**key_exprs)
+                complete_rows = join_groups(keyed_rows, flagged_keys, dtype_of_key, how="left")
+                complete_rows = complete_rows.filter(pl.col(_IS_INCOMPLETE).is_null())
+                complete_rows = complete_rows.drop(*key_exprs, _IS_INCOMPLETE)
             else:
                 complete_rows = complete_rows.filter(~is_incomplete)
             rows_by_name = {"all": self.input_rows, "kept": complete_rows}
@@ -268,17 +264,13 @@ class ColumnReader:
         column_names = set(self.user_table.columns)
         key_exprs = (expr for expr in self.by_exprs if column_names.issuperset(expr.meta.root_names()))
         group_keys = self.user_table.lazy().select(key_exprs)
-        wide_names = [
-            name for name, dtype in group_keys.collect_schema().items() if dtype in WIDE_DTYPES
-        ]
+        dtype_of_key = group_keys.collect_schema()
+        wide_names = [name for name, dtype in dtype_of_key.items() if dtype in WIDE_DTYPES]
         if not wide_names:
             return {}
         physical_keys = group_keys.select(pl.col(wide_names).to_physical())
-        extremes = run_query(
-            physical_keys.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max())),
-            self.user_table.height,
-        )
-        lowest, highest = extremes.row(0)
+        extremes = physical_keys.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max()))
+        lowest, highest = run_query(extremes, self.user_table.height).row(0)
         return {name: (lowest[name], highest[name]) for name in wide_names if lowest[name] is not None}
 
 

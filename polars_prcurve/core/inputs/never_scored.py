@@ -159,9 +159,8 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.Laz
                 f"column {name!r} of the below= frame is {schema[name]}; expected whole numbers: cast "
                 "them to integers"
             )
-    group_rows = stop_if_broken(
-        group_rows.select(*key_names, *_TOTALS_OF_NUMBER), _list_checks(key_names)
-    )
+    group_rows = group_rows.select(*key_names, *_TOTALS_OF_NUMBER)
+    group_rows = stop_if_broken(group_rows, _list_checks(key_names))
     checked_rows = run_query(group_rows).lazy() if isinstance(below, pl.DataFrame) else group_rows
     return checked_rows.select(*key_names, *_TOTAL_EXPRS)
 
@@ -211,17 +210,14 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     # The examples that a model has no row for, of all that a model of their group has.
     dtype_of_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
     example_rows = model_rows.group_by(*dtype_of_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
-    scored_examples = (
-        model_rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
-    )
+    scored_examples = model_rows.select(*table.by, Row.EXAMPLE).unique()
+    scored_examples = scored_examples.with_columns(pl.lit(True).alias(_HAS_ROW))
     examples_of_models = join_groups(example_rows, model_frame.select(*table.by), dtype_of_group)
-    examples_of_models = join_groups(
-        examples_of_models, scored_examples, {**table.by, Row.EXAMPLE: example_dtype}, how="left"
-    )
+    dtype_of_key = {**table.by, Row.EXAMPLE: example_dtype}
+    examples_of_models = join_groups(examples_of_models, scored_examples, dtype_of_key, how="left")
     lacking_examples = examples_of_models.filter(pl.col(_HAS_ROW).is_null())
-    lacking_examples = lacking_examples.select(
-        *table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class
-    ).cache()
+    lacking_examples = lacking_examples.select(*table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class)
+    lacking_examples = lacking_examples.cache()
     rest_rows = _count_rest(model_frame, lacking_examples, table)
     all_rows = pl.concat([model_rows, lacking_examples, rest_rows], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
@@ -272,17 +268,14 @@ def _count_rest(
         if amount_column == Row.NEG and not table.counts_negatives:
             n_rest = 0 * n_rest + MANY  # those that no model scored are not counted
         greatest_rest = n_rest.max().over(group_names) if group_names else n_rest.max()
-        rest_of_class = {
-            name: n_rest if name == amount_column else 0 * n_rest for name in _BELOW_OF_AMOUNT
+        columns = {
+            name: (n_rest if name == amount_column else 0 * n_rest).clip(lower_bound=0)
+            for name in _BELOW_OF_AMOUNT
         }
-        columns = {name: amount.clip(lower_bound=0) for name, amount in rest_of_class.items()}
         columns |= {
             _TOO_FEW: (n_rest < 0).cast(pl.Int64),
             _IS_UNEQUAL: (n_rest != greatest_rest).cast(pl.Int64),
+            _UNSCORED_CLASS: pl.lit(class_number, dtype=pl.Int8),
         }
-        rest_frames.append(
-            models_with_sums.select(
-                *table.by, **columns, **{_UNSCORED_CLASS: pl.lit(class_number, dtype=pl.Int8)}
-            )
-        )
+        rest_frames.append(models_with_sums.select(*table.by, **columns))
     return pl.concat(rest_frames)

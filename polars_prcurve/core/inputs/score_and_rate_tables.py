@@ -171,9 +171,8 @@ class ResolvedTable:
             for name, test in self.tallies.tests.items()
         )
         if self.by:
-            groups = (
-                self.frame.group_by(*self.by_exprs).agg(*aggregate_exprs, *test_sum_exprs).sort(*self.by)
-            )
+            groups = self.frame.group_by(*self.by_exprs).agg(*aggregate_exprs, *test_sum_exprs)
+            groups = groups.sort(*self.by)
         else:  # a select makes one row of an empty table, which has no group
             total_row = self.frame.select(*aggregate_exprs, *test_sum_exprs, pl.len().alias(_LEN))
             groups = total_row.filter(pl.col(_LEN) > 0).drop(_LEN)
@@ -252,11 +251,9 @@ class ScoreTable(ResolvedTable):
         other_test_exprs = {
             name: test for name, test in self.tallies.tests.items() if name not in score_tallies.tests
         }
-        sum_exprs = {
-            _LEN: pl.len().cast(pl.Int64),
-            Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum(),
-        }
-        sum_exprs |= {name: test.sum().cast(pl.Int64) for name, test in other_test_exprs.items()}
+        sum_exprs = {name: test.sum().cast(pl.Int64) for name, test in other_test_exprs.items()}
+        sum_exprs[_LEN] = pl.len().cast(pl.Int64)
+        sum_exprs[Row.POS] = self.columns[Row.LABEL].cast(pl.Int64).sum()
         score_groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
         # Cached, or else each of the two uses would aggregate again.
         score_rows = score_groups.agg(**sum_exprs).cache()
@@ -264,13 +261,13 @@ class ScoreTable(ResolvedTable):
             name: pl.when(test).then(_LEN).otherwise(0) for name, test in score_tallies.tests.items()
         }
         tests |= {name: pl.col(name) for name in other_test_exprs}
-        integer_amount_exprs = {Row.POS: pl.col(Row.POS), Row.NEG: pl.col(_LEN) - pl.col(Row.POS)}
-        columns = {name: amount.cast(pl.Int128) for name, amount in integer_amount_exprs.items()}
+        n_pos, n_neg = pl.col(Row.POS), pl.col(_LEN) - pl.col(Row.POS)
+        amount_exprs = {Row.POS: n_pos.cast(pl.Int128), Row.NEG: n_neg.cast(pl.Int128)}
         return replace(
             self,
             frame=score_rows,
             by_exprs=[pl.col(name) for name in self.by],
-            columns={Row.SCORE: score, **columns},
+            columns={Row.SCORE: score, **amount_exprs},
             tallies=Tallies(tests, self.tallies.checks),
         )
 

@@ -106,9 +106,8 @@ def _read_ids(reader: ColumnReader, columns: InputColumns) -> dict[str, pl.Expr]
         return id_exprs
     # Their own names may be equal.
     named_key_exprs = [key.alias(str(number)) for number, key in enumerate(example_key_exprs)]
-    id_exprs[Row.EXAMPLE] = (
-        example_key_exprs[0] if len(named_key_exprs) == 1 else pl.struct(named_key_exprs)
-    )
+    is_single = len(named_key_exprs) == 1
+    id_exprs[Row.EXAMPLE] = example_key_exprs[0] if is_single else pl.struct(named_key_exprs)
     if not columns.is_matched:
         n_groups = len(reader.by_exprs) - (columns.model is not None)
         reader.example_keys = [*reader.by_exprs[:n_groups], *example_key_exprs]
@@ -124,9 +123,8 @@ def _build_score_table(
     weighted: bool,
 ) -> ScoreTable:
     """Return the table of a score, of what a row adds to both classes, and of what it belongs to."""
-    has_floats = Row.POS_SQUARES in typed_amounts or any(
-        dtype == pl.Float64 for _, dtype in typed_amounts.values()
-    )
+    has_float_dtype = any(dtype == pl.Float64 for _, dtype in typed_amounts.values())
+    has_floats = has_float_dtype or Row.POS_SQUARES in typed_amounts
     amount_exprs = {
         name: amount.cast(pl.Float64) if has_floats else amount
         for name, (amount, _) in typed_amounts.items()
@@ -206,9 +204,8 @@ def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -
         return has_few_values
     n_sampled = 8_192
     sampled_rows = input_rows.sample(n_sampled, with_replacement=True, seed=0)
-    n_distinct = sampled_rows.select(
-        *table.by_exprs, table.columns[Row.SCORE].alias(Row.SCORE)
-    ).n_unique()
+    keys = (*table.by_exprs, table.columns[Row.SCORE].alias(Row.SCORE))
+    n_distinct = sampled_rows.select(keys).n_unique()
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
     return (n_sampled - n_distinct) * input_rows.height > 5 * n_sampled**2
@@ -289,9 +286,8 @@ def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[
     weight_column = reader.read_column("weight", weight)
     row_weight = weight_column.value.cast(pl.Float64)
     # A window, which no sum per group may hold: so it is a column of the table.
-    greatest_weight = (
-        pl.when(row_weight.is_finite()).then(row_weight).max().over(*reader.by_exprs, stratum_key)
-    )
+    greatest_weight = pl.when(row_weight.is_finite()).then(row_weight).max()
+    greatest_weight = greatest_weight.over(*reader.by_exprs, stratum_key)
     reader.input_rows = reader.input_rows.with_columns(greatest_weight.alias(Row.STRATUM_WEIGHT))
     stratum_weight = pl.col(Row.STRATUM_WEIGHT)
     reader.check(value_checks.stratum_weight_checks, weight_column.what, row_weight)
@@ -308,9 +304,8 @@ def _read_score(
     reader.handle_missing(score_column, wide_models, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
-        reader.check(
-            value_checks.posterior_checks, score_column.what, score_column.value.cast(pl.Float64)
-        )
+        posterior = score_column.value.cast(pl.Float64)
+        reader.check(value_checks.posterior_checks, score_column.what, posterior)
     return score_column
 
 
@@ -334,21 +329,16 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     if columns.pos_label is not None:
         raise PrcError("leave out pos_label=: counts= replaces labels and weights")
     has_squares = gives_squares(None, columns.counts)
-    columns_text = "columns, of positives and of negatives"
-    others_text = (
-        "and of their squared weights" if has_squares else "or four with sums of squared weights"
-    )
-    listed_columns = list_parts(
-        "counts", columns.counts, 4 if has_squares else 2, f"{columns_text}, {others_text}"
-    )
+    others_text = "or four with sums of squared weights"
+    if has_squares:
+        others_text = "and of their squared weights"
+    columns_text = f"columns, of positives and of negatives, {others_text}"
+    listed_columns = list_parts("counts", columns.counts, 4 if has_squares else 2, columns_text)
+    kind_of_amount = {Row.POS: "counts", Row.NEG: "counts"}
+    kind_of_amount |= {Row.POS_SQUARES: "squares", Row.NEG_SQUARES: "squares"}
     typed_amounts = {
         name: _read_amount(reader, "counts", column, kind)
-        for name, column, kind in zip(
-            (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES),
-            listed_columns,
-            ("counts", "counts", "squares", "squares"),
-            strict=False,
-        )
+        for column, (name, kind) in zip(listed_columns, kind_of_amount.items(), strict=False)
     }
     amount_exprs = [value for value, _ in typed_amounts.values()]
     for total, squares, column in zip(amount_exprs, amount_exprs[2:], listed_columns[2:], strict=False):
@@ -442,9 +432,8 @@ def _read_points(
         point_exprs[name] = rate.value.cast(pl.Float64)
     if columns.sizes is None:
         return point_exprs, {}
-    size_columns = list_parts(
-        "sizes", columns.sizes, 2, "columns or whole numbers, of positives and of negatives"
-    )
+    sizes_text = "columns or whole numbers, of positives and of negatives"
+    size_columns = list_parts("sizes", columns.sizes, 2, sizes_text)
     n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in size_columns)
     # These are not rounded.
     point_exprs |= {"tp": point_exprs["recall"] * n_pos, "fp": point_exprs["fpr"] * n_neg}
@@ -492,9 +481,8 @@ def _read_cells(
         return point_exprs, table_fields  # the default, of a table that has no thresholds
     threshold_column = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(threshold_column.what, threshold_column.dtype)
-    return point_exprs | {Row.SCORE: threshold_column.value}, table_fields | {
-        "score_dtype": threshold_column.dtype
-    }
+    point_exprs[Row.SCORE] = threshold_column.value
+    return point_exprs, {**table_fields, "score_dtype": threshold_column.dtype}
 
 
 def _read_count(

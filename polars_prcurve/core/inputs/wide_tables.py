@@ -39,9 +39,8 @@ def unpivot_scores(
     score_columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS_TEXT, single_type=str)
     wide_rows = _cast_rules(wide_rows, score_columns)
     _check_new_names(name=name, score=score, row=row)
-    other_columns = _find_other_columns(
-        wide_rows.collect_schema(), "scores", score_columns, [name, score, row]
-    )
+    schema = wide_rows.collect_schema()
+    other_columns = _find_other_columns(schema, "scores", score_columns, [name, score, row])
     name_values = pl.Series(name, score_columns, dtype=pl.String)
     return _stack_columns(
         wide_rows, score, score_columns, name_values, other_columns=other_columns, row=row
@@ -69,9 +68,8 @@ def empty_incomplete(
     schema = frame.collect_schema()
     if not all(isinstance(column, str) and column in schema for column in score_columns):
         return frame  # what is wrong with them is reported where they are read
-    is_incomplete = pl.any_horizontal(
-        [is_missing(select_column(column), schema[column]) for column in score_columns]
-    )
+    missing_tests = [is_missing(select_column(column), schema[column]) for column in score_columns]
+    is_incomplete = pl.any_horizontal(missing_tests)
     if example_keys is not None:
         is_incomplete = is_incomplete.any().over(example_keys)
     return frame.with_columns(
@@ -125,9 +123,8 @@ def _cast_rules(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.Laz
         checks.append(Check(is_lost.any(), (beginning, lost_value, "; cast the columns to one dtype")))
     if checks:
         # A check ahead of a group_by can lock the streaming engine, so a row joins all others.
-        checked_row = stop_if_broken(wide_rows.select(map(select_column, rules)), checks).select(
-            pl.len().alias(_N_ROWS)
-        )
+        checked_rows = stop_if_broken(wide_rows.select(map(select_column, rules)), checks)
+        checked_row = checked_rows.select(pl.len().alias(_N_ROWS))
         wide_rows = wide_rows.join(checked_row, how="cross", maintain_order="left").drop(_N_ROWS)
     return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rules)
 
@@ -201,9 +198,8 @@ def _join_class_weights(
     """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
     shares_by_class = arguments.read_shares("mix=", mix)
     shared_classes = read_classes(label_name, dtype, list(shares_by_class))
-    if lacking_classes := [
-        value for value in classes.to_list() if value not in shared_classes.to_list()
-    ]:
+    shared_values = shared_classes.to_list()
+    if lacking_classes := [value for value in classes.to_list() if value not in shared_values]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking_classes[0]!r}")
     shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
     field_shares = pl.LazyFrame([shared_classes.alias(label_name), shares / math.fsum(shares)])
@@ -215,12 +211,10 @@ def _join_class_weights(
         _class_check(n_rows.is_not_null() & weight.is_null(), label_name, "mix= has no share for"),
         _class_check(lacks_rows, label_name, "no row of the table is of"),
     ]
-    counts_and_shares = stop_if_broken(
-        rows_per_class.join(field_shares, on=label_name, how="full", coalesce=True), checks
-    )
-    weights_by_class = counts_and_shares.filter(n_rows.is_not_null()).select(
-        label_name, (weight * (n_rows.sum() / n_rows)).alias(_WEIGHT)
-    )
+    counts_and_shares = rows_per_class.join(field_shares, on=label_name, how="full", coalesce=True)
+    table_classes = stop_if_broken(counts_and_shares, checks).filter(n_rows.is_not_null())
+    class_weight = (weight * (n_rows.sum() / n_rows)).alias(_WEIGHT)
+    weights_by_class = table_classes.select(label_name, class_weight)
     wide_rows = wide_rows.join(weights_by_class, on=label_name, how="left", maintain_order="left")
     return wide_rows.with_columns(weight.fill_null(1.0))
 

@@ -278,14 +278,12 @@ def add_uncertain_eta(
     if ETA_CONFIDENCE in schema:
         level = pl.col(ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     has_end = low.is_not_null() | high.is_not_null()
-    added_exprs = dict(
-        zip(UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True)
-    )
+    stated_level = pl.when(has_end).then(level)
+    added_exprs = {ETA_LOW: low, ETA_HIGH: high, ETA_CONFIDENCE: stated_level}
     eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
     has_end = low.is_not_null() | high.is_not_null()
-    is_outside = (
-        low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
-    )
+    is_inside = (low >= 0) & (low <= eta) & (eta <= high) & (high <= 1)
+    is_outside = low.is_nan() | high.is_nan() | ~is_inside
     end_names = f"{ETA_LOW} and {ETA_HIGH}"
     alone_text = f"holds one of {end_names} and not the other (null in both: eta is exact)"
     own_text = f"holds {end_names} beside a null eta (the prevalence of a group has none)"
@@ -354,13 +352,11 @@ def same_eta_check(key_names: Sequence[str]) -> Check:
         extreme.over(key_names) if key_names else extreme for extreme in (eta.min(), eta.max())
     )
     first_low, first_high = (extreme.filter(lowest < highest).first() for extreme in (lowest, highest))
-    message_parts = (
-        "eta=None compares models at the prevalence of each, and these differ, from ",
-        first_low,
-        " to ",
-        first_high,
-        "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
+    beginning = "eta=None compares models at the prevalence of each, and these differ, from "
+    advice = (
+        "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
     )
+    message_parts = (beginning, first_low, " to ", first_high, f"; {advice}")
     return Check((lowest < highest).any(), message_parts)
 
 
@@ -570,9 +566,9 @@ def ratio_from_eta(eta: float) -> float:
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
     expected = "a number, a sequence, a frame with a column eta, or None"
-    eta_values = (
-        [None] if eta is None else arguments.read_list("eta=", eta, expected, single_type=(Real, str))
-    )
+    eta_values: list[Any] = [None]
+    if eta is not None:
+        eta_values = arguments.read_list("eta=", eta, expected, single_type=(Real, str))
     etas = [None if value is None else check_eta(value) for value in eta_values]
     if not etas:
         raise PrcError("eta= holds no prevalence; pass None for the prevalence of each group")

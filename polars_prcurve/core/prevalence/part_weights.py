@@ -92,10 +92,8 @@ def join_factors(
     table: ResolvedTable, part_factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
     """Return the user's table with the keys by internal names, and the columns of `part_factors`."""
-    key_exprs = (
-        expr.alias(keys.column_of_key[key]) for key, expr in zip(table.by, table.by_exprs, strict=True)
-    )
-    keyed_rows = table.frame.with_columns(key_exprs)
+    named_exprs = zip(keys.column_of_key.values(), table.by_exprs, strict=True)
+    keyed_rows = table.frame.with_columns(expr.alias(column) for column, expr in named_exprs)
     return join_groups(keyed_rows, part_factors, keys.dtypes, keep_order=keep_order)
 
 
@@ -116,9 +114,8 @@ def build_factors(
     parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
     by = [*keys.column_of_group.values()]
     if by:  # of each group every part of the frame
-        dtype_of_group = {
-            column: keys.dtypes[column] for column in asked_parts.collect_schema() if column in by
-        }
+        asked_columns = asked_parts.collect_schema()
+        dtype_of_group = {column: keys.dtypes[column] for column in asked_columns if column in by}
         asked_parts = join_groups(parts.select(by).unique(), asked_parts, dtype_of_group)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked_parts], how="diagonal").group_by(*keys.column_of_key.values())
@@ -170,9 +167,8 @@ def build_field(
         *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     )
     factors = factors_and_etas.select(*key_of_column, Pair.POS_FACTOR, Pair.NEG_FACTOR)
-    field_etas = _combine_etas(factors_and_etas, keys, is_uncertain=is_uncertain).rename(
-        key_of_column, strict=False
-    )
+    field_etas = _combine_etas(factors_and_etas, keys, is_uncertain=is_uncertain)
+    field_etas = field_etas.rename(key_of_column, strict=False)
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
@@ -210,14 +206,10 @@ def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, is_uncertain: b
     # The interval is null where each eta is exact, and where levels differ: then they make no level.
     level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
     has_one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
-    aggregate_exprs = [
-        *sum_exprs,
-        pl.when(has_one_level).then(level.max()),
-        has_one_level.alias(ETA_LOW),
-    ]
+    sum_exprs += [pl.when(has_one_level).then(level.max()), has_one_level.alias(ETA_LOW)]
     group_names = [*keys.column_of_group.values()]
     field_eta = pl.col(Part.FIELD_ETA) / repeat_in_rows(share, pl.col(Part.FIELD_ETA))
-    field_rows = aggregate_by(parts_with_terms, group_names, aggregate_exprs).with_columns(field_eta)
+    field_rows = aggregate_by(parts_with_terms, group_names, sum_exprs).with_columns(field_eta)
     limit_columns = {
         ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
@@ -242,32 +234,20 @@ def _count_parts(table: ResolvedTable, keys: PartKeys) -> pl.LazyFrame:
     """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _N_ROWS."""
     amount_exprs, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_N_ROWS)
     if Row.LABEL in table.columns:
-        sum_exprs = (
-            amount_exprs[amount_name].sum().alias(total_name)
-            for amount_name, total_name, _ in _CLASS_COLUMNS
-        )
-        part_totals = table.aggregate_groups([*sum_exprs, n_rows])
+        totals = (amount_exprs[amount].sum().alias(total) for amount, total, _ in _CLASS_COLUMNS)
+        part_totals = table.aggregate_groups([*totals, n_rows])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
-        exponent_exprs = (
-            exact_arithmetic.weight_exponent(amount_exprs[amount_name].cast(pl.Float64).max()).alias(
-                exponent_name
-            )
-            for amount_name, _, exponent_name in _CLASS_COLUMNS
-        )
-        part_totals = table.aggregate_groups([*exponent_exprs, n_rows]).cache()
-        part_exponents = part_totals.select(
-            *table.by, *(exponent_name for *_, exponent_name in _CLASS_COLUMNS)
-        )
-        sum_exprs = (
-            exact_arithmetic.to_integer(pl.col(amount_name).cast(pl.Float64), pl.col(exponent_name))
-            .sum()
-            .alias(total_name)
-            for amount_name, total_name, exponent_name in _CLASS_COLUMNS
-        )
-        weight_sums = (
-            join_groups(table.rows, part_exponents, table.by).group_by(*table.by).agg(sum_exprs)
-        )
+        exponent_exprs, sum_exprs = {}, {}
+        for amount_name, total_name, exponent_name in _CLASS_COLUMNS:
+            greatest_amount = amount_exprs[amount_name].cast(pl.Float64).max()
+            exponent_exprs[exponent_name] = exact_arithmetic.weight_exponent(greatest_amount)
+            amount, exponent = pl.col(amount_name).cast(pl.Float64), pl.col(exponent_name)
+            sum_exprs[total_name] = exact_arithmetic.to_integer(amount, exponent).sum()
+        named_exponents = (exponent.alias(name) for name, exponent in exponent_exprs.items())
+        part_totals = table.aggregate_groups([*named_exponents, n_rows]).cache()
+        rows = join_groups(table.rows, part_totals.select(*table.by, *exponent_exprs), table.by)
+        weight_sums = rows.group_by(*table.by).agg(**sum_exprs)
         part_totals = join_groups(part_totals, weight_sums, table.by, how="left").with_columns(
             exact_arithmetic.from_integer(pl.col(total_name), pl.col(exponent_name))
             for _, total_name, exponent_name in _CLASS_COLUMNS
@@ -304,9 +284,8 @@ def _read_frame(
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
     is_uncertain = may_be_uncertain and eta_grid.has_uncertain_eta(schema, key_names)
     known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ())}
-    check_forgotten_groups(
-        "eta", (column for column in schema if column not in known_names), table_schema
-    )
+    other_names = (column for column in schema if column not in known_names)
+    check_forgotten_groups("eta", other_names, table_schema)
     part_rows = eta_frame.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
     troubles: list[tuple[pl.Expr, str]] = []
     if is_uncertain:

@@ -84,9 +84,8 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     for name, prior in prior_of_name.items():
         if isinstance(prior, pl.Expr):
             prior_expr = read_expression(f"{name}=", prior)
-            prior_of_name[name] = value_checks.ETA_DTYPES.restrict(f"{name}=", prior_expr).cast(
-                pl.Float64
-            )
+            prior_expr = value_checks.ETA_DTYPES.restrict(f"{name}=", prior_expr)
+            prior_of_name[name] = prior_expr.cast(pl.Float64)
             checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", prior_of_name[name])
         else:
             prior_of_name[name] = check_prior(name, prior)
@@ -191,11 +190,9 @@ def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float
     n_distinct = np.bincount(group_of_run[first_runs], minlength=groups.height).astype(np.int64)
     posteriors = _Posteriors(run_values[first_runs], merged_lengths, n_distinct)
     etas, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
-    estimate_of_name: dict[str, Any] = {
-        "eta": etas,
-        "n": posteriors.sum_per_group(posteriors.counts).astype("int64"),
-    }
-    estimate_of_name |= {"shift_p_value": None, "iterations": iterations, "converged": converged}
+    n_rows = posteriors.sum_per_group(posteriors.counts).astype("int64")
+    estimate_of_name: dict[str, Any] = {"eta": etas, "n": n_rows, "shift_p_value": None}
+    estimate_of_name |= {"iterations": iterations, "converged": converged}
     if confidence is not None:
         limits = _find_limits(posteriors, eta_train, etas, confidence)
         estimate_of_name |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
@@ -233,19 +230,16 @@ def _estimate_by_em(
     with np.errstate(divide="ignore", over="ignore"):
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.
-        likelihood_ratios = (
-            (1 - remaining.probabilities) / remaining.probabilities * (start / (1 - start))
-        )
+        odds_against = (1 - remaining.probabilities) / remaining.probabilities
+        likelihood_ratios = odds_against * (start / (1 - start))
     for step in range(1, _MAX_ITERATIONS + 1):
         if active_groups.size == 0:
             break
         with np.errstate(divide="ignore", over="ignore"):
             # The next eta is the mean posterior at this one, 1 / (1 + ratio (1 - eta) / eta).
             odds = np.repeat((1 - etas[active_groups]) / etas[active_groups], remaining.group_sizes)
-            new_etas = (
-                remaining.sum_per_group(remaining.counts / (1 + likelihood_ratios * odds))
-                / rows_per_group
-            )
+            posterior_sums = remaining.sum_per_group(remaining.counts / (1 + likelihood_ratios * odds))
+            new_etas = posterior_sums / rows_per_group
         has_converged = np.abs(new_etas - etas[active_groups]) < _TOLERANCE
         etas[active_groups], iterations[active_groups] = new_etas, step
         converged[active_groups] = has_converged

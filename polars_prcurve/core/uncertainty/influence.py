@@ -124,7 +124,8 @@ def add_influences(
         for name in sum_columns
     )
     influence_rows = influence_rows.with_columns(**sum_columns)
-    influence_rows = influence_rows.with_columns(pl.col(*sum_columns).cum_sum().over(key))
+    sums_so_far = (pl.col(name).cum_sum().over(key) for name in sum_columns)
+    influence_rows = influence_rows.with_columns(sums_so_far)
     return influence_rows.with_columns(sums_above).with_columns(**influence_columns)
 
 
