@@ -230,8 +230,8 @@ def _estimate_by_em(
     with np.errstate(divide="ignore", over="ignore"):
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.
-        odds_against = (1 - remaining.probabilities) / remaining.probabilities
-        likelihood_ratios = odds_against * (start / (1 - start))
+        negative_odds = (1 - remaining.probabilities) / remaining.probabilities
+        likelihood_ratios = negative_odds * (start / (1 - start))
     for step in range(1, _MAX_ITERATIONS + 1):
         if active_groups.size == 0:
             break

@@ -15,6 +15,7 @@ from polars_prcurve.core.binding.word_groups import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.column_reader import Columns
 from polars_prcurve.core.judging.decision_request import (
     DecisionRequest,
@@ -187,7 +188,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ranked_table = ranked_table._collect_table()
         columns = question.columns
         if columns.points is not None and goal.targets and not goal.is_at_threshold:
-            is_gate = goal.guarantee is None and _has_one_point_each(ranked_table)
+            is_gate = goal.guarantee is None and has_one_point_each(ranked_table, {})
             goal = goal.test_point() if is_gate else goal
         if columns.model is not None and not question.is_wide:
             ranked_table = ranked_table(model=columns.model)
@@ -210,10 +211,10 @@ class DecisionMethods(BoundTable[F], path="prc"):
         return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
 
 
-def _has_one_point_each(table: Any) -> bool:
+def has_one_point_each(table: Any, words: Any) -> bool:
     """Return whether each group of a table of points has one, which needs no target to be chosen."""
     try:
-        table.operating_points(0.5, metrics="precision")
+        run_query(table.operating_points(0.5, metrics="precision", **words).lazy())
     except PrcError:
         return False
     return True

@@ -43,6 +43,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import end_at_negatives, eta_grid
+from polars_prcurve.doors.namespace.decision_methods import has_one_point_each
 from polars_prcurve.view.report.decision import Decision
 from polars_prcurve.view.words.name_numbers import keep_call_order
 
@@ -521,7 +522,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         target_words = [name for name in TARGET_WORDS if table_words.get(name) is not None]
         check_per_has_alerts(table_words.get("alerts"), table_words.get("per"))
         if metrics is None:
-            return _POINT_METRICS if target_words or self._has_one_point_each(table_words) else ()
+            is_of_points = target_words or has_one_point_each(self._methods, table_words)
+            return _POINT_METRICS if is_of_points else ()
         named_metrics = find_metrics(metrics, Metric)
         if all(isinstance(metric, PointMetric) for metric in named_metrics):
             return named_metrics
@@ -531,15 +533,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
                 "holds one of a whole curve; leave out one of them"
             )
         return ()
-
-    def _has_one_point_each(self, table_words: Any) -> bool:
-        """Return whether the groups of a table of points have one point each."""
-        all_words = self._methods._merge_words(table_words)
-        if all_words.get("rates") is None and all_words.get("cells") is None:
-            return False
-        points = _collect(self._methods.sweep(**table_words))
-        keys = points.select(points.columns[: points.columns.index("threshold")])
-        return not (keys.is_duplicated().any() if keys.width else points.height > 1)
 
 
 _MOST_CURVES = 2
