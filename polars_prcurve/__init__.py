@@ -28,6 +28,7 @@ from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.doors.published_rates import from_rates
+from polars_prcurve.doors.retrieval_runs import from_trec
 from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
 from polars_prcurve.doors.scorers import Scorer, scorer
 from polars_prcurve.view.report.decision import Decision
@@ -59,6 +60,7 @@ __all__ = [
     "from_cv_results",
     "from_folds",
     "from_rates",
+    "from_trec",
     "intervals",
     "max_width",
     "metrics",

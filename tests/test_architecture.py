@@ -38,7 +38,15 @@ FLOORS = {
         *("comparison", "binding", "judging"),
     ],
     "view": ["words", "verdicts", "charts", "report"],
-    "doors": ["namespace", "published_rates", "scorers", "scikit_learn", "engines", "cli"],
+    "doors": [
+        "namespace",
+        "published_rates",
+        "retrieval_runs",
+        "scorers",
+        "scikit_learn",
+        "engines",
+        "cli",
+    ],
 }
 # The paths that users know, which pass on names of the rooms. Only doors import them, too.
 FACADES = ["metrics", "charts", "report", "engines", "__init__", "__main__"]

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -61,6 +62,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "metric_by_eta": {"eta": [0.1, 0.5]},
     "p3_curve": {"eta": [0.1, 0.5], "recall": 0.5},
 }
+DATA = Path(__file__).parent.parent / "data"
 RATES = {"recall": 0.5, "fpr": 0.1}
 VALIDATED = {
     "cv_results": {"estimator": [Guess()], "indices": {"test": [np.arange(3)]}},
@@ -82,6 +84,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "from_cv_results": VALIDATED,
     "from_folds": {"folds": [([0, 2], [0.9, 0.4])], "y": [1, 0, 1]},
     "from_rates": RATES,
+    "from_trec": {"run": DATA / "run.txt", "qrels": DATA / "qrels.txt"},
     "intervals": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
     "prc": {"x": DF},

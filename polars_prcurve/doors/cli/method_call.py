@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,7 @@ from polars_prcurve.doors.cli.options import TableFile, pick_one
 from polars_prcurve.doors.cli.table_files import find_format, scan_files
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
+from polars_prcurve.doors.retrieval_runs import from_trec
 from polars_prcurve.view.words.number_words import say_dropped_rows
 
 
@@ -87,17 +89,22 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     arguments |= {
         name: kind.read(words)
         for name, kind in kind_of_option.items()
-        if name not in ("table", "output") and (words := vars(args)[name]) is not None
+        if name not in ("table", "qrels", "output") and (words := vars(args)[name]) is not None
     }
     column_words = {"score": "score", "label": "label", **arguments}
     if "pos_label" in arguments:
         del column_words["label"]
     number_columns = [name for word in _COLUMNS_OF_NUMBERS for name in as_list(column_words.get(word))]
-    table = scan_files(args.input, number_columns)
+    table_words: Mapping[str, Any] = {}
+    if qrels := vars(args).get("qrels"):
+        table, table_words = _read_runs(args.input, qrels)
+    else:
+        table = scan_files(args.input, number_columns)
     default = getattr(args.command.parameters.get("confidence"), "default", None)
     confidence = arguments.get("confidence", default)
     level = confidence.level if isinstance(confidence, Intervals) else confidence
-    groups = as_list(arguments.get("by"))
+    groups = as_list(arguments.get("by", table_words.get("by")))
+    groups = [name for name in groups if name not in as_list(arguments.get("mean_over"))]
     if method not in COMPARES_MODELS:
         is_wide = isinstance(arguments.get("score"), list)
         groups += ["model"] if is_wide else as_list(arguments.get("model"))
@@ -109,7 +116,17 @@ def read_command(args: argparse.Namespace) -> MethodCall:
         if "label" in arguments:
             raise PrcError("--unlabelled counts rows; leave out --label")
         arguments["label"] = None
-    return MethodCall(FilePrc(table), method, arguments, groups, level)
+    return MethodCall(FilePrc(table, table_words), method, arguments, groups, level)
+
+
+def _read_runs(path: str, qrels: str) -> tuple[pl.LazyFrame, Mapping[str, Any]]:
+    """Return the runs of a file, or of all that match a pattern, and the words about their table."""
+    paths = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    try:
+        test = from_trec(paths or [path], qrels)
+    except PrcError as error:
+        raise PrcError(re.sub("^run=", "INPUT", re.sub("^qrels=", "--qrels", str(error)))) from None
+    return pl.DataFrame(test).lazy(), test._words
 
 
 def as_list(value: Any) -> list[Any]:
@@ -173,7 +190,8 @@ def _read_toml(path: str) -> dict[str, Any]:
 
 def list_inputs(args: argparse.Namespace) -> list[str]:
     """Return the files and patterns that a command reads."""
-    paths = [args.input]
+    qrels = vars(args).get("qrels")
+    paths = [args.input, *([qrels] if qrels else [])]
     for name, kind in args.command.kind_of_option.items():
         if kind.may_be_file and (words := vars(args)[name]):
             path = words if isinstance(words, str) else words[0]

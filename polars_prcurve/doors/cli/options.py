@@ -143,7 +143,7 @@ KIND_OF_ARGUMENT = {  # whose type does not tell what a command line takes
     ),
     "reference": OTHER_TABLE,
     "other": OTHER_TABLE,
-    **dict.fromkeys(("report", "page", "table", "output"), FILE),
+    **dict.fromkeys(("report", "page", "table", "qrels", "output"), FILE),
     "unlabelled": SWITCH,
     "fail_unless": Kind("STATUS", takes_several=True, read_words=read_names),
 }
@@ -184,6 +184,8 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "unlabelled": "count rows without labels",
     "table": "a TOML file of arguments that describe the table, such as score = 'p' and by = "
     "['country']; an option overrides it",
+    "qrels": "judgements, a file of lines 'query 0 document relevance'; INPUT is then a run, or a "
+    "pattern of several, of lines 'query Q0 document rank score name' (TREC)",
     "report": "write the decision as one HTML file to send",
     "page": "write a page to move the score, the prevalence and the costs",
     "title": "the title of the document",

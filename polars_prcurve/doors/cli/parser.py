@@ -93,7 +93,8 @@ class Command(NamedTuple):
         parameters = self.parameters
         names = [name for name in parameters if name not in ("self", "path")]
         names += ["parts"] if "eta" in names else []
-        names += [*self.own_options, *(["table"] if "score" in names else []), "output"]
+        names += [*self.own_options, *(["table"] if "score" in names else [])]
+        names += [*(["qrels"] if "below" in names else []), "output"]
         return {
             name: find_kind(name, str(getattr(parameters.get(name), "annotation", ""))) for name in names
         }
@@ -172,7 +173,9 @@ def _add_command(subparsers: Any, command: Command) -> None:
     input_help = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
     parser.add_argument("input", metavar="INPUT", help=input_help)
     targets, table = (parser.add_argument_group(title) for title in ("targets", "the table"))
-    group_of_word = dict.fromkeys((*TABLE_WORDS, "table"), table) | dict.fromkeys(TARGET_WORDS, targets)
+    group_of_word = dict.fromkeys((*TABLE_WORDS, "table", "qrels"), table) | dict.fromkeys(
+        TARGET_WORDS, targets
+    )
     for name, kind in command.kind_of_option.items():
         parameter = parameters.get(name)
         default = parameter.default if parameter else command.output if name == "output" else None

@@ -149,7 +149,7 @@ def name_bad_files(paths: Iterable[str]) -> Iterator[None]:
         if isinstance(error, OSError) and (error.filename or isinstance(error, BrokenPipeError)):
             raise  # it is of no input, or names it
         for path in paths:
-            if path != STDIO:
+            if path != STDIO and find_format(path):  # runs of TREC are read line by line
                 _try_files(_list_sources(path), _require_format(path))
         raise
 

@@ -415,6 +415,8 @@ def describe_test(findings: Findings, date: str | None) -> str:
             for sizes_of_class in zip(*sizes_by_group.values(), strict=True)
         )
         size_phrase = f"tested on {n_pos_text} positives and {n_neg_text} negatives"
+        if findings.goal.mean_over and n_neg_text == "0":  # which are not counted
+            size_phrase = f"tested on {n_pos_text} positives"
         phrases.append(
             size_phrase if len(sizes_by_group) < 2 else f"{size_phrase} in {len(sizes_by_group)} groups"
         )

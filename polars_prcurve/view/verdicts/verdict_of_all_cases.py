@@ -83,7 +83,8 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     goal = judged_table.goal
     if goal.mean_over:
         group_name, group_plural = name_groups(goal.mean_over)
-        phrases += [] if etas else [f"each {group_name} at its prevalence"]
+        has_etas = any(case.n_neg for case in cases)  # that are counted
+        phrases += [] if etas or not has_etas else [f"each {group_name} at its prevalence"]
         numbers = sorted({size for case in cases for size in case.sizes.values()})
         counts = " to ".join(dict.fromkeys(map(format_count, (numbers[0], numbers[-1]))))
         phrases.append(f"the mean of {counts} {group_name if counts == '1' else group_plural}")

@@ -1,0 +1,134 @@
+"""Runs of a search in the files of TREC: `from_trec` makes runs and their judgements a bound table.
+
+run    query Q0 document rank score name   what a system returned, a line per document
+qrels  query 0 document relevance          what was judged
+
+A relevant document that was not returned is a row without a score, which no threshold finds. Documents
+that are neither returned nor relevant are not counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_whole_number, refuse_kind
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.safe_text import shorten_name
+from polars_prcurve.doors.namespace.frame import DataFramePrc
+
+FilePath: TypeAlias = str | os.PathLike[str]
+_RUN = {
+    "query": pl.String,
+    "Q0": None,
+    "doc": pl.String,
+    "rank": None,
+    "score": pl.Float64,
+    "run": pl.String,
+}
+"""The columns of a run, with the dtypes of those that are read: trec_eval orders by score, too."""
+_QRELS = {"query": pl.String, "0": None, "doc": pl.String, "relevance": pl.Int64}  # those of judgements
+_KEYS = ["query", "doc"]  # a document of a query
+
+
+@hint_at_arguments
+def from_trec(
+    run: FilePath | Sequence[FilePath], qrels: FilePath, *, least_relevance: int = 1
+) -> DataFramePrc:
+    """Return runs of a search and their judgements, files as trec_eval takes them, as a bound table.
+
+    Parameters
+    ----------
+    run
+        A file, or a list of files, of lines `query Q0 document rank score name`. Documents are ordered
+        by score, as by trec_eval, and the rank is not read. Equal scores are ties, of which trec_eval
+        puts the last name first.
+    qrels
+        A file of lines `query 0 document relevance`. What was not judged is not relevant.
+    least_relevance
+        The relevance from which on a document is relevant, `-l` of trec_eval.
+
+    Returns
+    -------
+    A bound table with a row for each document that a run returned or that is relevant: `query`, `doc`,
+    `label`: Boolean, `score`: Float64, null if it was not returned, `run`: String. It is by `query`,
+    and of several runs `run` is the model. Queries without judgements are left out. A run that returned
+    nothing for a query has average precision 0 there, as by `trec_eval -c`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from polars_prcurve import from_trec
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run, qrels = Path(folder, "bm25.txt"), Path(folder, "qrels.txt")
+    ...     _ = run.write_text("7 Q0 a 1 3.1 bm25\\n7 Q0 b 2 2.2 bm25\\n7 Q0 c 3 0.4 bm25\\n")
+    ...     _ = qrels.write_text("7 0 a 1\\n7 0 c 0\\n7 0 d 2\\n")
+    ...     test = from_trec(run, qrels)
+    >>> test.summary(metrics="average_precision").select("query", "n_pos", "value").rows()
+    [('7', 2, 0.5)]
+    """
+    least = read_whole_number("least_relevance=", least_relevance, 0)
+    paths = [run] if isinstance(run, str | os.PathLike) else run
+    if not isinstance(paths, list | tuple) or not paths:
+        raise refuse_kind("run=", "a path, or a list of paths", run)
+    runs = pl.concat([_read_file("run=", path, _RUN) for path in paths])
+    _check_once(runs, ["run", *_KEYS], "run=")
+    judged = _read_file("qrels=", qrels, _QRELS)
+    _check_once(judged, _KEYS, "qrels=")
+    runs = runs.join(judged.select("query"), on="query", how="semi")
+    relevant = judged.filter(pl.col("relevance") >= least).select(*_KEYS, label=True)
+    documents = pl.concat([runs.select(_KEYS), relevant.select(_KEYS)]).unique(maintain_order=True)
+    names = runs["run"].unique(maintain_order=True)
+    rows = documents.join(names.to_frame(), how="cross", maintain_order="left_right")
+    rows = rows.join(relevant, on=_KEYS, how="left", maintain_order="left")
+    rows = rows.join(runs, on=["run", *_KEYS], how="left", maintain_order="left")
+    rows = rows.select(*_KEYS, pl.col("label").fill_null(False), "score", "run")
+    words: dict[str, Any] = {"by": "query", "missing": "below", "below": (0, None)}
+    if len(names) > 1:
+        words |= {"model": "run", "id": "doc"}
+    return DataFramePrc(rows, words, names.to_list())
+
+
+def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.DataFrame:
+    """Return the columns of a file with a dtype; raise for a line that has others."""
+    if not isinstance(path, str | os.PathLike):
+        raise refuse_kind(argument, "a path, or a list of paths" if dtypes is _RUN else "a path", path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PrcError(f"{argument} {os.fspath(path)!r} cannot be read: {reason}") from None
+    lines = pl.DataFrame({"line": text.split("\n")}).with_row_index("number", offset=1)
+    lines = lines.filter(pl.col("line").str.contains(r"\S"))
+    words = [rf"(?<column_{place}>\S+)" for place in range(len(dtypes))]
+    pattern = r"^\s*" + r"\s+".join(words) + r"\s*$"
+    rows = lines.with_columns(pl.col("line").str.extract_groups(pattern)).unnest("line")
+    read_exprs = {
+        name: pl.col(f"column_{place}").cast(dtype, strict=False)
+        for place, (name, dtype) in enumerate(dtypes.items())
+        if dtype is not None
+    }
+    rows = rows.select("number", **read_exprs)
+    is_bad = pl.any_horizontal(pl.col(*read_exprs).is_null())
+    if (bad_rows := rows.filter(is_bad)).height:
+        number = bad_rows["number"][0]
+        line = shorten_name(lines.filter(number=number)["line"][0].strip())
+        raise PrcError(
+            f"{argument} takes lines `{' '.join(dtypes)}`, and line {number} of {os.fspath(path)!r} is "
+            f"{line!r}"
+        )
+    if not rows.height:
+        raise PrcError(f"{argument} {os.fspath(path)!r} holds no line")
+    return rows.drop("number")
+
+
+def _check_once(rows: pl.DataFrame, keys: list[str], argument: str) -> None:
+    """Raise if a document of a query comes twice."""
+    if (repeated := rows.filter(rows.select(keys).is_duplicated())).height:
+        *_, query, doc = repeated.select(keys).row(0)
+        raise PrcError(f"{argument} has document {doc!r} of query {query!r} twice")
