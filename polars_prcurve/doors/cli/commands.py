@@ -247,6 +247,6 @@ COMMANDS = [  # in the order of help, with the columns that a terminal shows fir
 
 
 @cache
-def get_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
-    return build_parser(COMMANDS)
+def get_parser(asked_name: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands, with the options of the one that is asked, or of all."""
+    return build_parser(COMMANDS, asked_name)

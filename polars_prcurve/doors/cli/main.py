@@ -48,8 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_command(argv: Sequence[str] | None) -> int:
     """Run one command; return its exit status."""
     args, status = argparse.Namespace(), 0
+    words = sys.argv[1:] if argv is None else argv
     try:
-        get_parser().parse_args(argv, args)
+        get_parser(words[0] if words else "").parse_args(words, args)
         check_output_paths(args)
         with name_bad_files(list_inputs(args)), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")

@@ -140,8 +140,8 @@ class RaisingParser(argparse.ArgumentParser):
             raise PrcError(f"COMMAND cannot be {value!r}; {suggest_names(value, action.choices)}")
 
 
-def build_parser(commands: list[Command]) -> argparse.ArgumentParser:
-    """Return the parser of the program, with these commands."""
+def build_parser(commands: list[Command], asked_name: str | None) -> argparse.ArgumentParser:
+    """Return the parser of the program, with the options of the command that is asked, or of all."""
     parser = RaisingParser(
         prog=PROGRAM,
         description=_PROGRAM_HELP,
@@ -152,14 +152,17 @@ def build_parser(commands: list[Command]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in commands:
-        _add_command(subparsers, command)
+        about = " ".join(command.docstring.partition("\n\n")[0].split()).partition("; a LazyFrame")[0]
+        if asked_name in (None, command.name):
+            _add_command(subparsers, command, about)
+        else:
+            subparsers.add_parser(command.name, help=about)
     return parser
 
 
-def _add_command(subparsers: Any, command: Command) -> None:
+def _add_command(subparsers: Any, command: Command, about: str) -> None:
     """Add a command with an option for each argument of its method."""
-    about = " ".join(inspect.cleandoc(command.docstring).partition("\n\n")[0].split())
-    about, parameters = about.partition("; a LazyFrame")[0], command.parameters
+    parameters = command.parameters
     metric_types = "".join(str(parameters[name].annotation) for name in parameters if "metric" in name)
     parser: argparse.ArgumentParser = subparsers.add_parser(
         command.name,
