@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from polars_prcurve.core.confidence.certainty import CERTAINTY
@@ -167,6 +168,8 @@ def _describe_too_little(case: JudgedCase) -> _Description:
     }
     if estimate.span is None:
         return "no interval", values
+    if case.goal.mean_over:  # whose interval by Student's distribution may leave the range of the metric
+        estimate = replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
     low_text, high_text = format_ends(metric_name, estimate)
     has_names = len(case.candidates) > 1
     values["of_model"] = f" of {name_model(candidate)}" if has_names else ""
