@@ -148,11 +148,13 @@ class TargetsOfTable(Targets, TableWords, total=False):
 
 
 class ChartWords(TypedDict, total=False):
-    """What distinguishes the curves of a chart, and its title."""
+    """What distinguishes the curves of a chart, its title, and the size of a panel in pixels."""
 
     color: str | None
     facet: str | None
     title: Title
+    width: int | None
+    height: int | None
 
 
 class ChartOfExamples(ChartWords, ExampleWords, total=False):

@@ -65,9 +65,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
 
     A curve has at most 2 * positives + 2 rows per group; `threshold_curve` draws every score. Charts
-    share `color` and `facet`, the group columns of curves and panels, and `title`, a text, or False
-    for a chart without text. `points` may also be a `Decision`: its points are marked, at its
-    prevalences without `eta`, and its sentence is the title.
+    share `color` and `facet`, the group columns of curves and panels, `title`, a text, or False for a
+    chart without text, and `width` and `height` of a panel in pixels. `points` may also be a `Decision`:
+    its points are marked, at its prevalences without `eta`, and its sentence is the title.
 
     Examples
     --------

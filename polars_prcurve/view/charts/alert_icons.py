@@ -14,8 +14,9 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
 from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
@@ -25,7 +26,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_formats import format_level, format_value
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_lines
 from polars_prcurve.view.words.number_words import say_share
 
@@ -49,6 +50,8 @@ def alerts(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Icon arrays of 100 alerts, from the table of `operating_points`: one grid per row.
 
@@ -70,6 +73,8 @@ def alerts(
         column with which the heads of grids begin.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -78,13 +83,13 @@ def alerts(
     >>> chart.to_dict()["title"]["text"]
     ['Of 100 alerts, 67 are true positives']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
         value_of_curve = dict(curves.points.select("curve", "value").rows())
         channels = replace(channels, facet=sort_panels(channels.facet, value_of_curve))
-    canvas, grid_of_curve = _draw_icons(curves, channels)
+    canvas, grid_of_curve = _draw_icons(curves, channels, size)
     level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: true positives. Hollow: false positives"]
     has_span = "low" in curves.points.columns
@@ -122,7 +127,9 @@ def _say_purpose(curves: ChartCurves) -> str:
     return purpose
 
 
-def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:
+def _draw_icons(
+    curves: ChartCurves, channels: Channels, given: GivenSize
+) -> tuple[Canvas, dict[int, IconGrid]]:
     """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
     if len(curves.curve_rows) > _MOST_GRIDS:
         group_column = curves.column_of_field.get("group_0")
@@ -147,7 +154,7 @@ def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[i
         captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grid_of_curve.items()}
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, most_width=_WIDTH)
-    canvas = Canvas(curves, channels, spec)
+    canvas = Canvas(curves, channels, spec, given)
     for curve, grid in grid_of_curve.items():
         if facet is None:
             canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
@@ -168,7 +175,7 @@ def _build_layers(x_encoding: alt.X, y_encoding: alt.Y, channels: Channels) -> l
     """Return a layer per kind of icon."""
     layers = []
     for icon_kind, kind_look in _LOOKS.items():
-        mark_look = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | kind_look
+        mark_look = {"fill": read_colors()[0], "stroke": read_colors()[0]} | kind_look
         mark_layer = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **mark_look)
         encodings: list[Any] = []
         for color in channels.encodings:

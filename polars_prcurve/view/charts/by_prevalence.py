@@ -19,10 +19,12 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, point_thinning
+from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
     ChartSpec,
+    GivenSize,
     build_eta_axis,
     fit_shares,
     fix_y,
@@ -37,7 +39,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import (
     FEW_POSITIVES,
     REASON,
@@ -59,6 +61,8 @@ def metric_by_eta(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Metrics by prevalence, from the table of `summary` or `operating_points`, in any row order.
 
@@ -87,6 +91,8 @@ def metric_by_eta(
         of one metric, the first, the middle and the last have colours, and the others are grey.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -98,14 +104,14 @@ def metric_by_eta(
     >>> chart.to_dict()["title"]["subtitle"]
     ['Average precision by prevalence']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
     single_field = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
     has_one_each = bool(single_field) and len(curves.curve_rows) == curves.count_distinct([single_field])
     if color is None and facet is None and has_one_each:
         color = curves.column_of_field[single_field]  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
-    lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
+    lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
     firsts = [] if ranking is None else _read_firsts(ranking)
     return lines.draw(title, f"{lines.name} by prevalence" if trades else "", trades, firsts)
@@ -119,6 +125,8 @@ def p3_curve(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """P3 curves: precision by prevalence at fixed operating points (Brabec et al. 2020).
 
@@ -137,6 +145,8 @@ def p3_curve(
         panels, as are targets if there are several.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -145,8 +155,8 @@ def p3_curve(
     >>> chart.to_dict()["title"]["subtitle"]
     ['Precision by prevalence; target: recall 1']
     """
-    check_words(title, color=color, facet=facet)
-    lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence)
+    size = read_words(title, (width, height), color=color, facet=facet)
+    lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence, size)
     return lines.draw(title, "Precision by prevalence")
 
 
@@ -179,6 +189,7 @@ class _LineChart:
         color: str | None,
         facet: str | None,
         confidence: float | None,
+        size: GivenSize,
         *,
         is_limited: bool = False,
     ) -> None:
@@ -200,7 +211,7 @@ class _LineChart:
             y = replace(y, is_free=facet_channel is not None and "metric" in facet_channel.fields)
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
         spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
-        self.canvas = Canvas(curves, self.channels, spec)
+        self.canvas = Canvas(curves, self.channels, spec, size)
         size_frame = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
         self.own_etas = [
             n_pos / (n_pos + n) if n_pos and n else None for n_pos, n in size_frame.iter_rows()
@@ -408,8 +419,8 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
         texts = (f"{name} is best", name, "best") if name else ("no clear winner", "open")
-        text = next((text for text in texts if style.measure_text(text, style.NOTE_SIZE) < room), "")
-        look: dict[str, Any] = {"size": style.NOTE_SIZE, "color": "white" if has_color else style.QUIET}
+        text = next((text for text in texts if measure_text(text, read_sizes().note) < room), "")
+        look = quiet_look() | ({"color": "white"} if has_color else {})
         look |= {"x": math.sqrt(low * high), "py": -_STRIP_Y, "align": "center", "weight": "bold"}
         canvas.words += [Word(text=text, **look)] if text else []
     ends: dict[str, Any] = {"y": fix_y(-_STRIP_Y - 9), "y2": alt.value(-_STRIP_Y + 9)}

@@ -21,11 +21,12 @@ from polars_prcurve.view.charts.parts import (
     point_thinning,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_known, say_thresholds
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 
@@ -45,6 +46,8 @@ def threshold_curve(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> chart_assembly.Chart:
     """Precision, recall and alerts by threshold, from the table of `curve`, in any row order.
 
@@ -70,6 +73,8 @@ def threshold_curve(
         the last by mean precision have colours, and the others are grey.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def threshold_curve(
     >>> [one["layer"][0]["encoding"]["y"]["title"] for one in chart.to_dict()["vconcat"]]
     ['Precision', 'Recall', 'Alerts per 1,000']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = _read_scores(table)
     point_columns = ["threshold", "recall", "precision"]
     marks = marked_points.read_points("threshold_curve", points, curves, point_columns)
@@ -94,7 +99,7 @@ def threshold_curve(
     x = chart_axes.build_score_axis("x", x_title, curves.points["score"])
     curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
-    options: dict[str, Any] = {"points": points, "width": _WIDTHS.get(n, 210)}
+    options: dict[str, Any] = {"points": points, "size": (size[0] or _WIDTHS.get(n, 210), size[1])}
     columns = [_Column(curves, channels, label, x, marks, **options) for label in labels]
     lines = pl.concat(column.lines for column in columns)
     has_infinite = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
@@ -169,7 +174,7 @@ class _Column:
         marks: marked_points.MarkedPoints,
         *,
         points: pl.DataFrame | None,
-        width: int,
+        size: tuple[int, int | None],
     ) -> None:
         if channels.facet is not None and label is not None:
             is_shown = pl.col("curve").is_in(channels.facet.curves_of_label[label])
@@ -177,7 +182,8 @@ class _Column:
             curves = replace(curves, points=rows, curve_rows=curve_rows)
         plain_color = channels.find_panel_color(label)
         self.channels = replace(channels, facet=None, plain_color=plain_color)
-        self.width = width
+        self.width, height = size
+        self.size = chart_axes.PanelSize(1, self.width, height or round(0.3 * max(self.width, 300)))
         self.head = chart_assembly.name_panel(channels.facet, label)
         etas = curves.curve_rows["eta"]
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
@@ -191,7 +197,9 @@ class _Column:
         # No log axis shows 0.
         rows = curves.points.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
         self.specs = self._build_specs(x, rows, etas)
-        self.canvas = Canvas(replace(curves, points=rows), self.channels, self.specs[0])
+        self.canvas = Canvas(
+            replace(curves, points=rows), self.channels, self.specs[0], (self.width, self.size.height)
+        )
         mark_rows = [row for row in marks.records if row["curve"] in set(curves.curve_rows["curve"])]
         heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
         y_axes = [spec.y for spec in self.specs]
@@ -215,7 +223,7 @@ class _Column:
             ChartAxis("alerts", f"Alerts per {unit}", bottom, top, "count", is_log=True),
         )
         bare_axis = replace(x, title="", words="none")
-        specs = [ChartSpec(bare_axis, y, "step-after", height=0.3, names="none") for y in y_axes]
+        specs = [ChartSpec(bare_axis, y, "step-after", names="none") for y in y_axes]
         # Lines of recall at several prevalences are one, which has no colour.
         is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
         return [specs[0], replace(specs[1], is_neutral=is_neutral), replace(specs[2], x=x)]
@@ -281,13 +289,12 @@ class _Column:
         if is_first:
             specs = [replace(specs[0], names="beside", has_margin=is_alone), *specs[1:]]
         for number, spec in enumerate(specs):
-            size = chart_axes.PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
             # All three charts are drawn from one list of records, in which each has words of its own.
             suffix = f" of {number}"
             panel, records = chart_assembly.build_panel(
-                Panel(spec, self.canvas.records, self.channels, size, suffix=suffix),
+                Panel(spec, self.canvas.records, self.channels, self.size, suffix=suffix),
                 [] if number else words,
-                ((), self._build_rules(spec, size, number)),
+                ((), self._build_rules(spec, number)),
                 key if is_first and number else None,
             )
             data += [row for row in records if number == 0 or row["part"].endswith(suffix)]
@@ -306,7 +313,7 @@ class _Column:
         words: list[Word] = []
         ends = [-math.inf, -math.inf]
         for rule in self.rules:
-            pixel, half_width = x.place(rule["x"]) * self.width, style.measure_text(rule["said"]) / 2
+            pixel, half_width = x.place(rule["x"]) * self.width, measure_text(rule["said"]) / 2
             row = next((row for row in (0, 1) if pixel - half_width >= ends[row] + 8), None)
             if row is not None:
                 ends[row] = pixel + half_width
@@ -315,16 +322,16 @@ class _Column:
                 words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
         return words
 
-    def _build_rules(self, spec: ChartSpec, size: chart_axes.PanelSize, number: int) -> list[alt.Chart]:
+    def _build_rules(self, spec: ChartSpec, number: int) -> list[alt.Chart]:
         """Return the layer of rules at marked thresholds, from the chart above to the foot of one."""
         color, layers = self.channels.color, []
         start = chart_axes.fix_y(-_GAP if number else -6)
-        ends: dict[str, Any] = {"y": start, "y2": alt.value(size.height)}
+        ends: dict[str, Any] = {"y": start, "y2": alt.value(self.size.height)}
         for color_test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
             look: dict[str, Any] = {"color": style.INK} if color_test[0] == "!" else {}
             encodings = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            rule = rule.encode(spec.x.build_x(size.width), *encodings, **ends)
+            rule = rule.encode(spec.x.build_x(self.width), *encodings, **ends)
             layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(color_test))
         return layers
 
@@ -343,7 +350,7 @@ def _join_columns(
     spec, width = first.specs[-1], n * (first.width + 60)
     whole_chart: Any = stacks[0]
     if len(stacks) == 1:
-        foot_y = round(max(first.width, 300) * spec.height) + 50
+        foot_y = first.size.height + read_sizes().axis_height
         note = chart_assembly.build_note(text, width, foot_y, -spec.y.measure_labels())
         whole_chart.vconcat[-1].layer += [] if note is None else [note]
     else:

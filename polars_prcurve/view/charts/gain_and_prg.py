@@ -15,7 +15,7 @@ from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, 
 from polars_prcurve.view.charts.parts.chart_titles import find_limits, say_known, say_values
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_share, say_shares
 
@@ -33,7 +33,13 @@ _RESTS = ("recall_rest", "precision_rest")
 
 @hint_at_arguments
 def gain_curve(
-    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
+    table: pl.DataFrame,
+    *,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Gain curves from the table of `curve`, in any row order: recall by the share of cases alerted.
 
@@ -46,7 +52,7 @@ def gain_curve(
     ----------
     table
         What `curve` returns, with any metrics.
-    color, facet, title
+    color, facet, title, width, height
         As in `pr_curve`.
 
     Examples
@@ -55,7 +61,7 @@ def gain_curve(
     >>> gain_curve(df.prc.curve(eta=0.5)).to_dict()["layer"][1]["encoding"]["x"]["title"]
     'Share of cases flagged, highest scores first'
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("gain_curve", table)
     etas = curves.curve_rows.select("curve", "eta")
     # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
@@ -68,7 +74,7 @@ def gain_curve(
     channels = choose_channels(curves, color, facet, recall_of_curve)
     order_text = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
-    canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
+    canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
     points = point_thinning.find_few_positives(points, curves)
     corner_points = point_thinning.drop_straight_points(points)
     canvas.draw_diagonal("in random order")
@@ -144,7 +150,13 @@ def _say_alerted(point: dict[str, Any]) -> tuple[str, str]:
 
 @hint_at_arguments
 def prg_curve(
-    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
+    table: pl.DataFrame,
+    *,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Precision-recall-gain curves (Flach and Kull 2015) from the table of `curve`, in any row order.
 
@@ -158,7 +170,7 @@ def prg_curve(
     ----------
     table
         What `curve` returns, with any metrics: gains follow from recall, fpr and eta.
-    color, facet, title
+    color, facet, title, width, height
         As in `pr_curve`.
 
     Examples
@@ -168,7 +180,7 @@ def prg_curve(
     >>> chart.to_dict()["title"]["text"]
     ['With 2 positives, precision gain is known only roughly']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("prg_curve", table)
     etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
@@ -179,7 +191,7 @@ def prg_curve(
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
     points, n_left, n_worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
-    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
+    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     points = point_thinning.raise_to_axis(points, x, [x.field])
     points = point_thinning.raise_to_axis(points, y, [y.field])
     drawn_points = canvas.draw_curves(points, pl.col("precision_gain"))

@@ -13,12 +13,13 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.safe_text import format_count, join_words, shorten_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, result_tables
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.name_numbers import number_names
@@ -37,7 +38,14 @@ _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high", "signif
 
 
 @hint_at_arguments
-def difference(table: pl.DataFrame, *, confidence: float | None = None, title: Title = None) -> Chart:
+def difference(
+    table: pl.DataFrame,
+    *,
+    confidence: float | None = None,
+    title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
+) -> Chart:
     """Differences of two models by prevalence, from the table of `compare`, in any row order.
 
     The line is the value of model a minus that of model b, and the shade its interval, which has one
@@ -55,6 +63,8 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         The level of the table's intervals, for the note, since the table does not hold it.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -65,7 +75,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     >>> chart.to_dict()["title"]["subtitle"]
     ['a minus b: average precision, in points, by prevalence']
     """
-    check_words(title)
+    size = read_words(title, (width, height))
     frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = frame.columns[: frame.columns.index("eta")]
     column_of_field = result_tables.name_group_fields(group_columns) | {"metric": "metric"}
@@ -73,13 +83,13 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     pair_frame = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:]])
     curves = result_tables.build_lines(pair_frame, column_of_field, "difference")
     if curves.count_distinct(_PAIR_FIELDS) >= _FEWEST_ROWS:
-        return _draw_table(table, curves, confidence, title)
+        return _draw_table(table, curves, confidence, title, size)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
     y_axis = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
     look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True}
     look |= {"side_colors": _choose_side_colors(pair_frame)}
     spec = ChartSpec(build_eta_axis(rows), y_axis, "linear", bands=(("low", "high"),), **look)
-    canvas = Canvas(curves, _build_panels(curves), spec)
+    canvas = Canvas(curves, _build_panels(curves), spec, size)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")
     canvas.words.clear()  # 0 needs no name
     doubt_frame = rows.with_columns(doubt=pl.col("significant").not_().fill_null(True))
@@ -100,7 +110,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         metric, names = label_formats.format_metric(first_row["metric"]), _name_models(first_row)
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
         if is_higher_better(first_row["metric"]):
-            canvas.words += _name_sides(names, spec)
+            canvas.words += _name_sides(names, canvas)
             finding = say_better(rows, names)
     subtitle += ", in points, by prevalence"
     return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
@@ -167,17 +177,17 @@ def _choose_side_colors(pair_frame: pl.DataFrame) -> tuple[str, str, str]:
     numbers = number_names(models)
     if pair_frame.n_unique(_PAIR_FIELDS) != 1:
         return style.INK, style.INK, style.QUIET
-    return style.COLORS[numbers[0]], style.COLORS[numbers[-1]], style.QUIET
+    return read_colors()[numbers[0]], read_colors()[numbers[-1]], style.QUIET
 
 
-def _name_sides(names: tuple[str, str], spec: ChartSpec) -> list[Word]:
+def _name_sides(names: tuple[str, str], canvas: Canvas) -> list[Word]:
     """Return the words above and below 0: which model is better there."""
-    height, y = round(540 * _HEIGHT), spec.y
-    color_above, color_below, _ = spec.side_colors
+    size, y = canvas.size, canvas.spec.y
+    color_above, color_below, _ = canvas.spec.side_colors
     above: dict[str, Any] = {"py": 6, "baseline": "top", "color": color_above}
-    below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": color_below}
+    below: dict[str, Any] = {"py": size.height - 6, "baseline": "bottom", "color": color_below}
     zero_looks = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
-    ends: list[dict[str, Any]] = [{"px": 8}, {"px": 532, "align": "right"}]
+    ends: list[dict[str, Any]] = [{"px": 8}, {"px": size.width - 8, "align": "right"}]
     return [
         choose_way(
             Word(text=f"{where} 0: {name} better", weight="bold", **side | place | end)
@@ -206,7 +216,7 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _draw_table(
-    table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title
+    table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title, given: GivenSize
 ) -> Chart:
     """Return the table of intervals of many pairs, one per row of `compare`."""
     rows = curves.points.drop_nulls("difference").join(
@@ -219,7 +229,7 @@ def _draw_table(
     varied |= {"eta": "eta"} if len(etas) > 1 else {}
     lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
     open_lines = [line for line in lines if not line.is_settled]
-    canvas = _draw_intervals(curves, lines)
+    canvas = _draw_intervals(curves, lines, given)
     is_adjusted = "p_adjusted" in table.columns
     note = (
         f"Line: {_say_level(confidence)}",
@@ -290,7 +300,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
     return IntervalRow(name, value, low, high, is_settled)
 
 
-def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
+def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: GivenSize) -> Canvas:
     """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
     ranked = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
     shown_rows, further_rows = ranked[:_MOST_ROWS], ranked[_MOST_ROWS:]
@@ -300,16 +310,13 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     # Rows that are not settled stand below a heading of their own.
     places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
     n_lines = len(shown_rows) + has_open + bool(further_rows)
-    room = round(max((style.measure_text(row.name) for row in shown_rows), default=0)) + 14
+    room = round(max((measure_text(row.name) for row in shown_rows), default=0)) + 14
     y = ChartAxis("row", "", n_lines - 0.5, -0.5, "none", room=room)
-    spec = ChartSpec(
-        x, y, "linear", height=n_lines * _ROW_HEIGHT / _WIDTH, most_width=_WIDTH, names="none"
-    )
-    canvas = Canvas(curves, Channels(None, None), spec)
+    size = given[0] or _WIDTH, given[1] or n_lines * _ROW_HEIGHT
+    spec = ChartSpec(x, y, "linear", names="none")
+    canvas = Canvas(curves, Channels(None, None), spec, size)
     canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
-    right_x = (
-        canvas.size.width + max((style.measure_text(row.say()) for row in shown_rows), default=0) + 8
-    )
+    right_x = canvas.size.width + max((measure_text(row.say()) for row in shown_rows), default=0) + 8
     for row, place in zip(shown_rows, places, strict=True):
         look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
         weight: Any = "bold" if row.is_settled else "normal"

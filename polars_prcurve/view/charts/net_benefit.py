@@ -17,7 +17,7 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, ch
 from polars_prcurve.view.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level, round_digits
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_count, say_share, say_signed
 
@@ -42,6 +42,8 @@ def decision_curve(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Decision curves from the table of `decision_curve`, in any row order: net benefit by risk.
 
@@ -63,6 +65,8 @@ def decision_curve(
         as is eta if a group has several.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -73,7 +77,7 @@ def decision_curve(
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
     At a risk of 40%, net benefit is 83 true positives per 1,000
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = _read_decisions(table)
     mean_of_curve = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
     are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
@@ -82,7 +86,9 @@ def decision_curve(
     unit = "1,000" if n_events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, n_events)
     band = _BAND_COLUMNS if _BAND_COLUMNS[0] in curves.points.columns else ()
-    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ()))
+    canvas = Canvas(
+        curves, channels, ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ()), size
+    )
     points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.points), band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
@@ -107,9 +113,8 @@ def decision_curve(
     ]
     cases_text = f"Net benefit: true positives per {unit} cases, less the cost of false positives"
     subtitle = curves.join_etas(f"{cases_text},")
-    finding = say_net_benefit(
-        curves, channels, _mark_risk(canvas, n_events), f"true positives per {unit}"
-    )
+    marks = _mark_risk(canvas, n_events)
+    finding = say_net_benefit(curves, channels, marks, f"true positives per {unit}")
     finding = finding or "Net benefit by risk"
     return canvas.finish(title, finding, subtitle, note)
 

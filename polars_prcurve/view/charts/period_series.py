@@ -15,6 +15,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import result_tables
+from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import say_alarms
@@ -26,7 +27,7 @@ from polars_prcurve.view.charts.parts.label_formats import (
     round_digits,
 )
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import QUIET, Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
 from polars_prcurve.view.words.value_names import show_on_one_line
@@ -48,6 +49,8 @@ def monitor(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """A series that is watched, from the table of `monitor`: a dot per period, and the mean of them.
 
@@ -61,7 +64,7 @@ def monitor(
         What `monitor(columns="all")` returns, in any row order.
     confidence
         The level of the table, for the note, since the table does not hold it.
-    color, facet, title
+    color, facet, title, width, height
         As in `pr_curve`.
 
     Examples
@@ -74,7 +77,7 @@ def monitor(
     ['Precision has fallen from 80% to 54%, likely since week 2']
     """
 
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves, time = _read_periods(table)
     period_rows = curves.points
     shares = pl.concat([period_rows[name].cast(pl.Float64).rename("share") for name in _SHARES])
@@ -84,7 +87,7 @@ def monitor(
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
     spec = ChartSpec(_build_time_axis(period_rows, time), y_axis, "linear", height=0.5)
     spec = replace(spec, bands=(("low", "high"),))
-    canvas = Canvas(curves, channels, spec)
+    canvas = Canvas(curves, channels, spec, size)
     canvas.spec = replace(spec, x=_name_ticks(spec.x, period_rows, canvas.size.width))
     first_rows = period_rows.group_by("curve", maintain_order=True).first()
     is_rise = _is_of_rises(period_rows)
@@ -136,7 +139,7 @@ def _name_ticks(axis: ChartAxis, period_rows: pl.DataFrame, pixels: int) -> Char
         round(period): show_on_one_line(str(time))
         for period, time in period_rows.select("period", "time").drop_nulls().unique().rows()
     }
-    longest = max(map(style.measure_text, names.values()), default=0) + _TICK_GAP
+    longest = max(map(measure_text, names.values()), default=0) + _TICK_GAP
     n_names = max(1, min(_MOST_TICKS, int(pixels / longest)))
     ticks = range(first, last + 1, -(-(last - first + 1) // n_names))
     tick_names = tuple(escape_text(names.get(tick, str(tick))) for tick in ticks)
@@ -227,7 +230,7 @@ def _name_mean(canvas: Canvas, when: str, edges: tuple[float, float], values: Se
     x, rows = canvas.spec.x, canvas.curves.points
     # At its outer end, clear of the dots there, and away from what the rate has left.
     is_since = when == "since"
-    reach = (x.high - x.low) * (style.measure_text(text) + 12) / canvas.size.width
+    reach = (x.high - x.low) * (measure_text(text) + 12) / canvas.size.width
     near = pl.col("period").is_between(
         *((x.high - reach, x.high) if is_since else (x.low, x.low + reach))
     )
@@ -252,7 +255,7 @@ def _draw_changes(canvas: Canvas) -> None:
             for row, (name, period) in enumerate({**rules, "alarm": alarm}.items()):
                 canvas.draw_line([(period, y.low), (period, y.high)], f"{name} {curve}", fields)
                 is_right = x.place(period) > (0.8 if name == "alarm" else 0.25)
-                look: dict[str, Any] = {"dx": -5 if is_right else 5, "baseline": "top", **QUIET}
+                look: dict[str, Any] = {"dx": -5 if is_right else 5, "baseline": "top", **quiet_look()}
                 look |= {"align": "right" if is_right else "left", "py": 3 + 15 * row}
                 canvas.words += [Word(text=name, x=period, **look)] if is_alone else []
 
@@ -266,7 +269,7 @@ def _draw_periods(canvas: Canvas) -> None:
             is_past = changes is not None and row["period"] < changes[0]
             canvas.records.append({"part": "past" if is_past else "period", **place, **fields})
     encodings = canvas.channels.encodings
-    look: dict[str, Any] = {} if encodings else {"color": style.COLORS[0]}
+    look: dict[str, Any] = {} if encodings else {"color": read_colors()[0]}
     for part, ink, color in (("past", {"color": style.RULE}, []), ("period", look, encodings)):
         dot_layer = alt.Chart().mark_point(shape="circle", size=44, opacity=1, filled=True, **ink)
         canvas.layers.append(keep_part(dot_layer.encode(*canvas.place, *color), part))

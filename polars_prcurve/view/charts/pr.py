@@ -16,7 +16,7 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
 
@@ -47,6 +47,8 @@ def pr_curve(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Precision-recall curves from the table of `curve`, in any row order.
 
@@ -79,6 +81,8 @@ def pr_curve(
         group each come in order of the area under their lines.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def pr_curve(
     >>> print(chart.to_dict()["title"]["text"][0])
     With 2 positives, a recall of 50% may be anything from 9% to 91%
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     band = find_estimate(columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
     curves = read_sweep("pr_curve", table, [y], further_columns=band)
@@ -107,7 +111,7 @@ def pr_curve(
     axis, lows = _free_panels(axis, channels, curves)
     lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*field_of.values()], lows=lows)
     bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
-    canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
+    canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     marks = marked_points.mark_half(curves, channels) if points is None else marked

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_eta
@@ -33,7 +34,6 @@ _LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
-_ROW_HEIGHT = style.NAME_SIZE + 2  # pixels that a further row of a name takes
 _SUBTITLE = "Order of models by prevalence; rank 1 is best"  # also where nothing is tested
 _ROW_LETTERS = 34  # letters in a row of a name
 _ZONE_OPACITY = 0.14  # of a zone: one place may be in two, which are seen where they overlap
@@ -49,6 +49,8 @@ def ranking(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Ranks of models along prevalence, from the table of `ranking`, in any row order.
 
@@ -73,6 +75,8 @@ def ranking(
         `"model"` or a `by` column. By default models are colour and `by` columns are panels.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -82,7 +86,7 @@ def ranking(
     >>> chart.to_dict()["title"]["subtitle"]
     ['Order of models by prevalence; rank 1 is best']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves, zones = _read_ranks(table, pairs)
     channels = colors_and_panels.read_channels(
         curves, color or ("model" if facet != "model" else None), facet
@@ -96,23 +100,19 @@ def ranking(
     x_axis = build_eta_axis(points)
     has_names = channels.facet is None and channels.color is not None and lowest_rank <= _MOST_NAMES
     name_words = _name_both_ends(curves, channels.color, x_axis) if channels.color and has_names else []
-    name_widths = [
-        style.measure_text(word.text) - word.dx for word in name_words if word.align == "right"
-    ]
+    name_widths = [measure_text(word.text) - word.dx for word in name_words if word.align == "right"]
     # Places and the first row of a name take the usual pitch.
-    rank_pitch = _PITCH + _ROW_HEIGHT * (
+    rank_pitch = _PITCH + (read_sizes().name + 2) * (
         max(Counter((word.x, word.y) for word in name_words).values(), default=2) - 2
     )
     ticks = tuple(map(float, range(1, lowest_rank + 1, -(-lowest_rank // 12))))  # about twelve
     y_title, tick_style = ("", "none") if has_names else ("Rank", "plain")
     left_room = round(max(name_widths, default=0))
     y_axis = ChartAxis("rank", y_title, lowest_rank + 0.5, 0.5, tick_style, ticks=ticks, room=left_room)
-    height_share = (
-        min(max(52 + rank_pitch * lowest_rank, 130), 390 if rank_pitch == _PITCH else 1_000) / _WIDTH
-    )
-    look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": height_share}
+    own_height = min(max(52 + rank_pitch * lowest_rank, 130), 390 if rank_pitch == _PITCH else 1_000)
+    look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": own_height / _WIDTH}
     spec = ChartSpec(x_axis, y_axis, "linear", width=_WIDTH / 540, line_width=3.4, **look)
-    canvas = Canvas(curves, channels, spec)
+    canvas = Canvas(curves, channels, spec, size)
     canvas.words += name_words
     _draw_zones(canvas, zones)
     doubtful_points = points.with_columns(doubt=pl.col("top") < pl.col("foot"))
@@ -282,7 +282,7 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
             f"{top_place}\u2013{foot_place}" if top_place < foot_place else str(rank)
             for rank, _, top_place, foot_place in ranks_at_end.rows()
         ]
-        places_width = max(map(style.measure_text, place_texts), default=0.0)
+        places_width = max(map(measure_text, place_texts), default=0.0)
         for (rank, curve_numbers, _, _), places_text in zip(
             ranks_at_end.rows(), place_texts, strict=True
         ):
@@ -295,7 +295,7 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
             # Beside a name from right to left the places would move to its other end.
             name_rows = wrap_words(", ".join(model_names).strip(ISOLATES), _ROW_LETTERS)
             for row_number, name_row in enumerate(name_rows):
-                y_offset = (row_number - (len(name_rows) - 1) / 2) * _ROW_HEIGHT
+                y_offset = (row_number - (len(name_rows) - 1) / 2) * (read_sizes().name + 2)
                 words.append(
                     Word(
                         text=isolate_name(name_row),

@@ -16,13 +16,13 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
-from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
 from polars_prcurve.view.charts.parts.chart_titles import say_reliability
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.point_thinning import has_counts
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_eta, say_shares
@@ -47,6 +47,8 @@ def reliability(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     r"""Reliability diagrams from the table of `sweep`: the frequency of positives in ranges of scores.
 
@@ -66,7 +68,7 @@ def reliability(
         `decision_curve`. Without both, the test set's own, and the scores as they stand.
     confidence
         The level of the intervals and of the test; None has neither, and so have sums of weights.
-    color, facet, title
+    color, facet, title, width, height
         As in `alerts`.
 
     Examples
@@ -75,13 +77,13 @@ def reliability(
     >>> reliability(pl.concat([df] * 20).prc.sweep()).to_dict()["title"]["text"]
     ['Scores are too low below 80% and too high above 80%']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     shown_eta, trained_eta = check_etas(eta, eta_train) or (None, None)
     test_level = None if confidence is None else check_confidence(confidence)
     curves = read_sweep("reliability", table, is_by_eta=False, made_by="sweep")
     test_level = test_level if has_counts(curves.points) else None
     range_rows = judge_ranges(split_ranges(curves, trained_eta), test_level, shown_eta)
-    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta)
+    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta, size)
     sentences = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
     if test_level is not None:
         sentences.append(f"Line: {format_level(test_level)} interval of a range alone")
@@ -184,7 +186,7 @@ def judge_ranges(
 
 
 def _draw_ranges(
-    curves: ChartCurves, channels: Channels, ranges: pl.DataFrame, eta: float | None
+    curves: ChartCurves, channels: Channels, ranges: pl.DataFrame, eta: float | None, given: GivenSize
 ) -> Canvas:
     """Return the canvas with a point per range, its interval, and the diagonal."""
     x_axis = _build_axis(ranges)
@@ -200,7 +202,10 @@ def _draw_ranges(
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     y_axis = replace(x_axis, field="y", title="Observed frequency of positives")
     canvas = Canvas(
-        curves, channels, ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none")
+        curves,
+        channels,
+        ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none"),
+        given,
     )
     canvas.draw_diagonal("calibrated")
     for row in ranges.iter_rows(named=True):
@@ -214,7 +219,7 @@ def _draw_ranges(
         canvas.records.append({"part": "range", **place, **fields})
     x_place, y_place = canvas.place
     encodings = channels.encodings
-    ink: dict[str, Any] = {} if encodings else {"color": style.COLORS[0]}
+    ink: dict[str, Any] = {} if encodings else {"color": read_colors()[0]}
     texts = (alt.Description("said:N"), alt.Tooltip("said:N"))
     end_texts = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **ink)
     layers = [end_texts.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *encodings)]

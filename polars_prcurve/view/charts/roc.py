@@ -16,6 +16,7 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.prevalence.eta_grid import read_share, require_plain_etas
 from polars_prcurve.view.charts.parts import marked_points, point_thinning
+from polars_prcurve.view.charts.parts.active_theme import quiet_look
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import (
@@ -28,7 +29,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import QUIET, Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 
@@ -36,7 +37,6 @@ _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
 # What is drawn, and that it needs no prevalence, unlike most charts here.
 _SUBTITLE = "Recall by false positive rate, the same at any prevalence"
-_PANEL_WIDTH = 430  # width of a panel in pixels, about
 _NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be told from it
 _WORD_WIDTH = 62  # pixels across that the words at a line take, about
 
@@ -52,6 +52,8 @@ def roc_curve(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """ROC curves from the table of `sweep` or of `curve`, in any row order.
 
@@ -81,6 +83,8 @@ def roc_curve(
         than 8 groups all are panels.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
+    width, height
+        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
 
     Examples
     --------
@@ -88,7 +92,7 @@ def roc_curve(
     >>> roc_curve(df.prc.sweep()).to_dict()["title"]["text"]
     ['With 2 positives, a recall of 50%', 'may be anything from 9% to 91%']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, is_by_eta=False, made_by="sweep or curve")
     marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
@@ -98,15 +102,16 @@ def roc_curve(
     full_points = full_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
     area_of_curve = point_thinning.measure_areas(full_points)
     channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
-    canvas = Canvas(curves, channels, ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88))
+    spec = ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88)
+    canvas = Canvas(curves, channels, spec, size)
     line_fprs = _list_steps(left_edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
     marks = marked_points.mark_half(curves, channels) if points is None else marked
-    corner_points = _bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs)
-    drawn_points = canvas.thin_curves(corner_points, pl.col("recall"), marks.records)
-    canvas.draw_lines(drawn_points, has_ghosts=not precision_lines.slopes)  # one kind of grey
-    canvas.spoken = point_thinning.describe_thinning(corner_points, drawn_points)
-    has_dots = canvas.draw_published(_place_on_axis(curves.points, left_edge))
+    corners = _bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs)
+    has_ghosts = not precision_lines.slopes  # one kind of grey
+    drawn_points = canvas.draw_curves(corners, pl.col("recall"), marks.records, has_ghosts=has_ghosts)
+    rows = _place_on_axis(curves.points, left_edge)
+    has_dots = canvas.draw_published(rows)
     canvas.records += marked_points.mark_points(
         marks,
         canvas,
@@ -115,8 +120,7 @@ def roc_curve(
         find_span=lambda point: marked_points.find_rates(curves, point, "fpr", left_edge),
         say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
-    rises = point_thinning.keep_rises(curves.points)
-    canvas.follow_pointer(_place_on_axis(rises, left_edge), "backward", _say_row)
+    canvas.follow_pointer(point_thinning.keep_rises(rows), "backward", _say_row)
     sentences = [
         "Number: area under the line" if channels.facet and channels.facet.head_of_label else "",
         channels.color_note,
@@ -264,15 +268,17 @@ def _draw_references(
                 fprs = [*(fpr for fpr in line_fprs if fpr < end_fpr), end_fpr]
                 line_points = [(fpr, fpr * slope) for fpr in fprs]
                 canvas.draw_line(line_points, f"{precision:.6g}", panel_fields)
-                look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
+                look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | quiet_look()
                 words.append(Word(text=f"precision {say_share(precision)}", x=end_fpr, y=1.0, **look))
     if has_one_panel and n_curves and not slope_of_precision:
         name_place = spec.x.read(0.8)
-        canvas.words.append(Word(text="at random", x=name_place, y=name_place, dx=6, dy=8, **QUIET))
+        canvas.words.append(
+            Word(text="at random", x=name_place, y=name_place, dx=6, dy=8, **quiet_look())
+        )
     # A word that would hide another one is left out; all stand on the upper edge.
     word_pixels: list[float] = []
     for word in reversed(words if has_one_panel else []):  # the last is farthest from the axis
-        x_pixel = spec.x.place(word.x or 0) * _PANEL_WIDTH
+        x_pixel = spec.x.place(word.x or 0) * canvas.size.width
         if all(abs(x_pixel - other_pixel) > _WORD_WIDTH for other_pixel in word_pixels):
             word_pixels.append(x_pixel)
             canvas.words.append(word)

@@ -13,13 +13,14 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import marked_points
-from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.active_theme import read_sizes
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
 from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, say_known
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_shares, say_threshold
 
@@ -36,6 +37,8 @@ def scores(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
+    width: int | None = None,
+    height: int | None = None,
 ) -> Chart:
     """Histograms of the scores of both classes, with a threshold through them.
 
@@ -50,7 +53,7 @@ def scores(
     points
         Rows whose thresholds are drawn, as in `pr_curve`. By default the highest threshold that finds
         half of the positives.
-    color, facet, title
+    color, facet, title, width, height
         As in `alerts`: each group is a panel.
 
     Examples
@@ -60,7 +63,7 @@ def scores(
     >>> chart.to_dict()["title"]["text"]
     ['At 50% recall, 0% of the negatives are flagged']
     """
-    check_words(title, color=color, facet=facet)
+    size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
     score = pl.col("threshold").cast(pl.Float64, strict=False)
     if len(curves.points) and curves.points["threshold"].null_count():
@@ -72,10 +75,10 @@ def scores(
     spec = ChartSpec(
         x, ChartAxis("y", "Share of the class", 0.0, 1.0), "linear", height=0.5, names="none"
     )
-    size = Canvas(curves, channels, spec).size
-    bins = _count_bins(finite_rows.with_columns(x=x.measure(pl.col("score"))), x, size.width)
+    pixels = arrange_panels(channels.facet, spec, size).width
+    bins = _count_bins(finite_rows.with_columns(x=x.measure(pl.col("score"))), x, pixels)
     highest = max([row["y"] for row in bins], default=0.0) or 1.0
-    canvas = Canvas(curves, channels, replace(spec, y=replace(spec.y, high=1.08 * highest)))
+    canvas = Canvas(curves, channels, replace(spec, y=replace(spec.y, high=1.08 * highest)), size)
     _draw_bins(canvas, bins)
     rules = marked.records if points is not None else find_half(curves).to_dicts()
     _draw_rules(canvas, rules)
@@ -154,7 +157,7 @@ def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
         canvas.records.append({"part": "threshold", "x": place, "said": text, **panel})
         is_right = x.place(place) > 0.7
         look: dict[str, Any] = {"align": "right" if is_right else "left", "dx": -5 if is_right else 5}
-        look |= {"x": place, "py": 4, "baseline": "top", "size": style.NOTE_SIZE, "has_rim": True}
+        look |= {"x": place, "py": 4, "baseline": "top", "size": read_sizes().note, "has_rim": True}
         look |= {"facet": panel.get("facet")}
         canvas.words.append(Word(f"threshold {text}" if is_alone else text, **look))
     rule_layer = alt.Chart().mark_rule(color=style.INK, strokeWidth=1.4)

@@ -22,7 +22,8 @@ import altair as alt
 
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
+from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, PanelSize, fix_x, fix_y
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_formats import escape_text, round_digits
 from polars_prcurve.view.charts.parts.label_placement import (
@@ -57,7 +58,7 @@ EVENT_DATUM = "event.item && event.item.datum"
 # Places across at which the pointer reads all lines: a chart of many curves has few of them.
 FEWEST_PLACES = 8
 PIXELS_OF_PLACE = 5  # pixels across that a hand can tell apart
-MOST_PLACES = 100
+MOST_PLACES = 100  # so that each is 1%
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
         inner_chart.spec.layer = [*inner_chart.spec.layer, *layers]
         return attach_data(finished_chart, records)
     width = max(size.width, _NARROWEST_WIDTH)
-    axis_height = 20 if spec.y.words == "none" and not spec.y.room else 50  # the axis
+    has_no_axis = spec.y.words == "none" and not spec.y.room
+    axis_height = 20 if has_no_axis else read_sizes().axis_height
     note = build_note(text, width + 60, size.height + axis_height, -room)
     layered_chart.layer += [] if note is None else [note]
     finished_chart = set_properties(
@@ -140,7 +142,7 @@ def _build_panels(
     head_texts = []  # the name of each panel, and the number that panels are sorted by
     for label in facet.labels:
         value, caption = facet.head_of_label.get(label, ""), facet.caption_of_label.get(label, "")
-        room = size.width - (style.measure_text(value) + 8 if value else 0)
+        room = size.width - (measure_text(value) + 8 if value else 0)
         head_texts += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
         head_texts += [Word(caption, **look)] if caption else []
@@ -149,8 +151,8 @@ def _build_panels(
         head_texts += [Word(value, **look)] if value else []
     layers = [*layered_chart.layer[1:], *build_word_layers(panel, head_texts, records)]
     layered_chart.layer = layered_chart.layer[:1]
-    highest = max(-word.py for word in head_texts) + style.NAME_SIZE
-    gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
+    highest = max(-word.py for word in head_texts) + read_sizes().name
+    gap: Any = {"row": highest + 2 * read_sizes().tick, "column": PANEL_GAP}
     x_end = round_digits(spec.x.high)
     is_flush = any(row["part"] == "name" and row[spec.x.field] == x_end for row in records)
     facet_encoding = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
@@ -429,11 +431,12 @@ class Painter:
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
 
 
-def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
-    """Return how many panels stand in a row, and the size of each."""
+def arrange_panels(facet: Channel | None, spec: ChartSpec, given: GivenSize = (None, None)) -> PanelSize:
+    """Return how many panels stand in a row, and the size of each, as given where it is."""
+    given_width, given_height = given
     if facet is None:
-        width = min(round(540 * spec.width), spec.most_width)
-        return PanelSize(1, width, round(width * spec.height))
+        width = given_width or min(round(540 * spec.width), spec.most_width)
+        return PanelSize(1, width, given_height or round(width * spec.height))
     n_panels = len(facet.labels)
     is_by_eta = len(facet.fields) > 1 and facet.fields[-1] == "eta"
     if n_panels > 3 and is_by_eta and facet.last_field_count <= 8:
@@ -447,8 +450,8 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
             key=lambda text_number: (-n_panels % text_number, text_number),
         )
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
-    width = max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
-    return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
+    width = given_width or max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
+    return PanelSize(columns, width, given_height or round(width * max(spec.height, 0.8)))
 
 
 _MOST_HEAD_ROWS = 4  # rows in which a head may be written; the rest is left out
@@ -464,12 +467,12 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
 
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
-    letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
+    letters = max(int(1.1 * room / measure_text("x")), _FEWEST_LETTERS)
     name_rows = wrap_words(name, letters) or [name]
     if len(name_rows) > _MOST_HEAD_ROWS:
         name_rows = [*name_rows[: _MOST_HEAD_ROWS - 1], f"{name_rows[_MOST_HEAD_ROWS - 1]}…"]
     look: dict[str, Any] = {"facet": panel, "weight": "bold", "baseline": "bottom", "limit": room + 7}
-    height = style.NAME_SIZE + 3
+    height = read_sizes().name + 3
     return [
         Word(name_row, py=-9 - height * row_number, **look)
         for row_number, name_row in enumerate(name_rows[::-1], lift)
@@ -588,16 +591,16 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
     if text.title is False:
         return description
     title_params = alt.Title(
-        wrap_text(heading, width, style.TITLE_SIZE * 1.08),
-        subtitle=wrap_text(text.subtitle, width, style.SUBTITLE_SIZE),
+        wrap_text(heading, width, read_sizes().title * 1.08),
+        subtitle=wrap_text(text.subtitle, width, read_sizes().subtitle),
         anchor="start",
         frame="bounds",
-        fontSize=style.TITLE_SIZE,
+        fontSize=read_sizes().title,
         fontWeight="bold",
-        lineHeight=style.TITLE_SIZE + 5,
-        subtitleFontSize=style.SUBTITLE_SIZE,
+        lineHeight=read_sizes().title + 5,
+        subtitleFontSize=read_sizes().subtitle,
         subtitleColor=style.QUIET,
-        subtitleLineHeight=style.SUBTITLE_SIZE + 4.5,
+        subtitleLineHeight=read_sizes().subtitle + 4.5,
         subtitlePadding=5,
         offset=14,
     )
@@ -609,8 +612,8 @@ def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart |
     sentences = " ".join(f"{sentence.rstrip('.')}." for sentence in text.note if sentence)
     if text.title is False or not sentences:
         return None
-    lines = wrap_text(sentences, width - x, style.NOTE_SIZE)
-    look: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "lineHeight": style.NOTE_SIZE + 4}
+    lines = wrap_text(sentences, width - x, read_sizes().note)
+    look: dict[str, Any] = {"fontSize": read_sizes().note, "lineHeight": read_sizes().note + 4}
     look |= {"align": "left", "baseline": "top", "color": style.QUIET, "lineBreak": "\n"}
     text_layer = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(
         aria=False, **look

@@ -7,11 +7,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as make_field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import altair as alt
 import polars as pl
 
+from polars_prcurve.core.ground.argument_checks import read_whole_number
+from polars_prcurve.view.charts.parts.active_theme import read_sizes
 from polars_prcurve.view.charts.parts.colors_and_sizes import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 
@@ -151,6 +153,10 @@ class ChartAxis:
         """Return the room in pixels that labels and the title of a y axis take, about."""
         if self.room or self.words == "none":
             return self.room
+        return round(self._measure_small_labels() * read_sizes().tick / TICK_SIZE)
+
+    def _measure_small_labels(self) -> int:
+        """Return this room for type of the common size."""
         if self.words == "share" and self.said_as == "one in":
             return 104 if self.low < 2e-5 else 94
         if self.words == "rest":
@@ -187,14 +193,16 @@ class ChartAxis:
     def _build_axis(self, pixels: int, room: int, axis_options: dict[str, Any]) -> dict[str, Any]:
         if self.words == "none":
             return {"title": None, "scale": self.build_scale(), "axis": None}
+        sizes = read_sizes()
         axis_options |= {
             "labelExpr": self._label_ticks(),
-            "labelFontSize": TICK_SIZE,
+            "labelFontSize": sizes.tick,
             "labelOpacity": 0.8,
         }
-        axis_options |= {"titleFontSize": TICK_SIZE, "titleFontWeight": "normal", "titleOpacity": 0.8}
-        axis_options["gridOpacity"] = 0.6
-        ticks = self.list_ticks(pixels, room)
+        axis_options |= {"titleFontSize": sizes.axis_title, "titleFontWeight": "normal"}
+        axis_options |= {"titleOpacity": 0.8, "gridOpacity": 0.6}
+        # Of large type as many ticks have room as of small type on a shorter axis.
+        ticks = self.list_ticks(round(pixels * TICK_SIZE / sizes.tick), room)
         if ticks is None:
             axis_options["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
         else:  # a count, too, or Vega drops some of them
@@ -207,6 +215,20 @@ class ChartAxis:
             return LABELS[self.said_as]
         names_and_ticks = map(json.dumps, (self.tick_names, self.ticks))
         return "{}[indexof({}, datum.value)]".format(*names_and_ticks)
+
+
+# Width and height of a panel in pixels; None for what the chart chooses.
+GivenSize: TypeAlias = tuple[int | None, int | None]
+_LEAST_PIXELS, _MOST_PIXELS = 50, 4_000  # in fewer no line is read, and more no renderer draws
+
+
+def read_size(width: int | None, height: int | None) -> GivenSize:
+    """Return `width=` and `height=`; raise unless they are pixels or None."""
+    pixels = [
+        None if value is None else read_whole_number(f"{name}=", value, _LEAST_PIXELS, _MOST_PIXELS)
+        for name, value in (("width", width), ("height", height))
+    ]
+    return pixels[0], pixels[1]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.label_formats import build_labels, escape_name
 from polars_prcurve.view.charts.parts.result_tables import NUMBER, ChartCurves
 from polars_prcurve.view.words.number_words import map_etas
 
-MAX_COLORS = 8  # as many as `chart_style.COLORS` has
+MAX_COLORS = 8  # as many as `colors_and_sizes.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
 _MAX_PANELS = 9
 
@@ -69,7 +70,7 @@ class Channel:
         colors = {label: self.name_color(label) for label in labels}
         if len(set(colors.values())) < len(labels) <= MAX_COLORS:
             # A few of more names than colours: the later one of two with one colour takes a free one.
-            free_colors = [color for color in style.COLORS if color not in colors.values()]
+            free_colors = [color for color in read_colors() if color not in colors.values()]
             first_of_color = {color: label for label, color in reversed(colors.items())}
             for label, color in colors.items():
                 colors[label] = color if first_of_color[color] == label else free_colors.pop(0)
@@ -77,7 +78,7 @@ class Channel:
 
     def name_color(self, label: str) -> str:
         """Return the colour that the name in a label has in all charts."""
-        return style.COLORS[self.number_of_label[label] % MAX_COLORS]
+        return read_colors()[self.number_of_label[label] % MAX_COLORS]
 
     @property
     def scale(self) -> alt.Scale:
@@ -91,10 +92,10 @@ class Channel:
             return alt.Color("color:N", title=self.title, scale=self.scale, legend=None)
         labels = self.shown_labels
         labels = labels[:: -(-len(labels) // 12)]  # at most twelve whole labels
-        longest_width = max(map(style.measure_text, labels))
+        longest_width = max(map(measure_text, labels))
         n_columns = max(1, int(self.legend_room / (longest_width + _LEGEND_GAP)))
         look: dict[str, Any] = {"orient": "top", "direction": "horizontal", "title": None}
-        look |= {"labelFontSize": style.NAME_SIZE, "labelLimit": 0}
+        look |= {"labelFontSize": read_sizes().name, "labelLimit": 0}
         look |= {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1}
         legend = alt.Legend(values=labels, columns=n_columns, **look)
         return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
@@ -107,7 +108,7 @@ class Channels:
     color: Channel | None
     facet: Channel | None
     color_note: str = ""  # a clause on which of many lines have a colour; empty if all have one
-    plain_color: str = style.COLORS[0]  # of lines without names
+    plain_color: str = field(default_factory=lambda: read_colors()[0])  # of lines without names
 
     @property
     def encodings(self) -> list[alt.Color]:

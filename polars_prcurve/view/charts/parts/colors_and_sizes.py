@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from polars_prcurve.view.words.value_names import count_letters
-
 # Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
 # people with protanopia or deuteranopia, and the first six differ in grey print; tests compute all.
 COLORS = ("#0072B2", "#D55E00", "#12A793", "#3544D7", "#4C401B", "#3D013A", "#E71266", "#01026C")
@@ -27,21 +25,13 @@ DOTS = [1.5, 3]
 BAND = 0.16  # the opacity of a band: two that overlap stay paler than their lines
 BAND_IN_DOUBT = 0.08  # half of that, where a line is dotted
 
-TITLE_SIZE = 16  # all sizes of type are in pixels
-SUBTITLE_SIZE = 12.5  # also of the text that a reader takes in first after the title
-NAME_SIZE = 12.5  # of the names of lines and panels, and of the numbers at points
-TICK_SIZE = 11  # of the labels and titles of axes
-NOTE_SIZE = 11  # of the note, and of the names of grey lines
-LETTER = 0.55  # mean width of a letter, as a share of the size of its type
-_MORE_OF_PERCENT = 0.6  # letters by which a percent sign is wider than one
+TITLE_SIZE = 16  # pixels of type, as are the following, where the theme has no size of its own
+SUBTITLE_SIZE = 12.5  # as names, which it is read beside
+NAME_SIZE = 12.5  # the least at which bold names in colours are read with ease
+TICK_SIZE = 11  # the least that is read with ease
 
 # The look of lines to compare with, such as alerts at random.
 REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
-
-
-def measure_text(text: str, size: float = NAME_SIZE) -> float:
-    """Return the width of a text in pixels, about."""
-    return (count_letters(text) + _MORE_OF_PERCENT * text.count("%")) * LETTER * size
 
 
 def mix_eta_colors(n_colors: int) -> list[str]:

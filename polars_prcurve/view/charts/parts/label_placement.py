@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
@@ -62,7 +63,7 @@ class Word:
     facet: str | None = None
     align: Align = "left"
     baseline: Literal["top", "middle", "bottom"] = "middle"
-    size: float = style.NAME_SIZE
+    size: float = field(default_factory=lambda: read_sizes().name)
     weight: Literal["normal", "bold"] = "normal"
     color: str = ""  # empty for the colour that the theme gives to text
     limit: float = 0
@@ -165,7 +166,7 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
 
 def _wrap_names(names: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
-    max_letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
+    max_letters = max(int(width / measure_text("x")), _LETTERS_AT_END)
     rows_of_name = {name: wrap_words(name.strip(ISOLATES), max_letters) for name in names}
     return {name: [*map(isolate_name, name_rows)] or [name] for name, name_rows in rows_of_name.items()}
 
@@ -186,7 +187,7 @@ def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]
         float((line_heights[-1:] if stands_at_end else line_heights).mean())
         for line_heights in known_heights_of_line.values()
     ]
-    label_sizes = [(style.NAME_SIZE + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
+    label_sizes = [(read_sizes().name + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
     name_heights = spread_at_ends(end_heights, label_sizes, panel_height)
     x_offset = (
         16 if stands_at_end else 12 if panel_spec.x.words == "none" else 22
@@ -230,7 +231,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
             space_of_panel[panel_label] = own_panel.open_space(words, lines)
             if panel_label is not None:  # the head of the panel
                 space_of_panel[panel_label].boxes.insert(
-                    0, (0.0, -26.0, style.measure_text(panel_label) + 110, -5.0)
+                    0, (0.0, -26.0, measure_text(panel_label) + 110, -5.0)
                 )
             space_of_panel[panel_label].points += (
                 own_panel.find_spot(mark) for mark in records if mark.get("facet") == panel_label
@@ -241,7 +242,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
         x, y = own_panel.find_spot(record)
         point_spots = space_of_panel[panel_label].points
         n_below = sum(0 < spot[1] - y < 15 and abs(x - spot[0]) < _NEAR_PIXELS for spot in point_spots)
-        place = space_of_panel[panel_label].place_beside_point(x, y, text, style.NAME_SIZE, n_below)
+        place = space_of_panel[panel_label].place_beside_point(x, y, text, read_sizes().name, n_below)
         if place is None:
             continue
         look: dict[str, Any] = {"align": place.align, "weight": "bold", "facet": panel_label}
@@ -327,7 +328,7 @@ class Panel:
             x_pixel = word.px if word.x is None else self.spec.x.place(word.x) * self.size.width
             y_pixel = word.py if word.y is None else (1 - self.spec.y.place(word.y)) * self.size.height
             text_rows = word.text.split("\n")
-            width = max(style.measure_text(text_row, word.size) for text_row in text_rows)
+            width = max(measure_text(text_row, word.size) for text_row in text_rows)
             height = (word.size + 2) * len(text_rows)
             left_edge = x_pixel + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
             top_edge = (
@@ -473,7 +474,7 @@ class LabelSpace:
         """Return a place beside a point, and take its box; the first that is free of some corners."""
         # None where all of them lie on words, or, beside many points, on lines. `n_below` is how many
         # points are just below, whose labels go between.
-        width, height = style.measure_text(text, type_size), type_size * 1.2
+        width, height = measure_text(text, type_size), type_size * 1.2
         centre_dx = max(0.0, _ABOVE_EDGE + width / 2 - x)
         corners: list[tuple[float, float, Align]] = [
             (8, -11 - n_below * height, "left"),
@@ -530,10 +531,10 @@ def place_beside(
     place_of_name: dict[str, NamePlace] = {}
     for name in names:
         line = lines[name]
-        n_columns = int(np.ceil(style.measure_text(name) * 1.04 / STEP)) + 2
+        n_columns = int(np.ceil(measure_text(name) * 1.04 / STEP)) + 2
         if len(line) < n_columns:
             continue
-        height, width = style.NAME_SIZE * 1.1, n_columns * STEP
+        height, width = read_sizes().name * 1.1, n_columns * STEP
         top, bottom = _find_extremes(line, n_columns)
         is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), n_columns).any(axis=1)
         top = np.where(is_broken, math.nan, top)
@@ -575,11 +576,11 @@ def place_together(
     # This is for lines that run too close and too steep for names between them. The free place nearest
     # to the middle of the panel wins; there may be none. `rows_of_name` are those that it is written in.
     ordered_names = sorted(names, key=lambda name: float(np.nanmean(heights_of_line[name])))
-    row_height = style.NAME_SIZE * 1.4
+    row_height = read_sizes().name * 1.4
     name_heights = [
-        row_height + (len(rows_of_name[name]) - 1) * (style.NAME_SIZE + 2) for name in ordered_names
+        row_height + (len(rows_of_name[name]) - 1) * (read_sizes().name + 2) for name in ordered_names
     ]
-    width = max(style.measure_text(name_row) for name in names for name_row in rows_of_name[name]) * 1.04
+    width = max(measure_text(name_row) for name in names for name_row in rows_of_name[name]) * 1.04
     height = sum(name_heights)
     free_space = LabelSpace(space.width, space.height, space.boxes, [*heights_of_line.values()])
     panel_centre = (space.width / 2, space.height / 2)

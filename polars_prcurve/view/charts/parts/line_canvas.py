@@ -11,33 +11,34 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
-from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.active_theme import quiet_look
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, read_size
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 
-# The look of names of lines to compare with.
-QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
 _MAX_DOTS = 12  # points of a line, at most, that are dots, too
 _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
 _MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about
 
 
-def check_words(title: object, **column_arguments: object) -> None:
-    """Raise unless a chart can have this title, and `color` and `facet` are texts or None."""
+def read_words(title: object, size: tuple[Any, Any], **column_arguments: object) -> GivenSize:
+    """Return width and height of a panel; raise unless these, title and names of columns are right."""
     check_texts(**column_arguments)
     check_title(title)
+    return read_size(*size)
 
 
 class Canvas:
     """The curves of one chart, its axes, colours and panels, and all drawn so far, the first below."""
 
-    def __init__(self, curves: ChartCurves, channels: Channels, spec: ChartSpec) -> None:
+    def __init__(
+        self, curves: ChartCurves, channels: Channels, spec: ChartSpec, given: GivenSize = (None, None)
+    ) -> None:
         self.curves, self.channels, self.spec = curves, channels, spec
         self.axes = (spec.x, spec.y)
-        self.size = chart_assembly.arrange_panels(channels.facet, spec)
+        self.size = chart_assembly.arrange_panels(channels.facet, spec, given)
         # One list for all layers, which tell their records by `part`: so data are in the spec once.
         self.records: list[dict[str, Any]] = []
         self.words: list[Word] = []
@@ -62,13 +63,18 @@ class Canvas:
         return point_thinning.build_records(self.channels, points, record_fields)
 
     def draw_curves(
-        self, points: pl.DataFrame, order: pl.Expr, marks: Sequence[dict[str, Any]] = ()
+        self,
+        points: pl.DataFrame,
+        order: pl.Expr,
+        marks: Sequence[dict[str, Any]] = (),
+        *,
+        has_ghosts: bool = True,
     ) -> pl.DataFrame:
         """Draw lines of many points, thinned as no eye sees, and return what is drawn."""
         # `order` ranks points by their height; `marks` are rows whose thresholds lines run through.
         drawn_points = self.thin_curves(points, order, marks)
         self.spoken = point_thinning.describe_thinning(points, drawn_points)
-        self.draw_lines(drawn_points, has_ghosts=True)
+        self.draw_lines(drawn_points, has_ghosts=has_ghosts)
         return drawn_points
 
     def thin_curves(
@@ -232,7 +238,7 @@ class Canvas:
             dict(look_item for look_part in look_parts for look_item in look_part.items())
             for look_parts in product(*look_kinds)
         )
-        self.words.append(choose_way(Word(text=text, **QUIET, **look) for look in looks))
+        self.words.append(choose_way(Word(text=text, **quiet_look(), **look) for look in looks))
 
     def draw_level(
         self,

@@ -25,8 +25,9 @@ _HIDDEN_PIXELS = 0.5  # how far a line may be from a point that it leaves out: n
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 _FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by what they tell of a field of several parts
 MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
-# Lines and what the pointer reads along them, which are packed, and what a stretch has in common.
+# Lines, and what the pointer reads along them.
 _LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
+# What all points of a stretch have in common.
 _OF_STRETCH = ("part", "curve", "color", "facet", "doubt", "grey", "run", "ref", "side")
 # Sentences for notes, on what dots are and on what is dotted.
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
