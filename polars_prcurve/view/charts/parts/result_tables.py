@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, replace
 
 import polars as pl
 
+from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate, name_estimate
@@ -27,7 +28,7 @@ NUMBER = "number of "  # before the name of a field of groups: the number of its
 REASON = "reason"  # of values with intervals: the column of why these are in doubt
 _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
 """Sizes of a test of several parts, by what they tell of the field."""
-_NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE)
+_NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE, CERTAINTY)
 """Columns of `operating_points` that are no metrics."""
 _MAX_NAMES = 5  # of groups without a curve
 FEW_POSITIVES = 20  # positives below which a share of them is no finding
