@@ -33,7 +33,8 @@ EXPLAINED = {
     "precision is <b>99%</b> in the test set": "the example of the README",
     "Precision is 99% in the test set": "the same",
     "at 50% recall every interval rules out": "where chance is judged",
-    "a test set with 80% power": "the power of `would_settle`",
+    "target outside the interval, with 80% power": "the power of `would_settle`",
+    "| two decimals | 2.6 |": "documents per score, not a share",
     "within 0.5% of alpha at a `guarantee` of 0.95 or less, 2% at 0.99 and 9% at 0.999": "computed",
     "so the tests may err with 4%. A 90% interval": "how 5% are shared",
 }

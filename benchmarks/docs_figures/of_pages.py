@@ -45,7 +45,7 @@ ALIKE = col("field").is_in(["only the prevalence differs", "five distinct scores
 SLIGHT = (col("field") == "scores 0.1 sd higher in the field") & (col("n") == 1_000)
 FIGURES: list[Sentence] = [
     Sentence(
-        UNCERTAINTY, "the 95% band covered the precision at all scores of positives in {:.0f} to {:.0f}% of test sets.",
+        UNCERTAINTY, "only {:.0f} to {:.0f}% of the 95% bands covered the precision at every score of a positive.",
         EVERYWHERE(least("default")), EVERYWHERE(most("default")),
     ),
     Sentence(
