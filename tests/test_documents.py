@@ -29,7 +29,7 @@ from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
-from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_value
+from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_merit, write_value
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_threshold
 from polars_prcurve.view.words.value_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
@@ -598,6 +598,26 @@ def test_colors_can_be_told_from_their_ground(ground: str) -> None:
     for name in ("--text", "--quiet", *(f"--c{number}" for number in range(8))):
         high, low = sorted((light_of(values[name]), light_of(values["--ground"])), reverse=True)
         assert (high + 0.05) / (low + 0.05) >= (3 if name.startswith("--c") else 4.5), name
+
+
+# Intervals without a target --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [{}, {"score": "new"}])
+def test_without_a_target_the_document_draws_what_it_judges(
+    words: dict[str, Any], tmp_path: Path
+) -> None:
+    """Icons of alerts at half of the positives would tell models apart that the sentence does not."""
+    decision = SETTLED.prc(**({"score": ["new", "old"]} | words)).decide(0.02)
+    seen = read_report(decision, tmp_path)
+    models, texts = decision._findings.cases[0].candidates, seen.within("text")
+    for candidate in models:
+        assert write_merit(candidate) in texts
+        assert len(models) == 1 or candidate.model in texts
+    circles = [attrs for tag, attrs in seen.tags if tag == "circle"]
+    on_axis = [attrs for attrs in circles if attrs["r"] == "5.0" and "stroke" not in attrs["style"]]
+    assert len(on_axis) == 2 * len(models), "a point of each, wide and small"
+    assert "precision at 50% recall" in seen.read("table")
 
 
 # Icons ----------------------------------------------------------------------------------------

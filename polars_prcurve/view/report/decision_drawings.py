@@ -1,4 +1,4 @@
-"""The pictures of a decision: icons of alerts, the curves of models, and groups beside each other."""
+"""The pictures of a decision: icons of alerts, merits, the curves of models, and groups side by side."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.ground.safe_text import format_count, shorten_name
+from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.view.report.html_and_svg import (
     DOTTED,
@@ -29,6 +29,9 @@ from polars_prcurve.view.verdicts.value_phrases import (
     describe_icons,
     find_drawn_limits,
     is_rarely_right,
+    name_merit,
+    name_model,
+    write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
@@ -125,6 +128,39 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
         yield (
             "false" if number < n_alerts_at_high else "likely" if number < n_alerts_at_value else "open"
         )
+
+
+# What is judged without a target: the merit of models, with its intervals, on one axis -------------
+
+_LETTER_OF_VALUE = 7.6  # pixels that a letter of a bold name takes, about
+_INTERVAL_HEIGHT = 46.0  # pixels that a model takes: its name and value, and the interval below
+
+
+def draw_intervals(case: Case, models: Sequence[tuple[Candidate, int]], width: float, kind: str) -> str:
+    """Return the picture of what is judged: the merit of each model, with the number of its colour."""
+    column, height = case.goal.merit_column, _INTERVAL_HEIGHT * len(models) + 26
+    axis_end = _find_axis_end(candidate.read(column) for candidate, _ in models)
+
+    def place(value: float) -> float:
+        return 8 + value * (width - 28) * 100 / axis_end
+
+    shapes = []
+    for percent in (axis_end * number / 5 for number in range(6)):
+        x = place(percent / 100)
+        shapes.append(draw_line((x, 0), (x, height - 22), "var(--grid)"))
+        shapes.append(draw_text((x, height - 6), f"{percent / 100:g}", 11, anchor="middle"))
+    for number, (candidate, color_number) in enumerate(models):
+        y, color, estimate = _INTERVAL_HEIGHT * number, name_color(color_number), candidate.read(column)
+        value_text = write_merit(candidate)
+        name = "" if candidate.model is None else name_model(candidate)
+        name = shorten_name(name, int(width / _LETTER_OF_VALUE) - len(value_text))
+        shapes.append(draw_text((0, y + 16), name, 13, kind="strong rim", color=color))
+        shapes.append(draw_text((width, y + 16), value_text, 13, kind="rim", anchor="end"))
+        if estimate.span is not None:
+            low, high = ((place(end), y + 31) for end in estimate.span)
+            shapes.append(draw_line(low, high, color, 'stroke-width="2.4"'))
+        shapes.append(draw_circle(place(estimate.value), y + 31, 5, f'style="fill:{color}"'))
+    return draw_document(shapes, width, height, f"{name_merit(case)} of each model", kind)
 
 
 # Curves of models: how many alerts are right, by how many positives are found ----------------------
@@ -296,7 +332,9 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     color_number_by_model = {} if findings.has_one_model else number_models(findings)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
-    axis_end = _find_axis_end(findings)
+    column = choose_drawn_column(findings.goal)
+    candidates = [candidate for case in findings.cases for candidate in case.candidates]
+    axis_end = _find_axis_end(candidate.read(column) for candidate in candidates)
 
     def place(share: float) -> float:
         return names_width + share * (plot_right - names_width) * 100 / axis_end
@@ -345,10 +383,8 @@ def _draw_axis(
         yield draw_line((place(overall), 18), (place(overall), height), "var(--text)")
 
 
-def _find_axis_end(findings: Findings) -> int:
+def _find_axis_end(estimates: Iterable[Estimate]) -> int:
     """Return the round number, in 100, beyond all values and intervals of models."""
-    column = choose_drawn_column(findings.goal)
-    estimates = [candidate.read(column) for case in findings.cases for candidate in case.candidates]
     high_values = [
         estimate.high if estimate.span else estimate.value
         for estimate in estimates

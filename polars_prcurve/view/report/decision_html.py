@@ -1,7 +1,8 @@
 """The document of a decision: one HTML file to send, in the order in which people ask.
 
 findings -> verdict   what is decided, in its own sentence
-         -> models    icons of 100 alerts, the interval hatched, and the numbers
+         -> models    icons of 100 alerts, the interval hatched, and the numbers; without a target
+                      the merit of each model with its interval
          -> chart     precision by recall
          -> need      what would settle what is open
          -> more      folded: other prevalences, all numbers, how they are made
@@ -53,6 +54,9 @@ from polars_prcurve.view.words.value_names import mark_names, name_metric, name_
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
 
+_PRECISION_AT_HALF = f"precision at {number_words.say_share(0.5)} recall"  # without a target
+
+
 def build_document(findings: Findings, title: str | None, date: str | None, notes: str | None) -> str:
     """Return the document as HTML; equal findings and words make equal bytes."""
     body = _write_body(findings, title, date, notes)
@@ -77,14 +81,7 @@ def _write_body(
         if is_drawn:
             yield from write_groups(findings)
         else:
-            color_number_by_model = drawings.number_models(findings)
-            cards = [
-                ModelCard(case, candidate, color_number_by_model[candidate.model])
-                for candidate in choose_drawable(case)
-            ]
-            yield from _write_cards(findings, cards)
-            if len(case.candidates) > (1 if case.goal.mean_over else 2):
-                yield write_models(case)
+            yield from _draw_models(findings, case)
             chart_html, shares_html = "".join(_draw_chart(findings, case)), write_shares(case)
             # A point has no curve: instead, its precision at other prevalences is in sight.
             yield chart_html or (shares_html and f"<h2>Other prevalences</h2>{shares_html}")
@@ -123,6 +120,36 @@ class ModelCard:
     heading: str = ""  # if empty, the name of the model
 
 
+def _draw_models(findings: Findings, case: JudgedCase) -> Iterator[str]:
+    """Yield what is judged: the alerts of two models at the targets, or without these their merit."""
+    color_number_by_model = drawings.number_models(findings)
+    has_targets = not (case.goal.is_of_curve or case.goal.mean_over)
+    if has_targets:
+        cards = [
+            ModelCard(case, candidate, color_number_by_model[candidate.model])
+            for candidate in choose_drawable(case)
+        ]
+        yield from _write_cards(findings, cards)
+    else:
+        column, first_models = case.goal.merit_column, rank_models(case)[:_MOST_LINES]
+        drawn = [candidate for candidate in first_models if candidate.read(column).value is not None]
+        models = [(candidate, color_number_by_model[candidate.model]) for candidate in drawn]
+        yield '<section class="chart">'
+        heading = value_phrases.start_sentence(value_phrases.name_merit(case))
+        yield f'<p class="place">{escape(heading)}; line: {describe_level(findings)} interval</p>'
+        for css_class, width in (("wide", 740), ("small", 358)):
+            yield drawings.draw_intervals(case, models, width, f"{css_class} rows")
+        yield f'</section><p class="note">{escape(describe_intervals(findings))}</p>'
+    if len(case.candidates) > (2 if has_targets else 1 if case.goal.mean_over else 0):
+        yield write_models(case)
+
+
+def rank_models(case: Case) -> list[Candidate]:
+    """Return the models in the order in which they are drawn: those that may be best come first."""
+    ranked = [*choose_pair(case), *case.rivals, *case.candidates]
+    return [*{candidate.model: candidate for candidate in ranked}.values()]
+
+
 def choose_pair(case: Case) -> list[Candidate]:
     """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
     first, *others = case.qualifiers or list(case.candidates)
@@ -131,8 +158,8 @@ def choose_pair(case: Case) -> list[Candidate]:
 
 
 def choose_drawable(case: Case) -> list[Candidate]:
-    """Return those of the two models that have alerts; a mean over groups has none."""
-    if case.goal.mean_over:
+    """Return those of the two models that have alerts at the targets; without a target none has."""
+    if case.goal.mean_over or case.goal.is_of_curve:
         return []
     return [candidate for candidate in choose_pair(case) if candidate.precision.value is not None]
 
@@ -185,7 +212,7 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
     goal = case.goal
     precision_name = "precision (true alerts)"
     if goal.is_of_curve:
-        precision_name = f"precision at {number_words.say_share(0.5)} recall"
+        precision_name = _PRECISION_AT_HALF
     yield precision_name, *value_phrases.format_metric(candidate, "precision")
     if not goal.is_of_rate:
         yield value_phrases.name_merit(case), *value_phrases.format_metric(candidate, goal.merit_column)
@@ -315,10 +342,7 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     [rows_by_model] = pick_rows(findings, [case], findings.evidence.curves)
     color_number_by_model = drawings.number_models(findings)
     # Models that may be best have colours of their own.
-    ranked_candidates = [*choose_pair(case), *case.rivals, *case.candidates]
-    colored_models = list(dict.fromkeys(candidate.model for candidate in ranked_candidates))[
-        :_MOST_LINES
-    ]
+    colored_models = [candidate.model for candidate in rank_models(case)[:_MOST_LINES]]
     curves = []
     for candidate in case.candidates:
         if not rows_by_model.get(candidate.model):
@@ -473,12 +497,14 @@ def write_models(case: JudgedCase) -> str:
     goal, status = case.goal, case.status
     names = value_phrases.list_metrics(goal)
     heads = [name_metric(name) for name in names]
+    if goal.is_of_curve and not goal.mean_over:
+        names, heads = [*names, "precision"], [*heads, _PRECISION_AT_HALF]
     if not goal.is_of_curve:
         heads[-1] = f"alerts {number_words.say_cases(case.per)}"
         heads.insert(0, "threshold")
     table_rows = []
     for candidate in case.candidates[:_MOST_ROWS]:
-        name_html = isolate(value_phrases.name_model(candidate))
+        name_html = "" if candidate.model is None else isolate(value_phrases.name_model(candidate))
         if not candidate.meets_targets:
             table_rows.append([name_html, *("–" for _ in heads), "no threshold meets the targets"])
             continue
