@@ -176,9 +176,6 @@ def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -
     return all(labels) and len(labels) <= _MOST_NAMES and sum(map(len, labels)) <= _MOST_LETTERS
 
 
-"""The prevalence that a label has after its name: `B (1 in 90)`, `B (12%)`."""
-
-
 def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     """Return the name of each curve, or that of its panel if it has one to itself; none without."""
     channel: Channel | None = channels.color

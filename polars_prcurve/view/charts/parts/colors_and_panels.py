@@ -190,9 +190,7 @@ def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> 
     return replace(panel_channel, labels=_rank_labels(panel_channel, value_of_curve))
 
 
-def read_channels(
-    curves: ChartCurves, color: str | None, facet: str | None, max_colors: int = MAX_COLORS
-) -> Channels:
+def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
     """Return the channels of the columns that `color` and `facet` name, and choose those left out."""
     if color is not None and color == facet:
         raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
@@ -214,7 +212,7 @@ def read_channels(
         color_fields, rest_fields = free_fields[:1], free_fields[1:]
     panel_fields = user_fields + rest_fields
     other_fields = [field for field in free_fields if field in curves.other_fields]
-    is_crowded = curves.count_distinct(color_fields) > max_colors
+    is_crowded = curves.count_distinct(color_fields) > MAX_COLORS
     is_sprawling = bool(other_fields) and curves.count_distinct(panel_fields) > _MAX_PANELS
     if color is None and color_fields != other_fields[:1] and (is_crowded or is_sprawling):
         color_fields = other_fields[:1]

@@ -17,7 +17,6 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 
-PANEL_PIXELS = 540  # the width of the widest panel
 _FEWEST_COLUMNS = 60  # columns that a curve is thinned in, at the least, so that it keeps its shape
 _FEW_POINTS = 2_000  # points of a chart, at most, that all are drawn
 _MOST_COLUMNS = 20_000  # columns of all curves of a chart together, or its file would be too large
@@ -110,9 +109,7 @@ def find_marks(points: pl.DataFrame, marks: Sequence[Mapping[str, Any]]) -> pl.D
     return marked_points.with_columns(pl.col("marked").fill_null(False))
 
 
-def thin_points(
-    points: pl.DataFrame, x_pixels: pl.Expr, order: pl.Expr, n_pixels: int = PANEL_PIXELS
-) -> pl.DataFrame:
+def thin_points(points: pl.DataFrame, x_pixels: pl.Expr, order: pl.Expr, n_pixels: int) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
     # `order` ranks points by their height. Precision is monotone in fpr / recall at every eta, so a PR
     # curve keeps the same points at every eta. Many curves are thinned more. Points `marked` stay.
