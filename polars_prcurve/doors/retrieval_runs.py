@@ -105,7 +105,7 @@ def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.Data
         raise PrcError(f"{argument} {os.fspath(path)!r} cannot be read: {reason}") from None
     lines = pl.DataFrame({"line": text.split("\n")}).with_row_index("number", offset=1)
     lines = lines.filter(pl.col("line").str.contains(r"\S"))
-    words = [rf"(?<column_{place}>\S+)" for place in range(len(dtypes))]
+    words = [rf"(?P<column_{place}>\S+)" for place in range(len(dtypes))]
     pattern = r"^\s*" + r"\s+".join(words) + r"\s*$"
     rows = lines.with_columns(pl.col("line").str.extract_groups(pattern)).unnest("line")
     read_exprs = {

@@ -20,7 +20,7 @@ from polars_prcurve.core.confidence.band_types import ChosenBands, FixedBands, M
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_numbered_points
-from polars_prcurve.core.curves.targets import build_target_of_metric
+from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
@@ -128,6 +128,7 @@ def _find_values(
     }
     points = points.select(
         Pair.NUMBER,
+        TARGET_NUMBER,
         *(
             expr.alias(f"{RESERVED}{name}{kind}")
             for name, exprs in exprs_of_metric.items()
@@ -136,8 +137,10 @@ def _find_values(
     )
     number_of_target = {key: number for number, key in enumerate(targets)}
     value_exprs = {
-        # Each pair has all targets, in the order of their numbers.
-        name + kind: pl.col(f"{RESERVED}{metric.name}{kind}").get(number_of_target[word, value, per])
+        # Each pair has all targets.
+        name + kind: pl.col(f"{RESERVED}{metric.name}{kind}")
+        .filter(pl.col(TARGET_NUMBER) == number_of_target[word, value, per])
+        .first()
         for name, (metric, word, value, per) in at_target_of_name.items()
         for kind in kinds
     }
