@@ -39,10 +39,10 @@ from polars_prcurve.core.curves.targets import (
     ROW_NUMBER,
     TARGET_NUMBER,
     ClassSizes,
+    CountNeeded,
     Extreme,
     ExtremeReader,
     GroupThresholds,
-    NeededCount,
     Promise,
     RowTest,
     Search,
@@ -100,9 +100,9 @@ class PromisedSearch(NamedTuple):
 
     search: Search
     find_end: Callable[[SegmentValues], Extreme]  # the score at the other end of the stretch
-    n_others_needed: NeededCount | None = None
+    count_others_needed: CountNeeded | None = None
     """The examples that are needed of the class that is not sought."""
-    n_sought_needed: NeededCount | None = None
+    count_sought_needed: CountNeeded | None = None
     """Those of the class that is sought, which are needed at the own prevalence."""
 
 
@@ -142,8 +142,8 @@ class Guarantee:
                 has_sizes=self.has_sizes,
                 run_start="start" if is_run else None,
                 changes_once_in_block=not (self.in_field or self.has_sizes),
-                n_pos_needed=count_others if goes_up else count_sought,
-                n_neg_needed=count_sought if goes_up else count_others,
+                count_pos_needed=count_others if goes_up else count_sought,
+                count_neg_needed=count_sought if goes_up else count_others,
             )
             promised_targets.append(replace(target, search=search, promise=promise))
         return promised_targets
@@ -279,7 +279,7 @@ def add_guarantee_columns(
         other_score = pl.when(threshold.is_not_null()).then(END)
         exact_count_exprs = (
             pl.lit(None, dtype=pl.Float64) if count is None else count(sizes, eta)
-            for count in (promise.n_pos_needed, promise.n_neg_needed)
+            for count in (promise.count_pos_needed, promise.count_neg_needed)
         )
         needed_count_exprs = [
             count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_count_exprs
@@ -364,7 +364,7 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
         run = _build_field_run(target, find_ratio)
     else:
         run = _build_run(target, guarantee, number, find_ratio, alpha)
-        count_others, count_sought = _count_needed(target, find_ratio, alpha)
+        count_others, count_sought = _build_counters(target, find_ratio, alpha)
     if start_score is not None:
         run = run._replace(
             has_started=lambda rows: (
@@ -473,9 +473,9 @@ def _read_value(target: Target) -> float:
     return value
 
 
-def _count_needed(
+def _build_counters(
     target: Target, find_ratio: Ratio, alpha: tails.Alpha
-) -> tuple[NeededCount, NeededCount | None]:
+) -> tuple[CountNeeded, CountNeeded | None]:
     """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
     own_odds, is_own = _find_own_odds(target), pl.col(EtaError.IS_OWN)
 
@@ -605,9 +605,8 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
                 # The upper limit of the rate adds the distances of both upper limits, of recall and of
                 # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
                 squared_gap = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
-                tests_at_etas.append(
-                    is_at_most(eta * recall + (1 - eta) * fpr + squared_gap.sqrt(), target_value)
-                )
+                greatest_rate = eta * recall + (1 - eta) * fpr + squared_gap.sqrt()
+                tests_at_etas.append(is_at_most(greatest_rate, target_value))
             return pl.all_horizontal(tests_at_etas)
 
         test = are_alerts_within
@@ -619,13 +618,15 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
         run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
         search = _search_run(run, goes_up=goes_up)
     return PromisedSearch(
-        search, lambda rows: Extreme(rows.column(Row.SCORE), not goes_up), n_others_needed=count_needed
+        search,
+        lambda rows: Extreme(rows.column(Row.SCORE), not goes_up),
+        count_others_needed=count_needed,
     )
 
 
 def _build_rate_test(
     target: Target, target_value: float, guarantee: Guarantee
-) -> tuple[RowTest, NeededCount]:
+) -> tuple[RowTest, CountNeeded]:
     """Return the test of a rate, and the number of examples of its class without which none passes."""
     is_recall = target.takes_first
     right_share = target_value if is_recall else 1 - target_value

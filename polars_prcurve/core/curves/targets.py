@@ -113,7 +113,7 @@ class ClassSizes(NamedTuple):
     neg_size: pl.Expr
 
 
-NeededCount: TypeAlias = Callable[[ClassSizes, pl.Expr], pl.Expr]
+CountNeeded: TypeAlias = Callable[[ClassSizes, pl.Expr], pl.Expr]
 """The number of examples of a class without which nothing is proven, from both classes and eta."""
 
 
@@ -195,8 +195,8 @@ class Promise(NamedTuple):
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
     changes_once_in_block: bool = True  # whether, among rows of equal recall, a test goes one way
-    n_pos_needed: NeededCount | None = None
-    n_neg_needed: NeededCount | None = None
+    count_pos_needed: CountNeeded | None = None
+    count_neg_needed: CountNeeded | None = None
 
 
 class Limit(NamedTuple):
@@ -505,7 +505,7 @@ def join_targets(targets: Sequence[Target]) -> Target:
     promises = [target.promise for target in targets if target.promise is not None]
     tests = [target.limit.passes for target in targets if target.limit is not None]
 
-    def count_most(needed_counts: Iterable[NeededCount | None]) -> NeededCount | None:
+    def count_most(needed_counts: Iterable[CountNeeded | None]) -> CountNeeded | None:
         counters = [count for count in needed_counts if count is not None]
         if not counters:
             return None
@@ -514,14 +514,14 @@ def join_targets(targets: Sequence[Target]) -> Target:
     promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     if promises:
         search = _join_searches(targets, promises)
-        count_pos = count_most(target_promise.n_pos_needed for target_promise in promises)
-        count_neg = count_most(target_promise.n_neg_needed for target_promise in promises)
+        count_pos = count_most(target_promise.count_pos_needed for target_promise in promises)
+        count_neg = count_most(target_promise.count_neg_needed for target_promise in promises)
         promise = promises[0]._replace(
             find_end=None,
             holds_above=True,
             run_start=None,
-            n_pos_needed=count_pos,
-            n_neg_needed=count_neg,
+            count_pos_needed=count_pos,
+            count_neg_needed=count_neg,
         )
     return Target(
         " & ".join(target.criterion for target in targets),

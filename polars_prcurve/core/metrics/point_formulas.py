@@ -321,12 +321,11 @@ def mcc(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Matthews' correlation coefficient; 0 where all examples are flagged, or none."""
     # Four roots, because the product of the four sums underflows at eta = 1e-100.
     margin_roots = [margin**0.5 for margin in (tp + fp, tn + fn, tp + fn, tn + fp)]
-    right_part, wrong_part = (
-        tp / margin_roots[0] * tn / margin_roots[1],
-        fp / margin_roots[0] * fn / margin_roots[1],
-    )
+    right_product = tp / margin_roots[0] * tn / margin_roots[1]
+    wrong_product = fp / margin_roots[0] * fn / margin_roots[1]
+    correlation = (right_product - wrong_product) / margin_roots[2] / margin_roots[3]
     is_constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
-    return choose_where(is_constant, 0.0, (right_part - wrong_part) / margin_roots[2] / margin_roots[3])
+    return choose_where(is_constant, 0.0, correlation)
 
 
 @declare_point(source="Cohen 1960", range=(-1.0, 1.0), ties=_tie_kappa)

@@ -142,17 +142,17 @@ def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
         # such a threshold the greatest one.
         n_flagged = _float(side, _HALF + _COUNT)
         effect = _divide(_read_deviations(side, _HALF), n_rows * n_flagged * (n_rows - n_flagged))
-        half_effect = pl.max_horizontal(effect.fill_null(n_rows / n_clusters), 1.0)
+        effect_at_half = pl.max_horizontal(effect.fill_null(n_rows / n_clusters), 1.0)
         n_flagged, n_silent = _float(side, _COUNT), n_rows - _float(side, _COUNT)
         n_fewer = pl.min_horizontal(n_flagged, n_silent)
         # The design effect at the threshold itself, times the fewer rows.
         effect_of_fewer = _divide(
             _read_deviations(side) * n_fewer, n_rows * n_flagged * n_silent
         ).fill_null(0.0)
-        size_here = greatest_size * (n_fewer + _FORCE) / (effect_of_fewer + half_effect * _FORCE)
+        size_here = greatest_size * (n_fewer + _FORCE) / (effect_of_fewer + effect_at_half * _FORCE)
         column_exprs |= {
             size_column: if_several.then(size_here),
-            unreached_column: if_several.then(greatest_size / half_effect),
+            unreached_column: if_several.then(greatest_size / effect_at_half),
             freedom_column: if_several.then(n_clusters - 1),
         }
     # The variance of the logit of the prevalence, ln X - ln Y: the sum of (X(c) / X - Y(c) / Y)**2.

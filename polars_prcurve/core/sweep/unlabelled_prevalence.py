@@ -450,9 +450,9 @@ def _find_slopes(
     alpha = np.where(has_rows, (pos_counts + 0.5 / has_rows.sum()) / (n_pos + 0.5), 0.0)
     beta = np.where(has_rows, (neg_counts + 0.5 / has_rows.sum()) / (n_neg + 0.5), 0.0)
     mixture = eta * alpha + (1 - eta) * beta
-    weighted_shares = ((1 / n_rows, mixture), (eta**2 / n_pos, alpha), ((1 - eta) ** 2 / n_neg, beta))
+    weights_and_shares = ((1 / n_rows, mixture), (eta**2 / n_pos, alpha), ((1 - eta) ** 2 / n_neg, beta))
     covariance = sum(
-        weight * (np.diag(share) - np.outer(share, share)) for weight, share in weighted_shares
+        weight * (np.diag(share) - np.outer(share, share)) for weight, share in weights_and_shares
     )
     share_difference = alpha - beta
     g = np.linalg.pinv(covariance, rcond=_CUT, hermitian=True) @ share_difference
