@@ -319,29 +319,22 @@ def build_roc_crossings_table(table: ResolvedTable) -> pl.DataFrame:
     check_group_names(table.by, ROC_CROSSING_COLUMNS)
     model_index, rocs, _ = _collect_rocs(table)
     crossings: list[tuple[int, int, float, float]] = []
-    for first_model, second_model in zip(*model_index.list_pairs(), strict=True):
-        knots, gaps = _compute_gaps(rocs[first_model], rocs[second_model])
+    for first_number, second_number in zip(*model_index.list_pairs(), strict=True):
+        first_roc = rocs[first_number]
+        knots, gaps = _compute_gaps(first_roc, rocs[second_number])
         for knot_before, knot_after in pairwise(np.flatnonzero(gaps)):
-            if gaps[knot_before] * gaps[knot_after] < 0:
-                if (
-                    knot_after - knot_before > 1
-                ):  # gaps of 0 in between: the upper end, where curves part
-                    s = knots[knot_after - 1]
-                else:
-                    share = gaps[knot_before] / (gaps[knot_before] - gaps[knot_after])
-                    s = knots[knot_before] + share * (knots[knot_after] - knots[knot_before])
-                d = np.interp(s, rocs[first_model].sums, rocs[first_model].differences)
-                crossings.append(
-                    (
-                        *(
-                            (first_model, second_model)
-                            if gaps[knot_before] > 0
-                            else (second_model, first_model)
-                        ),
-                        (s - d) / 2,
-                        (s + d) / 2,
-                    )
-                )
+            if not gaps[knot_before] * gaps[knot_after] < 0:
+                continue
+            if knot_after - knot_before > 1:  # gaps of 0 in between: the upper end, where curves part
+                s = knots[knot_after - 1]
+            else:
+                share = gaps[knot_before] / (gaps[knot_before] - gaps[knot_after])
+                s = knots[knot_before] + share * (knots[knot_after] - knots[knot_before])
+            d = np.interp(s, first_roc.sums, first_roc.differences)
+            above, below = first_number, second_number
+            if gaps[knot_before] < 0:
+                above, below = below, above
+            crossings.append((above, below, (s - d) / 2, (s + d) / 2))
     models_above, models_below, fpr, recall = (
         np.array([crossing[column_number] for crossing in crossings]) for column_number in range(4)
     )
@@ -364,12 +357,12 @@ def build_dominance_table(table: ResolvedTable) -> pl.DataFrame:
     model_index, rocs, on_hull = _collect_rocs(table)
     models_below: list[list[int]] = [[] for _ in rocs]
     models_above: list[list[int]] = [[] for _ in rocs]
-    for first_model, second_model in zip(*model_index.list_pairs(), strict=True):
-        _, gaps = _compute_gaps(rocs[first_model], rocs[second_model])
+    for first_number, second_number in zip(*model_index.list_pairs(), strict=True):
+        _, gaps = _compute_gaps(rocs[first_number], rocs[second_number])
         if gaps.any() and ((gaps >= 0).all() or (gaps <= 0).all()):
-            upper, lower = (
-                (first_model, second_model) if (gaps >= 0).all() else (second_model, first_model)
-            )
+            upper, lower = first_number, second_number
+            if (gaps <= 0).all():
+                upper, lower = lower, upper
             models_below[upper].append(lower)
             models_above[lower].append(upper)
     dtype = pl.List(model_index.model_rows.schema[Row.MODEL])
@@ -418,10 +411,8 @@ def _collect_rocs(table: ResolvedTable) -> tuple[ModelIndex, list[_RotatedRoc], 
     points = pl.concat([start_points, end_points]).unique()
     rocs = [_RotatedRoc(np.empty(0), np.empty(0))] * len(group_rows)
     for [model], model_points in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
-        s, d = (
-            (model_points["recall"] + model_points["fpr"]).to_numpy(),
-            (model_points["recall"] - model_points["fpr"]).to_numpy(),
-        )
+        s = (model_points["recall"] + model_points["fpr"]).to_numpy()
+        d = (model_points["recall"] - model_points["fpr"]).to_numpy()
         order = np.lexsort((d, s))
         rocs[model] = _RotatedRoc(np.r_[0.0, s[order], 2.0], np.r_[0.0, d[order], 0.0])
     return model_index, rocs, _test_on_hull(points, has_curve)

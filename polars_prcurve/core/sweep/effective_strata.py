@@ -117,13 +117,12 @@ def _to_whole(state_columns: Mapping[str, pl.Expr]) -> list[pl.Expr]:
 def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
     stratum = (Group.NUMBER, Row.STRATUM)
+    is_positive, is_negative = (sorted_rows.amounts[side] > 0 for side in (Row.POS, Row.NEG))
     rows = sorted_rows.frame.with_columns(
         sorted_rows.group.alias(Group.NUMBER),
         sorted_rows.threshold.alias(_name("score")),
-        (sorted_rows.amounts[Row.POS] > 0).cast(pl.Int64).alias(_IS_POS),
-        ((sorted_rows.amounts[Row.POS] > 0) | (sorted_rows.amounts[Row.NEG] > 0))
-        .cast(pl.Int64)
-        .alias(_N_DRAWN),
+        is_positive.cast(pl.Int64).alias(_IS_POS),
+        (is_positive | is_negative).cast(pl.Int64).alias(_N_DRAWN),
     )
     is_pos, is_row, score = pl.col(_IS_POS), pl.col(_N_DRAWN), pl.col(_name("score"))
     most_weight = pl.col(Row.STRATUM_WEIGHT).max()

@@ -207,12 +207,9 @@ class ClusteredDesign(Design):
 
     def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
         # A row that no score reaches has no sums of its own. There none is flagged.
-        running_sums = (
-            super()
-            .add_counts(running_sums)
-            .with_columns(pl.col(name).max().over(Group.NUMBER) for name in self.group_columns)
-        )
-        return running_sums.with_columns(
+        points = super().add_counts(running_sums)
+        points = points.with_columns(pl.col(self.group_columns).max().over(Group.NUMBER))
+        return points.with_columns(
             pl.coalesce(ClusterSize.N_POS, ClusterSize.N_POS_UNREACHED).alias(EffectiveSize.N_POS),
             pl.coalesce(ClusterSize.N_NEG, ClusterSize.N_NEG_UNREACHED).alias(EffectiveSize.N_NEG),
             pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0),
@@ -232,12 +229,11 @@ class PartsDesign(Design):
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
-        weighted_parts = build_class_weights(self.table).with_columns(
-            to_whole_shares(
-                (pl.col(weight_column) * pl.col(weight_column) / pl.col(total_column)).fill_nan(0.0)
-            ).alias(weight_column)
+        square_exprs = (
+            (pl.col(weight_column) * pl.col(weight_column) / pl.col(total_column)).fill_nan(0.0)
             for total_column, weight_column in CLASS_WEIGHTS.items()
         )
+        weighted_parts = build_class_weights(self.table).with_columns(map(to_whole_shares, square_exprs))
         by = self.table.by
         size_sum_exprs = [
             sum_shares(pl.col(CLASS_WEIGHTS[total_column])).alias(size_column)
@@ -259,18 +255,14 @@ class PartsDesign(Design):
             (false_alerts, false_squares),
         ]
         float_rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
-        size_exprs = []
+        size_exprs = {}
         for name, (total, squares) in zip(FIELD_COLUMNS, sums_of_columns, strict=True):
             weight_sum = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
             # Kish 1965: (sum of w)^2 / (sum of w^2).
             square_sum = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, float_rows)
-            size_exprs.append(
-                pl.when(weight_sum > 0)
-                .then(weight_sum * weight_sum / square_sum)
-                .otherwise(0.0)
-                .alias(name)
-            )
-        return super().add_counts(running_sums.with_columns(size_exprs))
+            size = weight_sum * weight_sum / square_sum
+            size_exprs[name] = pl.when(weight_sum > 0).then(size).otherwise(0.0)
+        return super().add_counts(running_sums.with_columns(**size_exprs))
 
 
 DESIGNS: dict[SampleKind, type[Design]] = {

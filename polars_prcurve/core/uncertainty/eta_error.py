@@ -69,16 +69,16 @@ def carry_eta_errors(
     confidence: float,
 ) -> pl.LazyFrame:
     """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
-    shared_columns: list[str] | None = None
-    if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
-        shared_rows = _build_shared_errors(curves, pairs, metrics_by_name)
-        shared_columns = shared_rows.collect_schema().names()
-        pair_values = pair_values.join(shared_rows, on=Pair.NUMBER, how="left")
     moved_metrics = {
         name: metric
         for name, metric in metrics_by_name.items()
         if metric.depends_on_eta and metric.recipe.influence is not None
     }
+    shared_columns: list[str] | None = None
+    if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
+        shared_rows = _build_shared_errors(curves, pairs, moved_metrics)
+        shared_columns = shared_rows.collect_schema().names()
+        pair_values = pair_values.join(shared_rows, on=Pair.NUMBER, how="left")
     endings = ("", "_low", "_high")
     pair_values = add_values_at_ends(
         pair_values, pairs, moved_metrics, endings, curves, build_values=build_values
@@ -94,11 +94,13 @@ def carry_eta_errors(
             # The ends of eta are 2 z standard errors apart.
             (values_at_ends[1] - values_at_ends[0]) * (0.5 / z_value(confidence)),
         )
-        corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
-        correlations = (
-            [] if shared_columns is None else [_correlate_with_eta(name, shared_columns, values_at_ends)]
+        interval_ends = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
+        correlations = []
+        if shared_columns is not None:
+            correlations = [_correlate_with_eta(name, shared_columns, values_at_ends)]
+        pair_values = widen_intervals(
+            pair_values, name, metric, distances, interval_ends, shared=correlations
         )
-        pair_values = widen_intervals(pair_values, name, metric, distances, corners, shared=correlations)
     return pair_values
 
 
@@ -132,14 +134,9 @@ def add_values_at_ends(
 
 
 def _build_shared_errors(
-    curves: CurveSegments, pairs: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric]
+    curves: CurveSegments, pairs: pl.LazyFrame, moved_metrics: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
-    moved_metrics = {
-        name: metric
-        for name, metric in metrics_by_name.items()
-        if metric.depends_on_eta and metric.recipe.influence
-    }
     scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
     shared_rows = pairs.select(Pair.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
@@ -191,7 +188,7 @@ def widen_intervals(
     name: str,
     metric: CurveMetric,
     distances: Sequence[pl.Expr],
-    corners: Sequence[tuple[pl.Expr, pl.Expr]],
+    interval_ends: Sequence[tuple[pl.Expr, pl.Expr]],
     *,
     shared: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
@@ -209,16 +206,16 @@ def widen_intervals(
         "low": middle - combine_distances([middle - lowest, distance_below], shared=shared),
         "high": middle + combine_distances([highest - middle, distance_above], shared=shared),
     }
-    # A value at a bound is infinitely far on the scale: its ends are the outermost of `corners`.
+    # A value at a bound is infinitely far on the scale: its ends are the outermost of `interval_ends`.
     is_inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
     changed_columns = {"standard_error": combine_distances([error, error_distance], shared=shared)}
     outermost = pl.min_horizontal, pl.max_horizontal
-    for (side, scaled_end), side_corners, choose in zip(
-        scaled_ends.items(), zip(*corners, strict=True), outermost, strict=True
+    for (side, scaled_end), side_ends, choose in zip(
+        scaled_ends.items(), zip(*interval_ends, strict=True), outermost, strict=True
     ):
-        has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *side_corners))
-        corner = pl.when(has_ends).then(choose(value, *side_corners))
+        has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *side_ends))
+        corner = pl.when(has_ends).then(choose(value, *side_ends))
         moved_end = from_unbounded(scaled_end, metric.range)
         changed_columns[side] = pl.when(is_inside).then(moved_end).otherwise(corner)
     is_exact = pl.col(ETA_LOW).is_null()
@@ -239,6 +236,11 @@ def widen_intervals(
 _FIELD_NUMBER = f"{RESERVED}field"  # the number of a field
 _END_NUMBER = f"{RESERVED}end"  # 0 for the low end of an eta, 1 for the high one
 _RATE_COLUMNS = ("recall", "fpr", "eta")  # what a column of RATES_AT_ETAS holds
+_VALUE_ENDINGS = (
+    "of_field",
+    "at_0",
+    "at_1",
+)  # endings of columns with values at eta, and at both ends of it
 _ETA_ENDINGS = ("eta_below", "eta_above", "eta_error")  # endings of columns with what prevalences add
 
 
@@ -264,20 +266,17 @@ def carry_part_eta_errors(
     part_rows = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved_metrics)
     part_rows = part_rows.join(pair_values.select(Group.NUMBER, *field_columns), on=Group.NUMBER)
     part_rows = part_rows.with_columns(
-        to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
+        to_unbounded(pl.col(f"{name}_{ending}"), metric.range).alias(f"{name}_{ending}_scaled")
         for name, metric in moved_metrics.items()
-        for place in ("of_field", "at_0", "at_1")
+        for ending in _VALUE_ENDINGS
     )
     # Of distances below and above, and of errors: columns, so that each is computed once.
     square_columns = {}
     for name in moved_metrics:
-        middle, *scaled_ends = (
-            pl.col(f"{name}_{place}_scaled") for place in ("of_field", "at_0", "at_1")
-        )
+        middle, *scaled_ends = (pl.col(f"{name}_{ending}_scaled") for ending in _VALUE_ENDINGS)
         error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
-        for side, distance in zip(
-            _ETA_ENDINGS, (*measure_distances(middle, scaled_ends), error), strict=True
-        ):
+        distances_and_error = *measure_distances(middle, scaled_ends), error
+        for side, distance in zip(_ETA_ENDINGS, distances_and_error, strict=True):
             square_columns[f"{name}_{side}"] = distance * distance
     square_sums = (add_squares(pl.col(column)).alias(column) for column in square_columns)
     field_rows = part_rows.select(Group.NUMBER, **square_columns).group_by(Group.NUMBER).agg(square_sums)
@@ -290,8 +289,8 @@ def carry_part_eta_errors(
         if metric.depends_on_eta:
             eta_shifts = [to_logit(pl.col(end)) - eta for end in EtaError.LIMITS]
         low, high = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
-        corners = [(from_logit(low + shift), from_logit(high + shift)) for shift in eta_shifts]
-        pair_values = widen_intervals(pair_values, name, metric, distances, corners)
+        interval_ends = [(from_logit(low + shift), from_logit(high + shift)) for shift in eta_shifts]
+        pair_values = widen_intervals(pair_values, name, metric, distances, interval_ends)
     return pair_values
 
 
