@@ -261,20 +261,14 @@ def add_limits(
     """Add both ends of rates of these columns, each with the rate that it is and its size."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
     # several times is bound first, and `null_if_nan` has its own twice.
-    trials_of_column = {
-        value_column: f"{RESERVED}trials_of_{value_column}" for value_column in rate_and_size_of_column
-    }
-    points = points.with_columns(
-        repeat_in_rows(size_column, pl.col(value_column)).alias(trials_of_column[value_column])
-        for value_column, (_, size_column) in rate_and_size_of_column.items()
-    )
+    trial_columns: dict[str, pl.Expr] = {}
     limit_columns: dict[str, pl.Expr] = {}
-    for value_column, (rate_name, _) in rate_and_size_of_column.items():
-        limit_columns |= bands.limits_by_name(
-            rate_name, pl.col(value_column), pl.col(trials_of_column[value_column])
-        )
-    points = points.with_columns(**limit_columns).with_columns(pl.col(*limit_columns).fill_nan(None))
-    return points.drop(trials_of_column.values())
+    for value_column, (rate_name, size) in rate_and_size_of_column.items():
+        rate, trials = pl.col(value_column), f"{RESERVED}trials_of_{value_column}"
+        trial_columns[trials] = repeat_in_rows(size, rate)
+        limit_columns |= bands.limits_by_name(rate_name, rate, pl.col(trials))
+    points = points.with_columns(**trial_columns).with_columns(**limit_columns)
+    return points.with_columns(pl.col(*limit_columns).fill_nan(None)).drop(trial_columns)
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -378,14 +372,11 @@ def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]
     columns = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
     if "tp" not in names:
         return columns
-    for step, hit_column, miss_column in (
-        (step_of_rate["recall"], "tp", "fn"),
-        (step_of_rate["fpr"], "fp", "tn"),
-    ):
-        hits, misses = (pl.col(name).cast(pl.Float64) for name in (hit_column, miss_column))
+    for step, *cells in zip(step_of_rate.values(), ("tp", "fp"), ("fn", "tn"), strict=True):
+        hits, misses = (pl.col(cell).cast(pl.Float64) for cell in cells)
         class_sum = hits + misses
         moved_hits = (hits + step * class_sum).clip(0.0, class_sum)
-        columns |= {hit_column: moved_hits, miss_column: misses + (hits - moved_hits)}
+        columns |= dict(zip(cells, (moved_hits, misses + (hits - moved_hits)), strict=True))
     return columns
 
 

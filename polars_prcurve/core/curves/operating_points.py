@@ -140,7 +140,6 @@ def _list_points_columns(
             for names in (count_columns, alert_columns)
         )
         metric_columns = [name for name in metric_columns if name not in count_columns]
-    if isinstance(bands, ChosenBands) and not long:
         flag_columns = (CERTAINTY, *flag_columns)
     promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     row_columns = (threshold_column, *promise_columns, *count_columns)
@@ -181,17 +180,14 @@ _LEAST_OF_BEST = 2.0
 
 def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, corrected: bool) -> pl.LazyFrame:
     """Add how many examples the choice of a threshold may owe to chance."""
-    n_hits = pl.col("recall") * pl.col(EffectiveSize.N_POS)
-    n_of_best = pl.max_horizontal(_LEAST_OF_BEST, n_hits ** (1 / 3))
+    recall = pl.col("recall")
+    n_of_best = pl.max_horizontal(_LEAST_OF_BEST, (recall * pl.col(EffectiveSize.N_POS)) ** (1 / 3))
     n_right: list[pl.Expr | float] = []
     n_wrong: list[pl.Expr | float] = []
-    recall = pl.col("recall")
     for target in targets:
-        n_chosen: pl.Expr | float = _N_ON_ROW
+        n_chosen: pl.Expr | float = _N_ON_ROW if target.is_found_in_sample else 0.0
         if target.maximized is not None:
             n_chosen = 0.0 if corrected else n_of_best
-        elif not target.is_found_in_sample:
-            n_chosen = 0.0
         n_right.append(recall if target.takes_first else n_chosen)
         n_wrong.append(0.0 if target.takes_first else n_chosen)
     return points.with_columns(
@@ -596,8 +592,7 @@ def _add_doubts(
     if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
-        n_pos = pl.col(StratumLabels.POS)
-        n_neg = pl.col(StratumLabels.NEG)
+        n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
         n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
         condition_of_reason = {
             "few positives": n_pos < _FEW,
