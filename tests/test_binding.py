@@ -165,7 +165,7 @@ def test_binding_finds_mistakes_and_collects_nothing(frame: Any) -> None:
     for bound, sentence in wrong:
         with pytest.raises(PrcError, match=sentence):
             frame.prc(**bound)
-    with pytest.raises(TypeError, match="by its name"):
+    with pytest.raises(TypeError, match="by their names"):
         frame.prc("score")
     assert "score='score', by='day'" in repr(frame.prc(score="score", by="day"))
 
@@ -309,5 +309,5 @@ def test_the_door_is_no_wider_than_it_may_be() -> None:
         "expressions": count(ExprPrc),
         "words of rows": len(ExpressionWords.__annotations__),
     }
-    most = dict(zip(slots, (20, 93, 15, 11, 48, 5, 106, 45, 2), strict=True))
+    most = dict(zip(slots, (20, 94, 15, 11, 48, 5, 109, 45, 2), strict=True))
     assert not {name: n for name, n in slots.items() if n > most[name]}, slots
