@@ -18,8 +18,9 @@ from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
 from polars_prcurve.view.charts.model_difference import _say_row as say_difference
 from polars_prcurve.view.charts.net_benefit import _say_value as say_value
+from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, measure_text
+from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace
 from polars_prcurve.view.words.number_words import (
     count_of_100,
