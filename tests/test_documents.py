@@ -400,6 +400,13 @@ def test_a_number_has_one_form_in_a_decision(eta: float, tmp_path: Path) -> None
         assert f"{number} {ends[:-1]}" in report
 
 
+def test_a_recall_that_no_score_reaches_has_no_precision(tmp_path: Path) -> None:
+    """Of 7 positives that were scored and 20 that were not, half is found below all scores."""
+    rows = pl.DataFrame({"label": [1] * 7 + [0] * 20, "score": range(27)})
+    text = read_report(rows.prc(below=(20, 10)).decide(0.1), tmp_path).read()
+    assert "Other prevalences" in text
+
+
 @pytest.mark.parametrize("case", ["many groups of models", "no_winner"])
 def test_the_bar_of_what_is_needed_has_the_number_of_the_sentence(case: str, tmp_path: Path) -> None:
     decision = decide(case)

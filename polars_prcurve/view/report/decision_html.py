@@ -580,10 +580,8 @@ def write_shares(case: Case) -> str:
                 None if share is None else shift_prior(share, eta, other_eta)
                 for share in precision_and_ends
             ]
-            value, low, high = shifted_shares
-            cells_html.append(
-                write_value(*value_phrases.format_value("precision", Estimate(value, low, high)))
-            )
+            estimate = Estimate(*shifted_shares)
+            cells_html.append(write_value(*value_phrases.format_value("precision", estimate)))
         table_rows.append([escape(eta_text), *cells_html])
     model_names = [
         "" if candidate.model is None else value_phrases.name_model(candidate)

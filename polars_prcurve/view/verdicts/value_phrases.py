@@ -46,8 +46,10 @@ def format_value(metric_name: str, estimate: Estimate, *others: float) -> tuple[
     """Return a value, and its interval as `45 to 58` or empty; a share has its sign at the value.
 
     All have two digits, and more if two different numbers would read alike. `others` are numbers that
-    stand beside them, such as the limit of a target.
+    stand beside them, such as the limit of a target. What is undefined is a dash.
     """
+    if estimate.value is None:
+        return "–", ""
     texts, unit = _write_numbers(metric_name, estimate, *others)
     return texts[0] + unit, f"{texts[1]} to {texts[2]}" if estimate.span else ""
 
