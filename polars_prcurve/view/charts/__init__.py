@@ -2,12 +2,13 @@
 
     table -> result_tables       checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
-          -> point_thinning      fewer points for the same picture
+          -> point_thinning      fewer points for the same picture, and a record for each line
           -> line_canvas         lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
           -> chart_titles        titles
           -> label_placement     names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
+          <- active_theme        the palette and the sizes of type
 
 These parts are in `charts/parts`, and each chart has a short module that puts them together.
 """
