@@ -366,7 +366,7 @@ def test_ends_at_0_or_1_are_certain_ends_of_precision(low: float, high: float) -
     )
     assert (found["precision_low"].item() < 1e-18) == (low == 0)
     assert (found["precision_high"].item() > 1 - 1e-12) == (high == 1)
-    assert None not in found.drop(THREE[2], "doubt").row(0)
+    assert None not in found.drop(THREE[2], "certainty", "doubt").row(0)
 
 
 def test_a_metric_that_does_not_depend_on_eta_keeps_its_band() -> None:
