@@ -276,9 +276,8 @@ def add_flags(
             half_width = _stretch(level.deviations, freedom) * error
             is_relied_upon = doubt.is_null() | ((difference.abs() >= 2 * half_width) & (error > 0))
         flag_columns[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
-        flag_columns[f"{name}_significant"] = pl.when(is_known).then(
-            judge_sign(low, high, is_relied_upon & ~has_few)
-        )
+        is_significant = judge_sign(low, high, is_relied_upon & ~has_few)
+        flag_columns[f"{name}_significant"] = pl.when(is_known).then(is_significant)
     return differences.with_columns(**flag_columns)
 
 

@@ -132,12 +132,11 @@ def _compare_errors(name: str) -> tuple[pl.Expr, pl.Expr]:
 
 def add_least_leads(differences: pl.LazyFrame, name: str, deviations: pl.Expr) -> pl.LazyFrame:
     """Add by how many logits either side leads at least, that many standard errors from D."""
-    return differences.with_columns(
-        pl.min_horizontal(lead - deviations * error for lead, error in _read_leads(side, name)).alias(
-            least_lead
-        )
-        for side, least_lead in _LEAST_LEADS.items()
-    )
+    lead_columns = {}
+    for side, least_lead in _LEAST_LEADS.items():
+        leads = (lead - deviations * error for lead, error in _read_leads(side, name))
+        lead_columns[least_lead] = pl.min_horizontal(leads)
+    return differences.with_columns(**lead_columns)
 
 
 def find_limits(name: str) -> tuple[pl.Expr, pl.Expr]:

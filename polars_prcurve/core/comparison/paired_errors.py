@@ -168,25 +168,20 @@ def _sum_squared_gaps(
     else:
         square_columns = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in gaps.items()}
         sum_columns = {name: sum_shares(pl.col(name)) for name in names}
-        class_sums = (
-            cell_pairs.select(*key_columns, _IS_POS, **square_columns)
-            .group_by(*key_columns, _IS_POS)
-            .agg(**sum_columns)
-        )
+        class_squares = cell_pairs.select(*key_columns, _IS_POS, **square_columns)
+        class_sums = class_squares.group_by(*key_columns, _IS_POS).agg(**sum_columns)
         pair_totals = class_sums.group_by(key_columns).agg(
             pl.col(name).filter(is_member).sum().alias(f"{name}_{side}")
             for name in names
             for side, is_member in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
         )
     pair_totals = pair_totals.join(size_rows, left_on=key_columns[0], right_on=key)
-    return pair_totals.select(
-        *key_columns,
-        *(
-            pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
-            for name in names
-            for kind, (side, power) in _POWERS_OF_ENDING[joins_rows].items()
-        ),
+    scaled_totals = (
+        pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
+        for name in names
+        for kind, (side, power) in _POWERS_OF_ENDING[joins_rows].items()
     )
+    return pair_totals.select(*key_columns, *scaled_totals)
 
 
 def _list_influences(

@@ -181,9 +181,8 @@ def _binormal_auc() -> pl.Expr:
         / larger_sigma
         / (1 + (smaller_sigma / larger_sigma) ** 2).sqrt()
     )
-    return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(
-        normal_cdf(separation_expr)
-    )
+    has_fits = pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())
+    return pl.when(has_fits).then(normal_cdf(separation_expr))
 
 
 # The test of Anderson and Darling: may the scores of a class come from a normal distribution? -----

@@ -164,10 +164,9 @@ def _measure_spread() -> list[pl.Expr]:
         low_column, high_column = LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
         even_variance = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
+        variance = (even_variance * part_rate * (1 - part_rate)).fill_null(0.0)
         spread_exprs += [
-            add_squares((even_variance * part_rate * (1 - part_rate)).fill_null(0.0)).alias(
-                _SPREAD + rate
-            ),
+            add_squares(variance).alias(_SPREAD + rate),
             add_squares(even_variance).alias(_EVEN_SPREAD + rate),
             (weight * (part_rate - pl.col(low_column))).max().alias(_FARTHEST + low_column),
             (weight * (pl.col(high_column) - part_rate)).max().alias(_FARTHEST + high_column),
@@ -183,9 +182,8 @@ def _add_sizes_of_field(points: pl.LazyFrame) -> pl.LazyFrame:
         variance_of_one = rate_value * (1 - rate_value)
         # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
         variance_ratio = pl.max_horizontal(pl.col(_SPREAD + rate) / variance_of_one, even_variance)
-        size_columns[size_column] = 1 / pl.when(variance_of_one > 0).then(variance_ratio).otherwise(
-            even_variance
-        )
+        one_over_size = pl.when(variance_of_one > 0).then(variance_ratio).otherwise(even_variance)
+        size_columns[size_column] = 1 / one_over_size
     return points.with_columns(**size_columns)
 
 

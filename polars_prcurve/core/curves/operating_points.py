@@ -426,9 +426,8 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
         end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(END_ROW), pl.col(Row.SCORE).alias(END))
         choice_rows = choice_rows.join(end_scores, on=END_ROW, how="left")
     # Pairs have these columns, too.
-    sweep_rows = sweep_rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(
-        _CLASS_SIZES, strict=False
-    )
+    pair_names = Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *_CLASS_SIZES
+    sweep_rows = sweep_rows.drop(pair_names, strict=False)
     null_text, null_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = choice_rows.join(sweep_rows, on=ROW_NUMBER, how="left").with_columns(
         criterion=_pick((target.criterion for target in targets), null_text),

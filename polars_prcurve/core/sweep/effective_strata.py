@@ -99,9 +99,8 @@ def _describe_state(counts_above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
             count_with_unseen = (count_of_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
             x = pl.when(_IS_BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
             state_exprs[_TOTAL_OF_CELL[cell]] = w * x
-            state_exprs[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * (x * (x - 1)).clip(
-                lower_bound=0.0
-            )
+            n_pairs = (x * (x - 1)).clip(lower_bound=0.0)
+            state_exprs[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * n_pairs
     for first_cell, other_cell in _CELL_PAIRS:
         state_exprs[_COVARIANCE_OF_PAIR[first_cell, other_cell]] = (
             -pair_weight * count_of_cell[first_cell] * count_of_cell[other_cell]
@@ -148,12 +147,10 @@ def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
     rows = rows.with_columns(*_to_whole(_describe_state({"pos": n_pos, "neg": n_so_far - n_pos})))
     sums = {}
     for name in _SUM_COLUMNS:
-        state_before = (
-            pl.when(is_first).then(start_exprs[name]).otherwise(pl.col(name).shift(1).over(stratum))
-        )
-        sums[name] = base_exprs[name] + (pl.col(name) - state_before).fill_null(0).cum_sum().over(
-            Group.NUMBER
-        )
+        row_before = pl.col(name).shift(1).over(stratum)
+        state_before = pl.when(is_first).then(start_exprs[name]).otherwise(row_before)
+        changes = (pl.col(name) - state_before).fill_null(0)
+        sums[name] = base_exprs[name] + changes.cum_sum().over(Group.NUMBER)
     return sorted_rows._replace(frame=rows.with_columns(**sums))
 
 

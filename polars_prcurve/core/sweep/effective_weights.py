@@ -127,9 +127,8 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         mean = pl.when(n_rows > 0).then(sum(class_square_exprs, pl.lit(0.0)) / n_rows)
         mean_exprs[_MEAN_OF_SIDE[side]] = mean.otherwise(mean_weight)
         for cell, cell_squares in zip(cells, class_square_exprs, strict=True):
-            mean_exprs[_MEAN_OF_CELL[cell]] = pl.when(_add_counts(cell) > 0).then(
-                cell_squares / _add_counts(cell)
-            )
+            n_in_cell = _add_counts(cell)
+            mean_exprs[_MEAN_OF_CELL[cell]] = pl.when(n_in_cell > 0).then(cell_squares / n_in_cell)
             moment_exprs[name_moment(cell, cell)] = cell_squares
     share_exprs = {
         name: _divide(flagged, pl.col(sum_names.total))
@@ -223,22 +222,17 @@ def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
         # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
         design_effect = rest * (share_of_side["above"] / rate) + rate * (share_of_side["below"] / rest)
         total = _add_counts(*(counts[class_number] for counts in _CELLS_OF_SIDE.values()))
-        end_size = total / pl.when(rate == 0).then(unseen_of_side["above"]).otherwise(
-            unseen_of_side["below"]
-        )
+        unseen = pl.when(rate == 0).then(unseen_of_side["above"]).otherwise(unseen_of_side["below"])
         is_inside = (rate > 0) & (rate < 1)
-        size = pl.when(is_inside).then(pl.col(size_column) / design_effect).otherwise(end_size)
+        size = pl.when(is_inside).then(pl.col(size_column) / design_effect).otherwise(total / unseen)
         size_exprs.append(size.alias(size_column))
     return size_exprs
 
 
 def _choose_weight(weight_by_score: pl.Expr, weight_by_class: pl.Expr) -> pl.Expr:
     """Return the weight of an unseen row if weights go by score, or by class if that is far larger."""
-    return (
-        pl.when(weight_by_class > weight_by_score * _LEAST_FACTOR)
-        .then(weight_by_class)
-        .otherwise(weight_by_score)
-    )
+    is_by_class = weight_by_class > weight_by_score * _LEAST_FACTOR
+    return pl.when(is_by_class).then(weight_by_class).otherwise(weight_by_score)
 
 
 def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
@@ -274,10 +268,9 @@ def _find_unit_ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
     """Return the factors from the unit of the weights of each class to that of both classes."""
     if not table.float_sums:
         return pl.lit(1.0), pl.lit(1.0)
-    pos_exponent, neg_exponent = pl.col(Group.POS_EXPONENT), pl.col(Group.NEG_EXPONENT)
-    return exact_arithmetic.exponent_ratio(pos_exponent, neg_exponent), exact_arithmetic.exponent_ratio(
-        neg_exponent, pos_exponent
-    )
+    exponents = pl.col(Group.POS_EXPONENT), pl.col(Group.NEG_EXPONENT)
+    ratio_of_pos = exact_arithmetic.exponent_ratio(*exponents)
+    return ratio_of_pos, exact_arithmetic.exponent_ratio(*reversed(exponents))
 
 
 def _near_one(table: ScoreTable, integer_sum: pl.Expr, *, squares: bool = False) -> pl.Expr:
@@ -302,6 +295,5 @@ def _scale_squares(table: ScoreTable, pos_squares: pl.Expr, neg_squares: pl.Expr
 
 def _add_counts(*names: str) -> pl.Expr:
     """Return a sum of counts that users see, in the unit of both classes."""
-    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(
-        EffectiveSize.WEIGHT_UNIT
-    )
+    count = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
+    return count * pl.col(EffectiveSize.WEIGHT_UNIT)

@@ -293,10 +293,9 @@ def keep_blocks(table: ResolvedTable) -> pl.Expr | None:
         return None
     rows = result_of_key[key]  # read once: another thread may add Sweep.BLOCK at this time
     if Sweep.BLOCK not in rows.collect_schema():
-        block_columns = mark_blocks(build_sweep(table, unscored=False).rows).select(
-            Sweep.BLOCK, Sweep.IS_CORNER
-        )
-        result_of_key[key] = table.collect(rows, "").hstack(table.collect(block_columns, "")).lazy()
+        marked_rows = mark_blocks(build_sweep(table, unscored=False).rows)
+        block_columns = table.collect(marked_rows.select(Sweep.BLOCK, Sweep.IS_CORNER), "")
+        result_of_key[key] = table.collect(rows, "").hstack(block_columns).lazy()
     return pl.col(Sweep.IS_CORNER)
 
 

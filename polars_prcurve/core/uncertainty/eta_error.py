@@ -121,14 +121,12 @@ def add_values_at_ends(
             *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
             odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
-        end_rows = (build_values or curves.compute_values)(moved_pairs, metrics).select(
-            Pair.NUMBER,
-            *(
-                pl.col(f"{name}{ending}").alias(f"{name}_{eta_end}{ending}")
-                for name in metrics
-                for ending in endings
-            ),
+        end_values = (build_values or curves.compute_values)(moved_pairs, metrics)
+        end_columns = (
+            pl.col(f"{name}{ending}").alias(f"{name}_{eta_end}{ending}")
+            for name, ending in product(metrics, endings)
         )
+        end_rows = end_values.select(Pair.NUMBER, *end_columns)
         pair_values = pair_values.join(end_rows, on=Pair.NUMBER, how="left")
     return pair_values
 

@@ -126,15 +126,12 @@ def _find_values(
     exprs_of_metric = {
         name: _list_values(name, table, certainty=certainty, bands=bands) for name in point_metrics
     }
-    points = points.select(
-        Pair.NUMBER,
-        TARGET_NUMBER,
-        *(
-            expr.alias(f"{RESERVED}{name}{kind}")
-            for name, exprs in exprs_of_metric.items()
-            for kind, expr in zip(kinds, exprs, strict=True)
-        ),
+    columns = (
+        expr.alias(f"{RESERVED}{name}{kind}")
+        for name, exprs in exprs_of_metric.items()
+        for kind, expr in zip(kinds, exprs, strict=True)
     )
+    points = points.select(Pair.NUMBER, TARGET_NUMBER, *columns)
     number_of_target = {key: number for number, key in enumerate(targets)}
     value_exprs = {
         # Each pair has all targets.
