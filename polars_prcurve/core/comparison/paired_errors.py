@@ -193,13 +193,10 @@ def _list_influences(
         # The size is a power of two that no difference between models of rows `alike` exceeds.
         size_of_side = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size_name in size_of_side.values():
-            largest_size = (
-                pl.max_horizontal(*size_of_side.values()) if joins_rows else pl.col(size_name)
-            ).max()
+            size = pl.max_horizontal(*size_of_side.values()) if joins_rows else pl.col(size_name)
+            largest_size = size.max().over(alike_columns) if alike_columns else size.max()
             # Less their means, influences are at most twice as large, and differences four times.
-            size_columns[size_name] = 4 * (
-                largest_size.over(alike_columns) if alike_columns else largest_size
-            )
+            size_columns[size_name] = 4 * largest_size
         columns_of_name[name] = [
             pl.col(f"{name}_{kind}") / pl.col(size_of_side[side]) for kind, side in _SIDE_OF_KIND.items()
         ]

@@ -205,15 +205,11 @@ def long_columns(
             *(value_exprs[0].alias(name) for name, value_exprs in values_of_column.items()),
         ]
     metric = pick_by_number(Pair.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias("metric")
-    return [
-        metric,
-        *(
-            pick_by_number(
-                Pair.COPY, value_exprs, None if value_exprs else pl.lit(None, _find_dtype(name))
-            ).alias(name)
-            for name, value_exprs in values_of_column.items()
-        ),
-    ]
+    columns = [metric]
+    for name, value_exprs in values_of_column.items():
+        no_value = None if value_exprs else pl.lit(None, _find_dtype(name))
+        columns.append(pick_by_number(Pair.COPY, value_exprs, no_value).alias(name))
+    return columns
 
 
 def join_values(values: Iterable[Any]) -> pl.Series:

@@ -333,13 +333,11 @@ def add_row_limits(
         for rate, step_column in STEP_COLUMNS.items()
     )
     recall_rises = pl.col(STEP_COLUMNS["recall"]) > 0 if rising else pl.lit(True)
-    sweep_rows = sweep_rows.with_columns(
-        *(
-            pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
-            for step_column in STEP_COLUMNS.values()
-        ),
-        recall_rises.alias(_RISES),
-    ).filter(_RISES)
+    steps = (
+        pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
+        for step_column in STEP_COLUMNS.values()
+    )
+    sweep_rows = sweep_rows.with_columns(*steps, recall_rises.alias(_RISES)).filter(_RISES)
     rate_and_size = {rate: (rate, size) for rate, size in size_of_rate.items()}
     sweep_rows = add_limits(sweep_rows, rate_and_size, bands)
     width_of_step = {

@@ -290,15 +290,12 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     )
     n_clusters = pl.col(_N_CLUSTERS)
     class_of_size = {size: name for name, names in _SIZES_OF_CLASSES.items() for size in names}
-    group_sizes = group_sums.select(
-        Group.NUMBER,
-        _N_CLUSTERS,
-        pl.col(CLUSTER_ETA_VARIANCE) * (n_clusters / (n_clusters - 1)),
-        *(
-            pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
-            for size, name in class_of_size.items()
-        ),
+    example_counts = (
+        pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
+        for size, name in class_of_size.items()
     )
+    eta_variance = pl.col(CLUSTER_ETA_VARIANCE) * (n_clusters / (n_clusters - 1))
+    group_sizes = group_sums.select(Group.NUMBER, _N_CLUSTERS, eta_variance, *example_counts)
     freedom = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) - 1
     group_sizes = group_sizes.with_columns(freedom.alias(STUDENT_FREEDOM))
     pairs_of_rows = pairs.rename(
