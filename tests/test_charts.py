@@ -1036,7 +1036,7 @@ def test_threshold_curve_draws_steps_down_the_thresholds():
     assert {line["mark"]["interpolate"] for line in lines} == {"step-after"}
     assert lines[-1]["encoding"]["y"]["scale"]["type"] == "log"
     assert chart.to_dict()["resolve"] == {"scale": {"x": "shared"}}
-    assert "Metrics of each threshold at a prevalence of 1 in 100" in subtitle(chart)
+    assert "Metrics by threshold, at a prevalence of 1 in 100" in subtitle(chart)
     assert png(chart).startswith(PNG)
     assert plot(draw_scores()).threshold_curve(0.01).to_dict() == chart.to_dict()
 
