@@ -172,6 +172,10 @@ def test_lines_that_are_none_are_refused(run: str, qrels: str, error: str, tmp_p
 
 
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes("7 Q0 caf\u00e9 1 3.1 bm25\n".encode("latin-1"))
+    with pytest.raises(PrcError, match=r"run= .* is not UTF-8; convert it first"):
+        from_trec(latin, latin)
     with pytest.raises(PrcError, match="run= takes a path, or a list of paths"):
         from_trec(pl.DataFrame(), tmp_path)  # type: ignore[arg-type]
     with pytest.raises(PrcError, match="cannot be read"):

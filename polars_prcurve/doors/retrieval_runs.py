@@ -99,7 +99,9 @@ def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.Data
     if not isinstance(path, str | os.PathLike):
         raise refuse_kind(argument, "a path, or a list of paths" if dtypes is _RUN else "a path", path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise PrcError(f"{argument} {os.fspath(path)!r} is not UTF-8; convert it first") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PrcError(f"{argument} {os.fspath(path)!r} cannot be read: {reason}") from None
