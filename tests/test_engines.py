@@ -357,7 +357,7 @@ def test_every_metric_is_tried() -> None:
         made = isinstance(value, metrics.CurveMetric) or (
             callable(value) and "CurveMetric" in str(getattr(value, "__annotations__", {}).get("return"))
         )
-        assert not made or name in names, name
+        assert not made or name in names or name == "at_threshold", name  # which arrays do not take
 
 
 WHERE_NOTHING_IS_FOUND = [

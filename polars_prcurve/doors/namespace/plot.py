@@ -94,8 +94,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             expected = "a DataFrame such as operating_points returns, or a Decision"
             raise refuse_kind("points=", expected, points)
         from polars_prcurve import charts
+        from polars_prcurve.view.charts.parts.chart_axes import read_size
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
+        read_size(chart_words.get("width"), chart_words.get("height"))  # or raise before any work
         if points is not None:
             check_points(chart, points, columns)
         draw = getattr(charts, chart)
