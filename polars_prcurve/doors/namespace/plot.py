@@ -28,8 +28,6 @@ from polars_prcurve.core.confidence.intervals import Intervals, check_confidence
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.core.curves.targets import check_per_has_alerts
 from polars_prcurve.core.ground.argument_checks import (
-    check_texts,
-    check_title,
     read_choice,
     read_flag,
     refuse_kind,
@@ -87,17 +85,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         self, chart: str, words: Any, points: object = None, columns: Sequence[str] = ()
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
+        from polars_prcurve import charts
+        from polars_prcurve.view.charts.parts.line_canvas import read_words
+        from polars_prcurve.view.charts.parts.marked_points import check_points
+
         chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}
-        check_texts(color=chart_words.get("color"), facet=chart_words.get("facet"))
-        check_title(chart_words.get("title"))
+        size = (chart_words.get("width"), chart_words.get("height"))
+        columns_of_chart = {name: chart_words.get(name) for name in ("color", "facet")}
+        read_words(chart_words.get("title"), size, **columns_of_chart)  # or raise before any work
         if points is not None and not isinstance(points, pl.DataFrame):
             expected = "a DataFrame such as operating_points returns, or a Decision"
             raise refuse_kind("points=", expected, points)
-        from polars_prcurve import charts
-        from polars_prcurve.view.charts.parts.chart_axes import read_size
-        from polars_prcurve.view.charts.parts.marked_points import check_points
-
-        read_size(chart_words.get("width"), chart_words.get("height"))  # or raise before any work
         if points is not None:
             check_points(chart, points, columns)
         draw = getattr(charts, chart)

@@ -144,11 +144,7 @@ def draw_intervals(case: Case, models: Sequence[tuple[Candidate, int]], width: f
     def place(value: float) -> float:
         return 8 + value * (width - 28) * 100 / axis_end
 
-    shapes = []
-    for percent in (axis_end * number / 5 for number in range(6)):
-        x = place(percent / 100)
-        shapes.append(draw_line((x, 0), (x, height - 22), "var(--grid)"))
-        shapes.append(draw_text((x, height - 6), f"{percent / 100:g}", 11, anchor="middle"))
+    shapes = [*_draw_ticks(axis_end, place, (0, height - 22), height - 6)]
     for number, (candidate, color_number) in enumerate(models):
         y, color, estimate = _INTERVAL_HEIGHT * number, name_color(color_number), candidate.read(column)
         value_text = write_merit(candidate)
@@ -374,13 +370,25 @@ def _draw_axis(
     column = choose_drawn_column(findings.goal)
     limits = find_drawn_limits(findings.goal)
     overall, is_of_rate = limits.get(column, overall), bool(limits) or findings.goal.is_of_rate
-    for percent in (axis_end * number / 5 for number in range(6)):
-        x = place(percent / 100)
-        yield draw_line((x, 18), (x, height), "var(--grid)")
-        tick_text = f"{percent:g}%" if is_of_rate else f"{percent / 100:g}"
-        yield draw_text((x, 11), tick_text, 11, anchor="middle")
+    yield from _draw_ticks(axis_end, place, (18, height), 11, is_of_rate=is_of_rate)
     if overall is not None:
         yield draw_line((place(overall), 18), (place(overall), height), "var(--text)")
+
+
+def _draw_ticks(
+    axis_end: int,
+    place: Callable[[float], float],
+    line_ends: tuple[float, float],
+    text_y: float,
+    *,
+    is_of_rate: bool = False,
+) -> Iterator[str]:
+    """Yield six upright lines from 0 to the end of an axis, in 100, with their values."""
+    for percent in (axis_end * number / 5 for number in range(6)):
+        x = place(percent / 100)
+        yield draw_line((x, line_ends[0]), (x, line_ends[1]), "var(--grid)")
+        tick_text = f"{percent:g}%" if is_of_rate else f"{percent / 100:g}"
+        yield draw_text((x, text_y), tick_text, 11, anchor="middle")
 
 
 def _find_axis_end(estimates: Iterable[Estimate]) -> int:

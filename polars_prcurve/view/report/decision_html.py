@@ -123,7 +123,7 @@ class ModelCard:
 def _draw_models(findings: Findings, case: JudgedCase) -> Iterator[str]:
     """Yield what is judged: the alerts of two models at the targets, or without these their merit."""
     color_number_by_model = drawings.number_models(findings)
-    has_targets = not (case.goal.is_of_curve or case.goal.mean_over)
+    has_targets = not case.goal.is_of_curve
     if has_targets:
         cards = [
             ModelCard(case, candidate, color_number_by_model[candidate.model])
@@ -159,7 +159,7 @@ def choose_pair(case: Case) -> list[Candidate]:
 
 def choose_drawable(case: Case) -> list[Candidate]:
     """Return those of the two models that have alerts at the targets; without a target none has."""
-    if case.goal.mean_over or case.goal.is_of_curve:
+    if case.goal.is_of_curve:
         return []
     return [candidate for candidate in choose_pair(case) if candidate.precision.value is not None]
 
