@@ -402,7 +402,10 @@ BOOTSTRAP = intervals(0.9, method="bootstrap")
 AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "three cells": (lambda p: p.sweep(cells=("tp", "fp", "fn")), "cells= takes four columns"),
     "text": (lambda p: p.sweep(cells="tp"), "cells= takes four columns"),
-    "no column": (lambda p: p.sweep(cells=("tp", "fp", "fn", "tm")), "cells= names the column 'tm'"),
+    "no column": (
+        lambda p: p.sweep(cells=("tp", "fp", "fn", "tm")),
+        "the table has no column 'tm' for cells=",
+    ),
     "a word": (lambda p: p.sweep(cells=("g", "fp", "fn", "tn")), "is String; expected whole numbers"),
     "weight": (
         lambda p: p.sweep(cells=CELLS, weight="tp"),

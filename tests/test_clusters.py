@@ -423,7 +423,7 @@ def test_differences_of_models_with_patients_of_their_own() -> None:
     row = df.prc.compare(cluster="patient", columns="all", **target).row(0, named=True)
     (a, a_low, _), (b, _, b_high) = points.select("precision", "precision_low", "precision_high").rows()
     assert row["low"] == pytest.approx(a - b - math.hypot(a - a_low, b_high - b))
-    with pytest.raises(PrcError, match="cluster= has no interval of point metrics with weights"):
+    with pytest.raises(PrcError, match="leave out weight= or cluster=: with both"):
         df.prc.compare(cluster="patient", weight="w", columns="all", **target)
 
 
@@ -516,7 +516,7 @@ def test_what_goes_with_clusters() -> None:
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95, columns="all")
     refused: list[tuple[dict[str, Any], str]] = [
         ({"confidence": None}, "cluster= is for intervals; pass confidence="),
-        ({"weight": "w"}, "cluster= has no interval of point metrics with weights; leave out weight="),
+        ({"weight": "w"}, "leave out weight= or cluster=: with both, only summary"),
         (
             {"confidence": intervals(0.9, simultaneous=True)},
             "for independent examples; leave out cluster=",

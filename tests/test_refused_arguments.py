@@ -250,10 +250,16 @@ def test_unknown_words_are_hinted_at(name: str) -> None:
 
 
 AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "misspelt score": (lambda p: p.sweep(score="scroe"), "score= names the column 'scroe'.*'score'"),
-    "misspelt label": (lambda p: p.sweep(label="labl"), "label= names the column 'labl'.*'label'"),
-    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "by= names the column 'modle'"),
-    "misspelt weight": (lambda p: p.sweep(weight="wieght"), "weight= names.*'weight'"),
+    "misspelt score": (
+        lambda p: p.sweep(score="scroe"),
+        "the table has no column 'scroe' for score=.*'score'",
+    ),
+    "misspelt label": (
+        lambda p: p.sweep(label="labl"),
+        "the table has no column 'labl' for label=.*'label'",
+    ),
+    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "the table has no column 'modle' for by="),
+    "misspelt weight": (lambda p: p.sweep(weight="wieght"), "for weight=; did you mean 'weight'"),
     "misspelt in an expression": (lambda p: p.sweep(label=pl.col("lable") == 1), "'lable'.*'label'"),
     "several score columns": (lambda p: p.sweep(score=pl.col("score", "weight")), "must be one column"),
     "string score": (lambda p: p.sweep(score="kind"), "score column 'kind' is String"),
@@ -323,9 +329,17 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "unknown metric": (lambda p: p.curve(0.1, metrics="precison"), "did you mean 'precision'"),
     "capitals": (lambda p: p.curve(0.1, metrics="F1"), "did you mean 'f1'"),
+    "a slip in a metric at a threshold": (
+        lambda p: p.summary(metrics="precision_at_treshold(2)"),
+        r"did you mean 'precision_at_threshold\(0.8\)'\?$",
+    ),
+    "a slip in a metric at a target": (
+        lambda p: p.summary(metrics="precision_at_recal(0.5)"),
+        r"did you mean 'metrics.precision_at_recall\(0.8\)'\?$",
+    ),
     "parameter in the name": (
         lambda p: p.summary(metrics="best_f1", columns="all"),
-        r"there are: .*metrics.best\(\"f1\"\)",
+        r"did you mean 'metrics.best\(\"f1\"\)'\?",
     ),
     "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
     "its capitals": (
@@ -360,7 +374,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "threshold Boolean": (lambda p: p.sweep(thresholds=[True]), "thresholds= takes numbers.*got True"),
     "estimate: misspelt score": (
         lambda p: p.estimate_prevalence(0.5, score="scroe"),
-        "score= names the column 'scroe'.*'score'",
+        "the table has no column 'scroe' for score=.*'score'",
     ),
     "estimate: string score": (lambda p: p.estimate_prevalence(0.5, score="kind"), "'kind' is String"),
     "estimate: by clash": (
@@ -481,10 +495,10 @@ CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("no metric is named 'nope'", {"metrics": "nope"}, {"metrics": "f1"}),
     ("confidence= takes a level between", {"confidence": 95}, {"confidence": 0.95}),
     ("missing= is", {"missing": "no"}, {"missing": "raise"}),
-    ("by= names the column 'gg'", {"by": "gg"}, {"by": "g"}),
+    ("the table has no column 'gg' for by=", {"by": "gg"}, {"by": "g"}),
     ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
     ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
-    ("weight= names the column 'w'", {"weight": "w"}, {"weight": "weight"}),
+    ("the table has no column 'w' for weight=", {"weight": "w"}, {"weight": "weight"}),
     ("eta= must lie in", {"eta": 2}, {"eta": 0.1}),
 ]
 

@@ -209,12 +209,12 @@ RULES = (
                           "paired=False"),
            "mean_over= takes the groups as the sample, and has an error of its own; leave out {fact}"),
     *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
-           "mean_over= is of whole curves, and one threshold for all groups is another question; leave "
-           "out {fact}", *_DECIDES),
+           "mean_over= averages metrics of whole curves, not results at a threshold; leave out {fact}",
+           *_DECIDES),
     *_pair("mean_over=", ("rates=", "cells="), "mean_over= of {method}() takes examples; leave out "
            "{fact}", *_DECIDES),
-    *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "mean_over= is of whole "
-           "curves; name a metric at a target, such as precision_at_recall(0.8), and leave out {fact}"),
+    *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "mean_over= averages "
+           "metrics of whole curves; leave out {fact}, and pass one such as precision_at_recall(0.8)"),
     # How sure.
     Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),
@@ -228,8 +228,8 @@ RULES = (
          "leave out stratum= for such an interval, which is wider"),
     *(Rule((points, "cluster="), f"leave out cluster=: {points} replaces labels and weights")
       for points in ("counts=", "rates=", "cells=")),
-    Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
-         "weights; leave out weight=, or use summary() for an area", _BANDS),
+    Rule(("cluster=", "weight=", "confidence="), "leave out weight= or cluster=: with both, only "
+         "summary() of an area, such as average_precision, has an interval", _BANDS),
     Rule(("cluster=", "simultaneous=True"),
          "simultaneous=True is for independent examples; leave out cluster= or that"),
     Rule(("cluster=", 'rate="hoeffding"'),

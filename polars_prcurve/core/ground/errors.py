@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
@@ -47,14 +47,22 @@ def warn_caller(message: str) -> None:
     warnings.warn(short_message, PrcWarning, stacklevel=stack_depth)
 
 
-def suggest_names(wrong_name: str, valid_names: Iterable[str]) -> str:
-    """Return a hint at the valid names nearest to a wrong one, or at all of them if none is near."""
-    short_names = [shorten_name(short_name) for short_name in valid_names]
-    near_names = [short_name for short_name in short_names if short_name.lower() == wrong_name.lower()]
-    # The cutoff is that of difflib, at which a slip of one or two letters still finds its word.
-    if near_names := near_names or get_close_matches(wrong_name, short_names, n=3, cutoff=0.6):
-        return f"did you mean {' or '.join(map(repr, near_names))}?"
-    return f"there are: {list_names(short_names)}"
+def suggest_names(
+    wrong_name: str, valid_names: Iterable[str], text_of_name: Mapping[str, str] | None = None
+) -> str:
+    """Return a hint at the valid names nearest to a wrong one, or at all of them if none is near.
+
+    Names are compared, and shown as in `text_of_name` where it has them.
+    """
+    names, text_of_name = list(valid_names), text_of_name or {}
+    near_names = [name for name in names if name.lower() == wrong_name.lower()]
+    # At 0.9 a slip of one letter still finds its word; 0.6 is the cutoff of difflib.
+    for cutoff in (0.9, 0.6):
+        near_names = near_names or get_close_matches(wrong_name, names, n=3, cutoff=cutoff)
+    texts = [text_of_name.get(name, name) for name in near_names or names]
+    if near_names:
+        return f"did you mean {' or '.join(repr(shorten_name(text)) for text in texts)}?"
+    return f"there are: {list_names(texts)}"
 
 
 def list_names(names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ import ast
 import inspect
 from collections import ChainMap
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 from polars_prcurve.core.ground.argument_checks import (
@@ -178,14 +179,24 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
     factory_name = "at_threshold" if name.endswith(_AT_THRESHOLD) else name
     if factory_name in _EXAMPLE_OF_FACTORY:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(factory_name)}")
-    # Where both kinds are taken, the hint is at curve metrics.
-    is_point_metric = metric_class is PointMetric
-    metric_of_name: Mapping[str, Metric] = POINT_METRICS if is_point_metric else CURVE_METRICS
-    factory_names = list_factories(PointMetric if is_point_metric else CurveMetric)
-    factory_calls = [f"metrics.{_example(factory_name)}" for factory_name in factory_names]
-    raise PrcError(
-        f"no metric is named {name!r}; {suggest_names(name, [*metric_of_name, *factory_calls])}"
-    )
+    raise PrcError(f"no metric is named {name!r}; {_suggest_metrics(name, metric_class)}")
+
+
+def _suggest_metrics(wrong_name: str, metric_class: type[Metric]) -> str:
+    """Return a hint at the metrics that a wrong name may mean; of both kinds at those of curves."""
+    function_name = wrong_name.partition("(")[0]
+    if metric_class is PointMetric:
+        names, factory_names = [*POINT_METRICS], list_factories(PointMetric)
+    else:
+        names, factory_names = [*CURVE_METRICS], list_factories(CurveMetric)
+        call_of_name = {
+            f"{name}{_AT_THRESHOLD}": f"{name}{_AT_THRESHOLD}(0.8)" for name in POINT_METRICS
+        }
+        # A metric at a target, such as precision_at_recall, is less alike than 0.8.
+        if get_close_matches(function_name, call_of_name, cutoff=0.85):
+            return suggest_names(function_name, call_of_name, call_of_name)
+    call_of_name = {name: f"metrics.{_example(name)}" for name in factory_names}
+    return suggest_names(function_name, [*names, *factory_names], call_of_name)
 
 
 def _example(factory_name: str) -> str:

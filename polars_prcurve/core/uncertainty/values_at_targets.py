@@ -53,8 +53,8 @@ def refuse_weighted_clusters(sample: SampleKind) -> None:
     """Raise where the errors of rates at a threshold are not known, as of weighted rows in clusters."""
     if sample.joins_rows and sample.is_weighted:
         raise PrcError(
-            f"{sample.word}= has no interval of point metrics with weights; leave out weight=, or "
-            "use summary() for an area"
+            f"leave out weight= or {sample.word}=: with both, only summary() of an area, such as "
+            "average_precision, has an interval"
         )
 
 

@@ -6,7 +6,9 @@ import argparse
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
 
 from polars_prcurve import __version__
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
@@ -66,7 +68,8 @@ simultaneous holds at all thresholds at once.
 """
 
 
-class Command(NamedTuple):
+@dataclass(frozen=True)
+class Command:
     """A command, which asks a method of a table in files."""
 
     method: str
@@ -87,7 +90,7 @@ class Command(NamedTuple):
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(getattr(LazyFramePrc, self.method)).parameters
 
-    @property
+    @cached_property
     def kind_of_option(self) -> dict[str, Kind]:
         """The kind of each option, for arguments of the method, and for words that it reads."""
         parameters = self.parameters
