@@ -66,8 +66,8 @@ ALLOWED = (
 )
 """What is left out before a text is read."""
 
-QUOTING = {"papers.md", "published-numbers.md"}
-"""Pages on what others wrote: people say and tell."""
+QUOTING = {"papers.md"}
+"""The page on what others wrote: people say and tell."""
 
 
 def read_pages() -> Iterator[tuple[str, str]]:

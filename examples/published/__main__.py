@@ -2,7 +2,7 @@
 
     python examples/published [--only NAME] [--docs]
 
-Prints one block per source. With --docs docs/published-numbers.md, SOURCES.md and the picture are new.
+Prints one block per source. With --docs the table in docs/papers.md, SOURCES.md and the picture are new.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 
 from story import HERE, NAMES, fill, print_story, stories
 
-PAGE = HERE.parent.parent / "docs" / "published-numbers.md"
+PAGE = HERE.parent.parent / "docs" / "papers.md"
 SOURCES = HERE / "SOURCES.md"
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
     parser.add_argument(
-        "--docs", action="store_true", help=f"make tables and picture of {PAGE.name} anew"
+        "--docs", action="store_true", help="make the table and its picture anew"
     )
     asked = parser.parse_args()
     for name, story in stories([asked.only] if asked.only else NAMES).items():

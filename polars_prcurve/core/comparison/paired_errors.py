@@ -286,7 +286,7 @@ _IS_SUM = f"{RESERVED}is_sum"  # whether the metric of a row is a weighted sum o
 _SUM_ERROR = f"{RESERVED}error_of_sum"  # the standard error of such a difference
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
-93% of the samples that are marked, wherever these are 5% of all (docs/is-it-better.md)."""
+93% of the samples that are marked, wherever these are 5% of all (docs/which-model.md)."""
 
 
 def is_weighted_sum(metric: PointMetric) -> bool:
