@@ -283,7 +283,7 @@ def weighted(held: str, *which: pl.Expr) -> pl.Expr:
 IS_LUCK = (col("met") < 0.9) & col("target").str.starts_with("precision")
 FAILURES: list[Sentence] = [
     Sentence(
-        PAGE, "The mean coverage at a target is {}%, with `maximize=` {}% (`chosen_thresholds`). Where fewer than nine in ten test sets meet a precision, those that do are a selection: of these, {:.0f}% have no doubt, with a coverage of {}%.",
+        PAGE, "The mean coverage at a target is {}%, with `maximize=` {}% (`chosen_thresholds`). Where fewer than nine in ten test sets meet a precision, {:.0f}% of those that do have no doubt, with a coverage of {}%.",
         *map(Stored("chosen_thresholds"), (
             mean("coverage", col("met") >= 0.9, ~col("target").str.starts_with("max")), mean("coverage", col("target").str.starts_with("max")),
             100 * (col("marked") * col("met")).filter(IS_LUCK).sum() / col("met").filter(IS_LUCK).sum(),
@@ -314,7 +314,7 @@ FAILURES: list[Sentence] = [
         Stored("clustered_promises")(most("broken_by_independent")),
     ),
     Sentence(
-        PAGE, "Where only 2 to 5% of test sets have no doubt, they are a selection, and as few as {}% (`differences`) of their intervals cover the true value.",
+        PAGE, "Where only 2 to 5% of test sets have no doubt, as few as {}% (`differences`) of their intervals cover the true value.",
         Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
     Sentence(PAGE, "a `guarantee` that takes the estimate as exact fails in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),

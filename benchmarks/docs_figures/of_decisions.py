@@ -30,7 +30,7 @@ def hold_lead(label: str, lead: str, goal: str) -> Sentence:
 FIGURES: list[Sentence] = [
     Sentence(
         PAGE,
-        "calls `decide` on {} to {} test sets in each of {} settings,",
+        "calls `decide` on {} to {} test sets in each of {} settings.",
         *map(VERDICTS, (col("n_sets").min(), col("n_sets").max(), count(col("cell") >= 0))),
     ),
     hold_truth("5 equal models", what == "5 equal models"),
