@@ -18,9 +18,7 @@ SOURCES = HERE / "SOURCES.md"
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    parser.add_argument(
-        "--docs", action="store_true", help="make the table and its picture anew"
-    )
+    parser.add_argument("--docs", action="store_true", help="make the table and its picture anew")
     asked = parser.parse_args()
     for name, story in stories([asked.only] if asked.only else NAMES).items():
         print_story(name, story)
