@@ -148,10 +148,10 @@ def test_binding_finds_mistakes_and_collects_nothing(frame: Any) -> None:
         **{"counts": (odd, "id"), "rates": ("w", odd), "cells": ("id", "id", "id", odd)},
     }
     for word, value in words.items():
-        with pytest.raises(PrcError, match=rf"^the table has no column 'wrong' for {word}="):
+        with pytest.raises(PrcError, match=rf"^there is no column 'wrong' for {word}="):
             frame.prc(**{word: value})
     for models in (["score", odd], {True: "score", False: odd}):
-        with pytest.raises(PrcError, match=r"^the table has no column 'wrong' for score="):
+        with pytest.raises(PrcError, match=r"^there is no column 'wrong' for score="):
             frame.prc(score=models)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"score": "model"}, "score column 'model' is Enum"),

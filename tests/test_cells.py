@@ -404,7 +404,7 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "text": (lambda p: p.sweep(cells="tp"), "cells= takes four columns"),
     "no column": (
         lambda p: p.sweep(cells=("tp", "fp", "fn", "tm")),
-        "the table has no column 'tm' for cells=",
+        "there is no column 'tm' for cells=",
     ),
     "a word": (lambda p: p.sweep(cells=("g", "fp", "fn", "tn")), "is String; expected whole numbers"),
     "weight": (

@@ -991,7 +991,7 @@ REFUSED = {
     "curve scores.csv --eta ,": "eta= holds no prevalence",
     "curve scores.csv --recal 1": "--recal",
     "curve scores.csv --score scroe": "did you mean 'score'?",
-    "curve scores.csv --by modle": "the table has no column 'modle' for by=",
+    "curve scores.csv --by modle": "there is no column 'modle' for by=",
     "curve scores.csv --label score": "score",
     "curve scores.csv --label model --pos-label c": "",
     "curve scores.csv --metrics f2": "no metric is named 'f2'",
@@ -1723,8 +1723,8 @@ MISSPELT = {
     "report scores.csv --tilte x": "did you mean '--title' or",
     "curve scores.csv --missing drp": 'missing= is "raise", "drop" or "below"; got \'drp\'',
     "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv', too",
-    "curve scores.csv --model modle": "the table has no column 'modle' for model=",
-    "curve scores.csv --by label --model modle": "the table has no column 'modle' for model=",
+    "curve scores.csv --model modle": "there is no column 'modle' for model=",
+    "curve scores.csv --by label --model modle": "there is no column 'modle' for model=",
 }
 
 

@@ -431,7 +431,7 @@ def test_a_metric_of_your_own_is_scanned() -> None:
         ({"eta_range": (0.1, 0.2, 0.3)}, "two prevalences"),
         ({"eta_range": (0.1, float("nan"))}, "two prevalences"),
         ({"eta_range": ("a", "b")}, "two prevalences"),
-        ({"model": "modl"}, "the table has no column 'modl' for model=; did you mean 'model'"),
+        ({"model": "modl"}, "there is no column 'modl' for model=; did you mean 'model'"),
         ({"rates": ("score", "score"), "metric": "f1", "threshold": 1.0}, "threshold= finds none"),
     ],
 )

@@ -402,7 +402,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no label": (
         {**GOOD, "reference": REFERENCE.drop("label")},
-        "in the reference= table, label= names",
+        "in the reference= table, there is no column 'label' for label=",
     ),
     "float counts": ({**GOOD, "counts": "score"}, "counts= holds floats"),
     "float counts of the reference": (

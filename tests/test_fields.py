@@ -641,7 +641,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (UNCERTAIN, {"confidence": 0.9}, "holds an eta_confidence that is not confidence=0.9"),
     (ETAS, {"parts": []}, "parts= needs at least one column; got none"),
     (ETAS, {"parts": "k"}, "parts= names the column 'k', which the frame of field"),
-    (ETAS.with_columns(k=1), {"parts": "k"}, "the table has no column 'k' for parts="),
+    (ETAS.with_columns(k=1), {"parts": "k"}, "there is no column 'k' for parts="),
 ]
 
 

@@ -621,7 +621,7 @@ DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1
         ({"confidence": float("nan")}, "got nan"),
         ({"confidence": "0.95"}, "got '0.95'"),
         ({"cluster": "c", "confidence": None}, "pass confidence="),
-        ({"cluster": "d", **AGAIN}, "the table has no column 'd' for cluster="),
+        ({"cluster": "d", **AGAIN}, "there is no column 'd' for cluster="),
         ({"cluster": "c", **AGAIN, "counts": ("c", "c")}, "leave out cluster="),
         (
             {"confidence": intervals(0.9, method="rectangle")},

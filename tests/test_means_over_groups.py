@@ -224,7 +224,7 @@ def test_equal_models_do_not_differ() -> None:
             lambda p: p.summary(by="topic", mean_over="topic"),
             "by= and mean_over= both hold the column 't",
         ),
-        (lambda p: p.summary(mean_over="query"), "the table has no column 'query' for mean_over="),
+        (lambda p: p.summary(mean_over="query"), "there is no column 'query' for mean_over="),
         (lambda p: p.summary(mean_over=3), "mean_over= takes a column name"),
         (
             lambda p: p.summary(pl.DataFrame({"topic": ["t1"], "eta": [0.1]}), mean_over="topic"),

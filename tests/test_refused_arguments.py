@@ -252,13 +252,13 @@ def test_unknown_words_are_hinted_at(name: str) -> None:
 AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "misspelt score": (
         lambda p: p.sweep(score="scroe"),
-        "the table has no column 'scroe' for score=.*'score'",
+        "there is no column 'scroe' for score=.*'score'",
     ),
     "misspelt label": (
         lambda p: p.sweep(label="labl"),
-        "the table has no column 'labl' for label=.*'label'",
+        "there is no column 'labl' for label=.*'label'",
     ),
-    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "the table has no column 'modle' for by="),
+    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "there is no column 'modle' for by="),
     "misspelt weight": (lambda p: p.sweep(weight="wieght"), "for weight=; did you mean 'weight'"),
     "misspelt in an expression": (lambda p: p.sweep(label=pl.col("lable") == 1), "'lable'.*'label'"),
     "several score columns": (lambda p: p.sweep(score=pl.col("score", "weight")), "must be one column"),
@@ -374,7 +374,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "threshold Boolean": (lambda p: p.sweep(thresholds=[True]), "thresholds= takes numbers.*got True"),
     "estimate: misspelt score": (
         lambda p: p.estimate_prevalence(0.5, score="scroe"),
-        "the table has no column 'scroe' for score=.*'score'",
+        "there is no column 'scroe' for score=.*'score'",
     ),
     "estimate: string score": (lambda p: p.estimate_prevalence(0.5, score="kind"), "'kind' is String"),
     "estimate: by clash": (
@@ -495,10 +495,10 @@ CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("no metric is named 'nope'", {"metrics": "nope"}, {"metrics": "f1"}),
     ("confidence= takes a level between", {"confidence": 95}, {"confidence": 0.95}),
     ("missing= is", {"missing": "no"}, {"missing": "raise"}),
-    ("the table has no column 'gg' for by=", {"by": "gg"}, {"by": "g"}),
+    ("there is no column 'gg' for by=", {"by": "gg"}, {"by": "g"}),
     ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
     ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
-    ("the table has no column 'w' for weight=", {"weight": "w"}, {"weight": "weight"}),
+    ("there is no column 'w' for weight=", {"weight": "w"}, {"weight": "weight"}),
     ("eta= must lie in", {"eta": 2}, {"eta": 0.1}),
 ]
 

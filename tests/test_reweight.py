@@ -189,7 +189,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "parts of the frame alone": (
         DF,
         {"parts": "land", "eta": ETAS.with_columns(land="country")},
-        "the table has no column 'land' for parts=",
+        "there is no column 'land' for parts=",
     ),
     "null label": (
         DF.with_columns(label=pl.lit(None, pl.Int64)),

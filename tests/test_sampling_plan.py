@@ -199,7 +199,7 @@ REFUSED: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "budget below 0": (DF, {"budget": -1}, "budget= is a whole number, at least 0"),
     "one stratum": (DF, {"strata": 1}, "strata= is a whole number, at least 2"),
     "null score": (DF.with_columns(score=pl.lit(None, pl.Float64)), {}, "score column 'score' is null"),
-    "no such label": (DF, {"label": "lable"}, "the table has no column 'lable' for label="),
+    "no such label": (DF, {"label": "lable"}, "there is no column 'lable' for label="),
     "label of three": (DF.with_columns(label=pl.int_range(pl.len()) % 3), {}, "is not binary"),
 }
 

@@ -146,7 +146,7 @@ class ColumnReader:
                 if name in user_names:  # a score column of a wide table, which is stacked by now
                     raise PrcError(f"score= and {argument}= both name {name_text}; leave it out of one")
                 hint = suggest_names(name, user_names)
-                raise PrcError(f"the table has no column {name_text} for {argument}=; {hint}")
+                raise PrcError(f"there is no column {name_text} for {argument}=; {hint}")
         return select_column(column) if isinstance(column, str) else column
 
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:

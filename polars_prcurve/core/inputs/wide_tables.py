@@ -293,7 +293,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
         if column not in schema:
             hint = suggest_names(column, schema)
             name = shorten_name(column)
-            raise PrcError(f"the table has no column {name!r} for {argument}=; {hint}")
+            raise PrcError(f"there is no column {name!r} for {argument}=; {hint}")
 
 
 def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
