@@ -222,6 +222,12 @@ PROMISES: list[Sentence] = [
     hold_promise("weights", "weighted_promises"),
     hold_promise("several subpopulations: precision", "field_promises"),
     hold_promise("several subpopulations: other targets", "field_targets"),
+    Sentence(
+        PAGE, "a `certainty` of 95% or more is wrong in {}% of test sets on average and {}% at most, one of 90% in {} and {}% (`certainties`).",
+        *map(Stored("certainties"), (
+            share(f"wrong_{level}", ~col("chosen")) for level in (95, 90) for share in (mean, most)
+        )),
+    ),
 ]  # fmt: skip
 
 # Best thresholds and prevalences without labels ------------------------------------------------

@@ -7,6 +7,7 @@ module some experiments of one subject.
 from . import (  # noqa: F401
     areas,
     bands,
+    certainties,
     chance,
     cohorts,
     designs,
