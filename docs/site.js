@@ -1,3 +1,7 @@
+// An empty line within a result is written as <BLANKLINE>, for doctest.
+for (const line of document.querySelectorAll(".highlight .go"))
+  if (line.textContent.trim() === "<BLANKLINE>") line.textContent = "";
+
 // Copy what is typed: of a block with prompts, the input without prompts and without results.
 for (const code of document.querySelectorAll(".highlight pre > code")) {
   if (!code.querySelector(".gp")) continue;

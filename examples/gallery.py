@@ -3,8 +3,9 @@
     python examples/gallery.py docs/images/
     python examples/gallery.py --only ranking
 
-The examples of a page run in order, and `chart` is what the example before an image has drawn. The image
-`report` is a screenshot of the file `path`, and needs playwright and a Chromium.
+The examples of a page run in order, and `chart` is what the example before an image has drawn. `report`
+is a screenshot of the file `path`, and needs playwright and a Chromium. The folder `thumbs` gets small
+images without words.
 """
 
 from __future__ import annotations
@@ -38,6 +39,16 @@ PAGES = (
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")
+THUMBS = {
+    name
+    for page in ("index", "charts")
+    for name in re.findall(
+        r'src="images/thumbs/(\w+)\.png"', (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    )
+}
+"""Images that pages show small."""
+THUMB_WIDTH = 330  # pixels, one and a half times what a page gives them
+PARTS = ("layer", "vconcat", "hconcat")  # of a chart in Vega-Lite
 
 
 def main() -> None:
@@ -76,6 +87,41 @@ def save_image(chart: Any, path: Path) -> None:
     """Write a chart to a small PNG file."""
     chart.save(path, scale_factor=1.3)
     shrink(path)
+    if path.stem in THUMBS:
+        save_thumb(chart.to_dict(), path.parent / "thumbs" / path.name)
+
+
+def save_thumb(spec: dict[str, Any], path: Path) -> None:
+    """Write a chart without its words, which could not be read, to a small PNG file."""
+    import vl_convert
+
+    drawing = leave_out_words(spec) | {"padding": 4}
+    width = re.search(r'width="([\d.]+)"', vl_convert.vegalite_to_svg(drawing))
+    assert width
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(vl_convert.vegalite_to_png(drawing, scale=THUMB_WIDTH / float(width[1])))
+    shrink(path)
+
+
+def leave_out_words(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a view of a chart without titles and labels; empty if it has nothing else."""
+    if view.get("mark", {}).get("type") == "text":
+        return {}
+    drawing = {key: value for key, value in view.items() if key != "title"}
+    for name in {*PARTS} & {*view}:
+        drawing[name] = [part for part in map(leave_out_words, view[name]) if part]
+        if not drawing[name]:
+            return {}
+    if "spec" in view:
+        drawing["spec"] = leave_out_words(view["spec"])
+        return drawing if drawing["spec"] else {}
+    drawing["encoding"] = dict(view.get("encoding", {}))
+    for name in {"x", "y"} & {*drawing["encoding"]}:
+        channel = drawing["encoding"][name]
+        axis = channel.get("axis", {})
+        axis = None if axis is None else axis | {"labels": False, "ticks": False, "title": None}
+        drawing["encoding"][name] = channel | {"axis": axis, "title": None}
+    return drawing
 
 
 def photograph(page_path: Path, path: Path) -> None:
@@ -89,8 +135,13 @@ def photograph(page_path: Path, path: Path) -> None:
         page = browser.new_page(viewport={"width": 860, "height": 1000})
         page.goto(page_path.as_uri())
         page.screenshot(path=path)
+        page.set_viewport_size({"width": THUMB_WIDTH, "height": THUMB_WIDTH * 3 // 4})
+        page.evaluate("window.scrollTo(0, document.querySelector('h1').offsetTop - 8)")
+        (path.parent / "thumbs").mkdir(exist_ok=True)
+        page.screenshot(path=path.parent / "thumbs" / path.name)
         browser.close()
     shrink(path)
+    shrink(path.parent / "thumbs" / path.name)
 
 
 def shrink(path: Path) -> None:

@@ -143,6 +143,10 @@ def test_the_pages_show_every_chart_in_small_images() -> None:
     assert sizes.pop("report") < 150_000
     assert sizes.pop("published") < 130_000, "4 000 dots"
     assert {name: size for name, size in sizes.items() if size > 65_000} == {}
+    small = {name for text in texts for name in re.findall(r"images/thumbs/(\w+)\.png", text)}
+    thumbs = list((ROOT / "docs" / "images" / "thumbs").iterdir())
+    assert {path.stem for path in thumbs} == small <= shown
+    assert max(path.stat().st_size for path in thumbs) < 45_000
 
 
 @pytest.mark.extras
@@ -178,7 +182,8 @@ def test_the_picture_of_the_readme_is_of_its_numbers(tmp_path: Path) -> None:
 def test_the_gallery_draws_only_the_image_that_is_named(tmp_path: Path) -> None:
     done = run_gallery(str(tmp_path), "--only", "pr_band")
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["pr_band.png"]
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.png"))
+    assert names == ["pr_band.png", "thumbs/pr_band.png"]
     refused = run_gallery(str(tmp_path), "--only", "pr_cruve")
     assert refused.returncode == 2
     assert "'pr_curve'" in refused.stderr
