@@ -1165,7 +1165,7 @@ def test_not_worse_is_read_off_the_interval(name: str) -> None:
     plain = test.compare(0.05, **asked)
     rows = plain.select("metric", "low", "high").iter_rows()
     ends = [-high if metric in LESS_IS_BETTER else low for metric, low, high in rows]
-    for margin in (0, 0.01, max(0.0, -min(ends)), 1):
+    for margin in (0, 0.01, max(0.0, -min(ends)), 0.99):
         found = test.compare(0.05, margin=margin, **asked)
         assert found["not_worse"].to_list() == [end >= -margin for end in ends]
         assert_frame_equal(found.drop("not_worse"), plain)
@@ -1199,6 +1199,8 @@ def test_not_worse_is_null_without_an_interval() -> None:
     [
         ({"margin": -0.1}, "margin= takes a number of at least 0 on the scale of the metric"),
         ({"margin": "2%"}, "margin= takes a number"),
+        ({"margin": 2}, "0.02 for 2 points; average_precision goes from 0 to 1; got 2"),
+        ({"margin": 1, "metrics": "roc_auc"}, "roc_auc goes from 0 to 1"),
         ({"margin": 0.1, "threshold": 1, "metrics": "predicted_positive_rate"}, "has no direction"),
     ],
 )

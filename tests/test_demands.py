@@ -257,7 +257,7 @@ def test_sentences_fill_in_the_templates_of_their_status() -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "several values": ({"threshold": 2.0, "recall": [0.5, 0.8]}, "call decide() once for each value"),
-    "alerts without per": ({"threshold": 2.0, "alerts": 5}, "alerts= needs per="),
+    "alerts without per": ({"threshold": 2.0, "alerts": 5}, "pass per=, the number of events"),
     "a recall of 2": ({"threshold": 2.0, "recall": 2}, "recall= takes numbers in [0, 1]"),
     "maximize": ({"threshold": 2.0, "maximize": "f1"}, "leave out threshold=: maximize="),
 }

@@ -186,7 +186,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"threshold": T.with_columns(m=1)}, "column 'm' is Int32 in the threshold= frame and String"),
     ({"threshold": T, "by": None}, "both have a column 'm', and it is not a group: pass by='m'"),
     ({"threshold": T.lazy()}, "must be of the score's dtype Int64, and are Float64.*collect"),
-    ({"alerts": 5}, "alerts= needs per="),
+    ({"alerts": 5}, "pass per=, the number of events"),
     ({"alerts": 5, "per": 4}, "alerts= takes numbers from 0 to per=4; got 5"),
     ({"alerts": [1, -1], "per": 4}, "got -1"),
     ({"alerts": "1", "per": 4}, "got '1'"),

@@ -12,6 +12,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.targets import Target, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_number
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
@@ -68,13 +69,21 @@ def read_margin(margin: object) -> float | None:
 
 
 def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any) -> pl.LazyFrame:
-    """Add whether model a is surely not worse by more than a margin, behind `significant`.
+    """Add whether model a is not worse by more than a margin, with confidence, behind `significant`.
 
-    `metrics` are those that were asked for; of those of a comparison that names none, more is better.
+    `metrics` are those of the call; those of a comparison that names none go from 0 to 1, and more is
+    better. Raises for a margin that is as wide as the range of a metric, such as 2 for 2 points.
     """
     if margin is None:
         return differences
     chosen_metrics = [] if metrics is None else find_metrics(metrics, Metric)
+    ranges = [(m.name, *m.range) for m in chosen_metrics] or [("average_precision", 0.0, 1.0)]
+    for name, low, high in ranges:
+        if margin >= high - low:
+            raise PrcError(
+                f"margin= is on the scale of the metric, 0.02 for 2 points; {name} goes from {low:g} to "
+                f"{high:g}; got {margin:g}"
+            )
     falling_names = [m.name for m in chosen_metrics if direction_sign(cast("Any", m)) < 0]
     is_falling = pl.col("metric").is_in(falling_names)
     worst_end = pl.when(is_falling).then(-pl.col("high")).otherwise("low")

@@ -476,7 +476,10 @@ def _to_list(argument: str, argument_value: Any) -> list[Any]:
         return []
     if isinstance(argument_value, str) or not isinstance(argument_value, Iterable):
         return [argument_value]
-    return read_list(f"{argument}=", argument_value, "a value or a list of values")
+    expected_words = "a value or a list of values"
+    if argument == "threshold":
+        expected_words = "a value, a list of values, or a frame with a threshold of each group"
+    return read_list(f"{argument}=", argument_value, expected_words)
 
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:

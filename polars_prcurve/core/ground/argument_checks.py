@@ -254,7 +254,7 @@ _SYNONYMS_OF_METRIC = {
     "mcc": "matthews_corrcoef",
     "predicted_positive_rate": "alert_rate",
     "f1": "f1_score",
-    "average_precision": "ap average_precision_score",
+    "average_precision": "ap average_precision_score map mean_average_precision",
     "roc_auc": "auc auroc auc_roc roc_auc_score",
     "pr_auc": "auprc aucpr aupr auc_pr prauc",
 }
@@ -279,6 +279,7 @@ SYNONYMS_OF_ARGUMENTS = {
     ("stratum",): "stratify",
     ("id",): "row row_id index on example",
     ("metrics", "metric"): "scoring measure measures",
+    ("mean_over",): "average averages macro",
     ("confidence",): "alpha level conf ci conf_level",
     ("threshold", "thresholds"): "cutoff cut_off cut thresh",
     ("maximize",): "objective optimize optimise maximise best",

@@ -195,7 +195,10 @@ def read_budget(value: object, per: object) -> float:
     """Return a number of alerts among `per` events as a float; raise unless it is one."""
     budget = read_number("alerts=", value, "numbers of alerts")
     if per is None:
-        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
+        raise PrcError(
+            "pass per=, the number of events that the alerts are among; a fraction of all events is "
+            "predicted_positive_rate="
+        )
     if not 0 <= budget <= read_events(per):
         raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     return budget

@@ -185,8 +185,8 @@ def _passes(decision: Decision, statuses: Sequence[str]) -> bool:
             raise PrcError(f"--fail-unless takes statuses, such as met or winner; {names}")
     if "met" in statuses and not decision.has_demand:
         raise PrcError(
-            "pass --threshold with the one in use, or --guarantee: --fail-unless met tests whether a "
-            "threshold meets its targets, and targets alone choose one"
+            "pass a target, such as --precision, beside --threshold with the one in use, or beside "
+            "--guarantee: --fail-unless met tests whether such a threshold meets its targets"
         )
     verdict = decision.verdict
     return verdict.status in {*statuses} - {"met"} or ("met" in statuses and verdict.met is True)
