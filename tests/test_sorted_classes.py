@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, add_shares
+from polars_prcurve import PrcError, prc
+from polars_prcurve.core.metrics.curve_metric import add_shares
 from polars_prcurve.core.sweep import sorted_classes
+from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 
-RATIONAL = [metric for metric in CURVE_METRICS.values() if metric.recipe.is_rational] + [
-    metrics.partial_roc_auc(0.3),
-    metrics.partial_roc_auc_mcclish(0.05),
-]
+SUMS = [metric for metric in ALL_CURVE_METRICS if metric.recipe.is_sum_of_rises]
 ETAS = [None, 0.0, 1e-12, 0.013, 0.3, 1.0]
 DTYPES = [pl.Float64, pl.Float32, pl.Int16, pl.Int32, pl.Int64, pl.UInt16, pl.UInt32, pl.UInt64]
 ENDS: list[Any] = [-np.inf, -1e300, -0.0, 0.0, 5e-324, 1e-3, np.inf]
@@ -58,18 +56,18 @@ def test_both_ways_agree_to_the_last_bit(table: pl.DataFrame, n_etas: int) -> No
     eta = ETAS[-n_etas:]
     own = table["label"].mean()
     eta = [0.7, *(value for value in eta if value is None or value != own)]
-    eager = table.prc.summary(eta, metrics=RATIONAL)
-    assert_same(eager, ask_by_sweep(table, eta, metrics=RATIONAL))
+    eager = table.prc.summary(eta, metrics=SUMS)
+    assert_same(eager, ask_by_sweep(table, eta, metrics=SUMS))
     for engine in ("in-memory", "streaming"):
-        lazy = table.lazy().prc.summary(eta, metrics=RATIONAL)
+        lazy = table.lazy().prc.summary(eta, metrics=SUMS)
         assert_same(eager, lazy.collect(engine=engine))
 
 
 def test_a_bound_table_sorts_its_classes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table = prc(pl.DataFrame({"score": [0.3, 0.2, 0.1], "label": [1, 0, 1]}))
-    areas = table.summary(0.1, metrics=RATIONAL)
+    areas = table.summary(0.1, metrics=SUMS)
     monkeypatch.setattr(sorted_classes, "SortedClasses", None)
-    assert_same(areas, table.summary(0.1, metrics=RATIONAL))
+    assert_same(areas, table.summary(0.1, metrics=SUMS))
     assert table.summary(0.2, metrics="roc_auc")["value"].item() == 0.5
 
 
@@ -102,7 +100,8 @@ OTHER: dict[str, dict[str, Any]] = {
     "a fitted curve": {"smooth": "binormal"},
     "an interval": {"confidence": 0.95},
     "never scored": {"below": (1, 2)},
-    "a logarithm": {"metrics": "pr_auc"},
+    "a best value": {"metrics": "best(f1)"},
+    "a hull": {"metrics": "pr_auc_hull"},
     "a frame": {"eta": pl.DataFrame({"eta": [0.1]})},
 }
 

@@ -31,7 +31,6 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     has_unscored,
 )
 from polars_prcurve.core.metrics.curve_metric import (
-    SHORT,
     Average,
     CurveFacts,
     CurveMetric,
@@ -189,10 +188,8 @@ class CurveSegments(NamedTuple):
         if not any(recipe.has_short_form for recipe in recipes):
             return [(segment_rows, False)]
         # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
-        rises_little = pl.col(Segment.RISE) <= pl.col(Segment.RECALL_BEFORE) * SHORT
-        runs_little = pl.col(Segment.RUN) <= pl.col(Segment.FPR_BEFORE) * SHORT
-        is_small = (rises_little & runs_little).fill_null(False)
-        return [(segment_rows.filter(~is_small), False), (segment_rows.filter(is_small), True)]
+        is_short = rows.grows_little.fill_null(False)
+        return [(segment_rows.filter(~is_short), False), (segment_rows.filter(is_short), True)]
 
 
 def compute_columns(steps: Iterable[Step | None], rows: SegmentValues) -> dict[str, pl.Expr]:

@@ -212,7 +212,6 @@ _FITTED_AREA = Fitted(_step_term)
     source="W 2, step sum",
     finish=require_all_precisions,
     by_rise=True,
-    is_rational=True,
     influence=_build_influence("plain", lambda segment: segment),
     helpers=_build_helper_metrics(0.5)
     | {"loss": CurveMetric("average precision lost", Recipe(_loss_term))},
@@ -230,7 +229,6 @@ def average_precision(segment: SegmentValues) -> Amount:
     finish=require_all_precisions,
     by_rise=True,
     reads_envelope=True,
-    is_rational=True,
 )
 def average_precision_interpolated(segment: SegmentValues) -> Amount:
     """Average precision with the best precision of this and all lower thresholds."""
@@ -508,7 +506,6 @@ def auprg_hull(area: Amount, facts: CurveFacts) -> Amount:
     depends_on_eta=False,
     finish=require_both_classes,
     below="ties",
-    is_rational=True,
     # The influence of a positive is the share of negatives below it, and that of a negative the share of
     # positives above it, where ties count by halves (DeLong et al. 1988).
     influence=Influence(
@@ -529,7 +526,7 @@ def roc_auc(segment: SegmentValues) -> Amount:
     return segment.rise * ((1 - segment.fpr_before) + (1 - segment.fpr)) / 2
 
 
-@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None, is_rational=False)
+@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
 def roc_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
     """The area `roc_auc` of the convex hull of the ROC curve."""
     return require_both_classes(area, facts)
@@ -554,7 +551,7 @@ def _build_partial(
         low=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr, 0.0),
         high=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr_before, 0.0),
     )
-    recipe = Recipe(term, finish, below="ties", limits=area_limits, is_rational=True)
+    recipe = Recipe(term, finish, below="ties", limits=area_limits)
     return CurveMetric(
         f"{metric_name}({fpr_limit:g})", recipe, range=range, depends_on_eta=False, source="M"
     )

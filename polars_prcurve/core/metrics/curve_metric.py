@@ -53,7 +53,7 @@ CURVE_METRICS: dict[str, CurveMetric] = {}
 LEAST_ETA = 2.0**-69
 """The least prevalence at which sums of shares still differ from those at prevalence 0."""
 SHORT = 0.006
-"""A segment is short if recall and fpr both grow along it by at most this share of their start."""
+"""A segment is short if it grows by at most this share of its start."""
 
 
 def _read_column(column_name: str) -> property:
@@ -91,6 +91,12 @@ class SegmentValues:
     def rise(self) -> Amount:
         """The step in recall from `recall_before` to `recall`, times `unit`."""
         return self.column(Segment.RISE) if self.unit == 1 else self.column(Segment.RISE) * self.unit
+
+    @property
+    def grows_little(self) -> Amount:
+        """Whether recall and fpr both grow by at most SHORT of their start."""
+        rises_little = self.column(Segment.RISE) <= self.recall_before * SHORT
+        return rises_little & (self.run <= self.fpr_before * SHORT)
 
 
 class CurveFacts(NamedTuple):
@@ -208,9 +214,6 @@ class Recipe:
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
     has_short_form: bool = False
     """Whether the formula is shorter, with the same values, where `Rows.short` is true."""
-    is_rational: bool = False
-    """Whether formula and finish are made of `+ - * /` and comparisons alone, of what arrays have, too,
-    and no order of rows matters: so arrays have the values of tables; see `sweep.sorted_classes`."""
 
     # More methods
     influence: Influence | None = None  # of an example on the estimate
@@ -236,6 +239,12 @@ class Recipe:
         is_below = pl.col(Segment.SCORE).is_null()
         return pl.when(is_below).then(0.0 if self.below == "zero" else None).otherwise(term)
 
+    @property
+    def is_sum_of_rises(self) -> bool:
+        """Whether it is a sum over the rows on which recall rises; see `sweep.sorted_classes`."""
+        is_sum = self.total == "sum" and self.at_target is None
+        return is_sum and self.needs == "rises" and not self.on_hull
+
     def all_steps(self) -> tuple[Step, ...]:
         """Return the steps, the first of which is `once` if there is one."""
         return self.steps if self.once is None else (self.once, *self.steps)
@@ -246,7 +255,6 @@ PROMISES: dict[str, Any] = {
     "by_rise": False,
     "once": None,
     "has_short_form": False,
-    "is_rational": False,
 }
 """The fields of a recipe that are promises, each with the value that promises nothing."""
 
@@ -353,6 +361,8 @@ class CurveMetric(Metric):
             partial(curve.compute_metric, read=read, eta=eta),
             has_added_end=True,
         )
+        if recipe.has_short_form and segment.grows_little.all():
+            segment = replace(segment, short=True)
         for step in recipe.all_steps():
             array_of_step |= step(segment)
         terms = np.broadcast_to(recipe.term(segment), read("recall").shape)

@@ -15,7 +15,6 @@ At the own prevalence of a group the formula therefore reads the plain counts: p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
@@ -302,12 +301,9 @@ def log1p(value: Amount) -> Amount:
     """Return `log(1 + value)`, with no digit lost for a small value."""
     if isinstance(value, pl.Expr):
         return value.log1p()
-    # That of NumPy differs from that of C, which Polars calls, in the last bit of one value in thirty.
+    # That of NumPy differs from that of Polars in the last bit of one value in thirty.
     numbers = np.asarray(value, dtype=np.float64)
-    logarithms = np.log1p(numbers.ravel())
-    is_inside = numbers.ravel() > -1
-    logarithms[is_inside] = list(map(math.log1p, numbers.ravel()[is_inside].tolist()))
-    return logarithms.reshape(numbers.shape)[()]
+    return pl.Series(numbers.ravel()).log1p().to_numpy().reshape(numbers.shape)[()]
 
 
 def keep_where(condition: Amount, value: Amount) -> Amount:

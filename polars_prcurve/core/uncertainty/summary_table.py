@@ -64,6 +64,8 @@ from polars_prcurve.core.uncertainty.values_at_targets import add_values_at_targ
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, DOUBT)  # of intervals
 _LEAST_CLASS_SIZE = 10  # positives or negatives: with fewer an interval is unreliable
+_MOST_ETAS = 64
+"""With more prevalences a plan takes less time, unless there are a hundred rows for each."""
 _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
@@ -111,8 +113,8 @@ def build_summary_table(
 def _build_array_summary(
     table: ResolvedTable, grid: EtaTable, metrics: Sequence[CurveMetric]
 ) -> pl.DataFrame | None:
-    """Return the summary of one group of examples in memory; None where arrays may differ from plans."""
-    if grid.numbers is None or not all(metric.recipe.is_rational for metric in metrics):
+    """Return the summary of one group of examples in memory; None if that takes more rows."""
+    if grid.numbers is None or not all(metric.recipe.is_sum_of_rises for metric in metrics):
         return None
     classes = sort_classes(table)
     if classes is None:
@@ -120,7 +122,8 @@ def _build_array_summary(
     n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
     own_eta = n_pos / (n_pos + n_neg)
     etas = sorted(own_eta if eta is None else eta for eta in grid.numbers)
-    if len(set(etas)) < len(etas):  # the own prevalence and a number that is equal have an order
+    # The own prevalence and a number that is equal have an order.
+    if len(set(etas)) < len(etas) or len(etas) > _MOST_ETAS + (n_pos + n_neg) / 100:
         return None
     with np.errstate(all="ignore"):
         values_of_metrics = [
