@@ -146,11 +146,12 @@ def test_few_rows_run_in_memory_unless_the_user_chose_an_engine(monkeypatch: pyt
 
     monkeypatch.setattr(pl.LazyFrame, "collect", note)
     monkeypatch.delenv("POLARS_ENGINE_AFFINITY", raising=False)
-    few = df.prc.summary(0.01, columns="all")
-    df.prc.summary(np.linspace(0, 1, 2000), columns="all")  # 120,000 rows, each at its prevalence
-    df.prc.summary(pl.LazyFrame({"eta": [0.01]}), columns="all")  # which may have any number of rows
+    question: dict[str, Any] = {"metrics": "best(f1)", "columns": "all"}  # takes a plan
+    few = df.prc.summary(0.01, **question)
+    df.prc.summary(np.linspace(0, 1, 2000), **question)  # 120,000 rows, each at its prevalence
+    df.prc.summary(pl.LazyFrame({"eta": [0.01]}), **question)  # which may have any number of rows
     monkeypatch.setenv("POLARS_ENGINE_AFFINITY", "streaming")
-    assert_same(df.prc.summary(0.01, columns="all"), few)
+    assert_same(df.prc.summary(0.01, **question), few)
     assert asked == ["in-memory", "auto", "auto", "auto"]
 
 
