@@ -261,7 +261,7 @@ def imports(module: str, names: list[str]) -> list[str]:
 
 
 def described(kind: type) -> Iterator[str]:
-    """What the docstring of a class says of all its methods, below its first line."""
+    """What the docstring of a class has for all its methods, below its first line."""
     yield markdown((inspect.getdoc(kind) or "").partition("\n\n")[2])
 
 
@@ -458,7 +458,7 @@ def describe_shared(value: Callable[..., Any], told: Collection[str] = ()) -> st
 
 
 def look_up(names: str, text: str) -> str:
-    """Return the text on a parameter, with that of another method in place of a plain `as in`."""
+    """Return the text on a parameter, with that of another method instead of a plain `as in`."""
     found = re.match(r"As in `(charts\.)?(\w+)`([.;]) ?(.*)", text)
     if not found:
         return text
@@ -630,7 +630,7 @@ def formula(metric: PointMetric) -> str:
 
 
 def nulls(metric: Any) -> list[str]:
-    """Where its value is null, besides without positives, of a few tables that tell."""
+    """Where its value is null, besides without positives, of a few tables."""
     rows = pl.DataFrame({"score": [3, 2, 1, 0], "label": [1, 0, 1, 0], "w": [1.5, 1.0, 1.0, 1.0]})
     points = pl.DataFrame({"tpr": [0.5, 1.0], "fpr": [0.1, 1.0]})
 

@@ -1,4 +1,4 @@
-"""Parts of your own for a report, the HTML file on what to expect in the field."""
+"""Parts of your own for a report, the HTML file on what to expect where the model runs."""
 
 from __future__ import annotations
 

@@ -1,29 +1,21 @@
-"""What users read has the words of the field and English numbers, and no dialect of this house.
+"""What people read has the words of the field and English numbers, and no dialect of this house.
 
-Read are the README, the docs without code, public docstrings, and each text of two words or more in the
-package: errors, titles, notes, help and templates of documents.
+Read are the README, the docs without code, all docstrings and comments of the package, and each text of
+two words or more in it: errors, titles, notes, help and templates of documents.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from polars_prcurve.doors.namespace.expression import ExprPrc
-from polars_prcurve.doors.namespace.plot import PlotPrc
-
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MODULES = [
-    importlib.import_module(f"polars_prcurve{name}")
-    for name in ("", ".metrics", ".charts", ".engines", ".report")
-]
 
 DIALECT = {
     r"told apart|tells? .{0,30}\bapart\b": "differ significantly; identify",
@@ -76,38 +68,38 @@ def read_pages() -> Iterator[tuple[str, str]]:
         yield path.name, text
 
 
-def list_public_docstrings() -> set[str]:
-    offered = [getattr(module, name) for module in MODULES for name in module.__all__]
-    offered += [ExprPrc, PlotPrc]
-    offered += [
-        getattr(owner, name)
-        for owner in offered
-        if inspect.isclass(owner)
-        for name in dir(owner)
-        if not name.startswith("_")
-    ]
-    return {inspect.cleandoc(value.__doc__) for value in offered if getattr(value, "__doc__", None)}
-
-
 def read_package() -> Iterator[tuple[str, str]]:
-    """Yield public docstrings and other texts, of the package and of the makers of pages."""
-    public = list_public_docstrings()
+    """Yield texts, docstrings and comments of the package and of the makers of pages."""
     paths = [*(ROOT / "polars_prcurve").rglob("*.py"), *(ROOT / "docs").glob("make_*.py")]
     for path in sorted(paths):
         name = path.relative_to(ROOT).as_posix()
-        tree = ast.parse(path.read_text("utf-8"))
-        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-                continue
-            if id(node) in docs and inspect.cleandoc(node.value) not in public:
-                continue
-            text = re.sub(r"^ *(?:>>>|\.\.\.).*$|`[^`]*`|<[^>]*>|\{[^}]*\}", "", node.value, flags=re.M)
-            if " " in text:
-                yield f"{name}:{node.lineno}", text
+        for line, text in [*read_texts(path), *read_comments(path)]:
+            bare = re.sub(r"^ *(?:>>>|\.\.\.).*$|`[^`]*`|<[^>]*>|\{[^}]*\}", "", text, flags=re.M)
+            if " " in bare:
+                yield f"{name}:{line}", bare
+
+
+def read_texts(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def read_comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield each run of lines of comments as one text, since a phrase may go on in the next line."""
+    line, text = 0, ""
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT:
+                line = line or token.start[0]
+                text += token.string.lstrip("#")
+            elif token.type != tokenize.NL:
+                yield line, text
+                line, text = 0, ""
 
 
 def find(text: str, patterns: dict[str, str]) -> Iterator[str]:
+    text = " ".join(text.split())
     for allowed in ALLOWED:
         text = text.replace(allowed, "")
     for pattern, better in patterns.items():

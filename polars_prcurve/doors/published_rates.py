@@ -30,7 +30,7 @@ Numbers: TypeAlias = float | Sequence[float | None] | None
 """A rate or a size: of one test, or a list with one of each test."""
 _OF_POSITIVES = ("recall", "sensitivity")
 _OF_NEGATIVES = ("fpr", "specificity", "precision")
-"""Two rates tell what a test does: one of each row. A precision does with the prevalence of the test."""
+"""Two rates determine what a test does: one of each row. A precision does with the prevalence."""
 _ROUNDING = 1e-9  # how far a product of floats may be from the whole number that it is
 
 
@@ -131,7 +131,7 @@ def _choose_word(passed: Mapping[str, Any], words: Sequence[str]) -> str:
 
 
 def _check_sizes(passed: Mapping[str, Any], false_word: str) -> None:
-    """Raise unless both sizes are known or neither; and for an eta that tells nothing, or is missing."""
+    """Raise unless both sizes are known or neither; and for an eta without effect, or a missing one."""
     if ("n_pos" in passed) != ("n_neg" in passed):
         missing_word = "n_neg" if "n_pos" in passed else "n_pos"
         raise PrcError(f"pass {missing_word}=, too: both sizes are known, or neither")

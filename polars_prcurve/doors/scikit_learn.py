@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")  # what each curve has, as `_unpack_one` takes it
 # For each fold the rows that it tests, and their scores.
 Folds: TypeAlias = "Iterable[tuple[ArrayLike, ArrayLike]]"
-# What errors say that a cross-validation is to be passed as.
+# How errors describe the result of a cross-validation.
 _RESULTS = "what cross_validate(..., return_estimator=True, return_indices=True) returns"
 
 

@@ -73,7 +73,7 @@ class Scorer:
     pos_label: Any = None
 
     def __post_init__(self) -> None:
-        """Give the scorer the name that functions have, which XGBoost asks for before it calls."""
+        """Give the scorer the name that functions have, which XGBoost requests before it calls."""
         # A property `__name__` in the class would keep cloudpickle from the class.
         vars(self)["__name__"] = self.name
 
@@ -130,7 +130,7 @@ class Scorer:
         return value if self.higher_is_better else -value
 
     def _measure(self, labels: Any, scores: Any, weight: Any) -> float:
-        """Return the metric at the prevalence, or at the share of positives."""
+        """Return the metric at the prevalence, or at the fraction of positives."""
         cells = count_arrays(labels, scores, weight).list_cells()
         n_pos, n_neg = (cells[name][-1:].sum() for name in ("tp", "fp"))  # 0 without examples
         with np.errstate(all="ignore"):
@@ -208,7 +208,7 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
 
 
 def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
-    """Return which class of an estimator is positive, and all; the second if it does not tell."""
+    """Return which class of an estimator is positive, and all; by default the second."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return 1, None

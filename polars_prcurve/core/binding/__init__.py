@@ -1,1 +1,1 @@
-"""What users say of a table: the words, bound once or said in a call, and what they mean there."""
+"""What users pass for a table: the words, bound once or passed in a call, and what they mean there."""

@@ -24,10 +24,10 @@ DEFAULTS: dict[str, Any] = {
     for field in fields(InputColumns)
     if field.name in TABLE_WORDS and field.default is not None
 }
-"""What a word of the table stands for where nobody says it; None for all others."""
+"""What a word of the table is where nobody passes it; None for all others."""
 
 RIVALS = (("label", "pos_label", "weight", "stratum"), ("counts",), ("rates", "sizes"), ("cells",))
-"""Words that tell in different ways which examples there are: those of one row hold, not of two."""
+"""Words that define the examples in different ways: those of one row hold, not of two."""
 
 PASSED_OVER = ("id", "cluster", "stratum")
 """Bound words that cannot change an answer for which a method has no use for them."""
@@ -43,13 +43,13 @@ INTERVALS: dict[str, tuple[str, ...]] = {
     "compare": ("analytic", "bootstrap"),
     "ranking": ("analytic", "bootstrap"),
 }
-"""The kinds of intervals that a method has; others have the analytic ones. "rectangle" stands for those
+"""The kinds of intervals that a method has; others have the analytic ones. "rectangle" represents those
 of point metrics, which may be simultaneous, too."""
 TAKES_RATES = {"curve", "operating_points", "sample_size"}
 """Methods whose intervals come from those of recall and of fpr, of which callers choose the kind."""
 
 COMPARES_MODELS = {"compare", "ranking", "crossings", "decide", "report"}
-"""Methods that tell models apart; for others a model is one more group."""
+"""Methods that distinguish models; for others a model is one more group."""
 _DECIDES = ("decide", "report")
 TAKES_ONE_MODEL = {*_DECIDES}
 """Those of them that a table without a column of models serves, too."""
@@ -62,15 +62,15 @@ class Rule(NamedTuple):
     """Facts that do not go together."""
 
     facts: tuple[str, ...]
-    """What a refused call says, all of it, as `list_facts` writes it; the first is in the way."""
+    """All that a refused call passes, as `list_facts` writes it; the first is in the way."""
     sentence: str
-    """Why, and what to do; `{method}` stands for the method, and `{fact}` for the last fact."""
+    """Why, and what to do; `{method}` represents the method, and `{fact}` the last fact."""
     methods: tuple[str, ...] = ()
     """The methods that have the rule; all of them if none is named."""
     unless: tuple[str, ...] = ()
     """A call of which one of these facts holds is not refused."""
     passes_over: bool = False
-    """Whether the first word is passed over where it was bound, and not said in the call."""
+    """Whether the first word is passed over where it was bound, and not passed in the call."""
 
     def write(self, method: str) -> str:
         """Return the sentence that refuses a call of a method."""
@@ -106,13 +106,13 @@ _BANDS = ("curve", "operating_points")
 _NULL_BELOW = 'missing="below"'  # a fact: rows without a score lie below all scores
 _UNKNOWN = "negatives are not counted"  # a fact: of those that were never scored
 _COUNTS_ALL = ("counts", "crossings")
-"""Methods that count all negatives; others answer of what was found, too, where these are unknown."""
+"""Methods that count all negatives; others also work where these are unknown."""
 _COUNTING_TARGETS = [word for word, kind in TARGET_KINDS.items() if kind.needs_negatives]
-"""Targets of which the number of negatives that are not flagged tells whether they are met."""
+"""Targets of which the number of negatives that are not flagged decides whether they are met."""
 _RATE_TARGETS = [word for word, kind in TARGET_KINDS.items() if not kind.metric.depends_on_eta]
 """Targets that fix a threshold for all prevalences."""
 _READS_BELOW = "below= is read"
-"""What is so of a method, and not said in a call."""
+"""What holds for a method, and is not passed in a call."""
 
 RULES = (
     # Which examples there are.
@@ -255,7 +255,7 @@ RULES = (
     Rule(("worst=", 'method="bootstrap"'), "worst=True adjusts the interval for all pairs, which is for "
          'method="analytic"; leave out the bootstrap'),
 )  # fmt: skip
-"""What does not go together. The first rule that refuses a call is the one that its error tells."""
+"""What does not go together. The first rule that refuses a call is the one whose error is raised."""
 
 
 def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
@@ -269,7 +269,7 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
 
 
 _CHOICES = {"missing": "below", "of": "roc", "solve_for": "eta"}
-"""Choices of which a rule says more than that the argument is there."""
+"""Choices for which a rule needs more than that the argument is there."""
 
 
 def list_facts(
@@ -278,8 +278,9 @@ def list_facts(
     eta: EtaArgument | None,
     certainty: Intervals | None,
 ) -> set[str]:
-    """Return what a call says, as rules write it, in words about the table and its own arguments."""
-    # None says nothing, and neither does a flag that is False, but for `label=None` and `paired=False`.
+    """Return what a call passes, as rules write it, in words about the table and its own arguments."""
+    # None counts as not passed, and so does a flag that is False, but for `label=None` and
+    # `paired=False`.
     arguments = {word: value for word, value in {**words, **options}.items() if value is not None}
     facts = {f"{word}=" for word, value in arguments.items() if value is not False}
     if words.get("label", "") is None:

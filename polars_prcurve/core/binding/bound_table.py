@@ -1,4 +1,4 @@
-"""A table and the words that were said of it, from which each call of a method makes its question."""
+"""A table and the words stored with it, from which each call of a method makes its question."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
 
-# What one call asks, and of which table ---------------------------------------------------------
+# The question of one call, and its table ---------------------------------------------------------
 
 # words of the call -> columns   what `read_input` reads; a wide table is made long first
 #                   -> table     every column resolved and typed
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Question:
-    """What one call of a method asks, of a user's table."""
+    """The question of one call of a method, about a user's table."""
 
     method: str
     frame: pl.DataFrame | pl.LazyFrame
@@ -150,7 +150,7 @@ class Question:
     def read_bands(
         self, metrics: Iterable[PointMetric], build_bands: Callable[..., FixedBands] = FixedBands
     ) -> FixedBands | None:
-        """Return the bands that were asked for; None without intervals, raise if a metric has none."""
+        """Return the bands that were requested; None without intervals, raise if a metric has none."""
         if self.certainty is None:
             return None
         for metric in metrics:
@@ -169,7 +169,7 @@ class Question:
     ) -> tuple[ResolvedTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts.
 
-        Raise if one of the metrics that are asked for has no value there.
+        Raise if one of the metrics that are requested has no value there.
         """
         if not table.counts_negatives:
             check_negatives(metrics)
@@ -187,7 +187,7 @@ class Question:
 def _set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[str, Any]) -> Question:
     """Return the question of a field, whose parts are no groups: bound ones leave `by` and `model`.
 
-    `call_words` are those that the call itself says.
+    `call_words` are those that the call itself passes.
     """
     columns = replace(question.columns, parts=list(parts))
     part_names = {name_column(part) for part in parts}
@@ -229,7 +229,7 @@ def _set_means(
 def _leave_parts_out(
     word: str, group_columns: Any, part_names: Collection[str], call_words: Mapping[str, Any]
 ) -> list[Column]:
-    """Return the columns of `by` or `model` that tell no parts apart; raise for one that was said."""
+    """Return the columns of `by` or `model` that distinguish no parts; raise for one that was passed."""
     groups: list[Column] = list_columns(f"{word}=", group_columns)
     group_names = [name_column(group) for group in groups]
     doubled_names = [name for name in group_names if name in part_names]
@@ -392,7 +392,7 @@ def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 @cache
 def _find_group(annotation: str, module: str) -> type:
-    """Return the TypedDict that `Unpack[...]` is of, as the names of a module say."""
+    """Return the TypedDict that `Unpack[...]` is of, by the names of a module."""
     # Only this annotation is looked up: other types are imported for type checkers alone.
     annotated_words = SimpleNamespace(__annotations__={"words": annotation})
     module_names = vars(sys.modules[module])
@@ -412,7 +412,7 @@ F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 class BoundTable(PublicMethods, Generic[F], path="prc"):
-    """A table and what was said of it; the methods of `.prc` build on it."""
+    """A table and the words stored with it; the methods of `.prc` build on it."""
 
     _may_collect: bool
     """Whether a stage may run a query half way, for what Polars has no expression for."""
@@ -434,8 +434,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def __call__(self, **words: Unpack[TableWords]) -> Self:
         """Return the same methods, with words about the table that hold for each of them.
 
-        A word said again in a call replaces the bound one; None takes it away. The table is a snapshot:
-        a later change of the frame in place is not seen.
+        A word passed again in a call replaces the bound one; None takes it away. The table is a
+        snapshot: a later change of the frame in place is not seen.
 
         Examples
         --------
@@ -468,7 +468,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         *,
         pairs: bool = False,
     ) -> F:
-        """Return the result of a table as the user's kind of frame; the last arguments tell its size."""
+        """Return the result of a table as the user's kind of frame; the last arguments give its size."""
         raise NotImplementedError
 
     def _check_words(self) -> None:
@@ -508,7 +508,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         collects: bool = False,
         **options: Any,
     ) -> Question:
-        """Return what the words bound and said mean in a call of a method, and what it asks.
+        """Return the question of a call: what the words bound and passed mean in it.
 
         `options` are those that may not go together. A method that `collects` runs queries half way.
         """
@@ -602,7 +602,7 @@ def read_reference_columns(
 
 
 def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the words that hold: those said, and of those bound all that they leave in place."""
+    """Return the words that hold: those passed, and of those bound all that they do not replace."""
     rival_groups = [
         rivals
         for rivals in vocabulary.RIVALS
@@ -646,7 +646,7 @@ def _choose_words(
 ) -> dict[str, Any]:
     """Return the words of a call that its answer goes by; raise for one that it has no use for."""
     chosen_words = dict(words)
-    # A bound word that was not said is passed over if it cannot change the answer.
+    # A bound word that was not passed is ignored if it cannot change the answer.
     used_words = vocabulary.USES[method]
     unsaid_words = {word for word in chosen_words if call_words.get(word) is None}
     for word in [

@@ -13,7 +13,7 @@ from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 
 _MOST_TABLES = 4
-"""As many tables stay in memory: a page of several charts asks of about as many columns at a time."""
+"""As many tables stay in memory: a page of several charts reads about as many columns at a time."""
 _NAMES = tuple(field.name for field in fields(InputColumns))
 """All that may differ between two questions of one frame, by name."""
 
@@ -68,7 +68,7 @@ def _copy(value: Any) -> Any:
 
 
 def _is_same(value: Any, other_value: Any) -> bool:
-    """Return whether two arguments say the same, by their values."""
+    """Return whether two arguments mean the same, by their values."""
     # A LazyFrame may read other values now.
     if type(value) is not type(other_value) or isinstance(value, pl.LazyFrame):
         return False

@@ -1,6 +1,6 @@
-"""What `eta=` of a call says: numbers, a frame, a field, a class mix, or the scores of a field.
+"""What `eta=` of a call holds: numbers, a frame, a field, a class mix, or the scores of a field.
 
-It is read once, at the call. Each kind tells the rules what it is, and places a table at prevalences.
+It is read once, at the call. Each kind gives the rules its name, and places a table at prevalences.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix, Fiel
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
 
 _TRUE_CLASS = "true class"
-"""The group column of a class mix that tells its parts apart, as errors name it."""
+"""The group column of a class mix that distinguishes its parts, as errors name it."""
 _LEVEL = 0.95
 """The level of the interval of k of n where a call has no level: that of most methods."""
 
 
 @dataclass(frozen=True, eq=False)
 class EtaArgument:
-    """What `eta=` of a call says."""
+    """What `eta=` of a call holds."""
 
     value: Any
-    """The argument as it was passed, with which other methods are asked the same."""
+    """The argument as it was passed, with which other methods are called."""
 
     is_of_classes: ClassVar[bool] = False
-    """Whether it says the shares of classes, which a wide table has a column of scores for."""
+    """Whether it has the shares of classes, which a wide table has a column of scores for."""
     is_estimated: ClassVar[bool] = False
-    """Whether prevalences are estimated with the very table that is asked."""
+    """Whether prevalences are estimated with the very table of the call."""
 
     @property
     def facts(self) -> Set[str]:
-        """What rules say of it."""
+        """What rules read of it."""
         return {"eta="}
 
     @property
     def parts(self) -> tuple[Column, ...]:
-        """The columns that tell the parts of a field apart; none unless there are several parts."""
+        """The columns that distinguish the parts of a field; none unless there are several parts."""
         return ()
 
     @property
     def is_field(self) -> bool:
-        """Whether it is a field whose parts columns of the table tell apart."""
+        """Whether it is a field whose parts are columns of the table."""
         return False
 
     def find_numbers(self) -> list[float]:
@@ -75,7 +75,7 @@ class EtaArgument:
         raise NotImplementedError(label, dtype, scores)
 
     def list_numbers(self, method: str) -> list[float | None]:
-        """Return the prevalences, in which None is the own one; raise for what holds no numbers."""
+        """Return the prevalences, None for that of the group; raise for what holds no numbers."""
         raise PrcError(
             f"{method} takes eta= as numbers, not as a frame; call it once for each prevalence"
         )
@@ -97,15 +97,15 @@ class EtaNumbers(EtaArgument):
 
     @cached_property
     def numbers(self) -> list[float | None]:
-        """The prevalences, in which None is the own one; raise for what is none."""
+        """The prevalences, in which None is that of the group; raise for what is none."""
         return read_eta_list(self.value)
 
     @property
     def facts(self) -> Set[str]:
-        """What rules say of it: nothing of own prevalences alone."""
+        """What rules read of it: nothing, if all are those of the groups."""
         try:
             return set() if set(self.numbers) == {None} else {"eta="}
-        except PrcError:  # which is told in its turn, after mistakes in the columns
+        except PrcError:  # which is raised in its turn, after mistakes in the columns
             return {"eta="}
 
     def find_numbers(self) -> list[float]:
@@ -113,7 +113,7 @@ class EtaNumbers(EtaArgument):
         return [eta for eta in self.numbers if eta is not None]
 
     def list_numbers(self, method: str) -> list[float | None]:
-        """Return the prevalences, in which None is the own one."""
+        """Return the prevalences, in which None is that of the group."""
         return self.numbers
 
     def build_grid(
@@ -146,16 +146,16 @@ class EtaField(EtaArgument):
 
     @property
     def parts(self) -> tuple[Column, ...]:
-        """The columns that tell the parts apart."""
+        """The columns that distinguish the parts."""
         return self.field.parts
 
     @property
     def is_field(self) -> bool:
-        """Whether columns of the table tell the parts apart, and not its classes."""
+        """Whether columns of the table distinguish the parts, and not its classes."""
         return self.value is self.field
 
     def list_numbers(self, method: str) -> list[float | None]:
-        """Return the one prevalence of the whole field, which is the own one of its weighted rows."""
+        """Return the one prevalence of the whole field, which is that of its weighted rows."""
         return [None]
 
     def find_etas(self, confidence: float | None) -> pl.DataFrame | pl.LazyFrame:
@@ -200,7 +200,7 @@ class EtaClassMix(EtaArgument):
 
 @dataclass(frozen=True, eq=False)
 class EtaOfScores(EtaArgument):
-    """Rows without labels, whose prevalence is estimated with the table that is asked."""
+    """Rows without labels, whose prevalence is estimated with the table of the call."""
 
     unlabelled: ScoreTable
     facts: ClassVar[Set[str]] = frozenset({"eta=", "eta= of scores"})
@@ -217,7 +217,7 @@ class EtaOfScores(EtaArgument):
 
 
 def read_eta_argument(eta: Any) -> EtaArgument:
-    """Return what `eta=` says, of all that it takes but a bound table."""
+    """Return what `eta=` holds, of all that it takes but a bound table."""
     eta = take_frame(eta)
     match eta:
         case Field():

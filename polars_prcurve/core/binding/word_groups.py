@@ -1,4 +1,4 @@
-"""The words that many methods share, each declared once, in groups by what they say.
+"""The words that many methods share, each declared once, in groups by their meaning.
 
 A method takes a group as `**words: Unpack[...]`, that of the words which it reads; `bound_table` lists
 them in its signature.
@@ -38,7 +38,7 @@ class RowWords(ScoreWords, total=False):
 
 
 class WeightWords(RowWords, total=False):
-    """Rows that may stand for several examples, or for less than one."""
+    """Rows that may represent several examples, or less than one."""
 
     weight: Column | None
 
@@ -85,7 +85,7 @@ class DesignWords(CurveWords, total=False):
 
 
 class TableWords(DesignWords, total=False):
-    """All that a table may hold. `df.prc(...)` says it once for all methods."""
+    """All that a table may hold. `df.prc(...)` stores it once for all methods."""
 
     id: Columns
 

@@ -448,7 +448,7 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
 
 def _compute_gaps(first_roc: _RotatedRoc, second_roc: _RotatedRoc) -> tuple[Floats, Floats]:
     """Return the places of all corners, and by how much a is above b there; 0 for rounding."""
-    # Between the corners of both curves the gap is linear, so its signs at corners tell all.
+    # Between the corners of both curves the gap is linear, so its signs at corners are enough.
     if not (len(first_roc.sums) and len(second_roc.sums)):
         return np.empty(0), np.empty(0)
     knots = np.union1d(first_roc.sums, second_roc.sums)

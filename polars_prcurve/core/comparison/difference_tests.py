@@ -1,4 +1,4 @@
-"""What is said of a difference: its limits, its p-value, and whether its sign can be relied on.
+"""The results of a difference: its limits, its p-value, and whether its sign can be relied on.
 
 All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_doubt`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
@@ -10,11 +10,11 @@ the ends that point at each other, and the covariance C of both values, the diff
 (Zou and Donner 2008). What unseen examples do to one model does not cancel out there, even if chance
 does. So the difference may also be that of the lower curve of one model and the upper curve of the
 other, with the error of the difference and the jumps by the unseen positives. The nearer one counts: in
-simulations not even that told equal models apart too often.
+simulations not even that called equal models different too often.
 
 Besides, the difference is computed with one false positive more at every threshold in both models. The
 larger error counts, and the difference that is nearer to 0. Without this, models of equal average
-precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
+precision and different shape differed significantly in a quarter of all test sets (eta = 1e-4).
 
 Of several models, all differences of a group hold at once: the farthest two of K equal values are not
 farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956).
@@ -136,7 +136,7 @@ def add_limits(
 def stretch_limits(
     differences: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
-    """Stretch limits of replicates as normal ones would be, to no fewer deviations than asked."""
+    """Stretch limits of replicates as normal ones would be, to no fewer deviations than requested."""
     factor = level.deviations * (1 / z_value(level.confidence))
     limit_columns: dict[str, pl.Expr] = {}
     for name in metrics_by_name:

@@ -238,7 +238,8 @@ class _Models(NamedTuple):
     @property
     def may_rank_alike(self) -> bool:
         """Whether limits allow for models that rank alike: of one sample, whose rows no strata chose."""
-        # Of rows that were drawn by ranges of one score, such limits told equal models apart in 9%.
+        # Of rows that were drawn by ranges of one score, such limits called equal models different in
+        # 9%.
         is_paired = self.comparison.examples != "apart"
         return is_paired and not self.table.sample.knows_weights
 
@@ -571,7 +572,7 @@ def _check_has_intervals(comparison: Comparison) -> None:
 
 
 def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
-    """Return how to ask for the curve metric that a point metric at a target is; or an empty text."""
+    """Return how to request the curve metric that a point metric at a target is; or an empty text."""
     curve_metric = "" if target is None else f"{metric.name}_at_{target.criterion}"
     if target is None or curve_metric not in DECLARED_BY_NAME:
         return ""

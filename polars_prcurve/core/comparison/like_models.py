@@ -11,14 +11,14 @@ show. The lower limit of the difference of logits of a and b is
 
 with D' and S' on the curves with one false positive more, D" on those with one positive more on top, and
 rho the lower one of the correlations between both models' influences, on either curve. In small samples
-average precision is too large on average, and more so for one of two models of unlike shape. Its lead
+average precision is too large on average, and more so for one of two models of different shape. Its lead
 grows with an example more, and that growth is subtracted, too.
 
-Of two models of unlike shape, such as one with a few negatives among its best positives, that with the
-greater error leads by luck more often than S says, since S is least where it is lucky. Models of like
-shape have errors S_a and S_b of their logits that are about equal or, where values are near 1, greater
-for the better one. So with the slopes g = v (1 - v) of values v by their logits, S^2 grows in the limit
-of a lead of a by 60 max(0, S_a min(1, (g_a / g_b)^(1/4)) - S_b)^2.
+Of two models of different shape, such as one with a few negatives among its best positives, that with
+the greater error leads by luck more often than S implies, since S is least where it is lucky. Models of
+like shape have errors S_a and S_b of their logits that are about equal or, where values are near 1,
+greater for the better one. So with the slopes g = v (1 - v) of values v by their logits, S^2 grows in
+the limit of a lead of a by 60 max(0, S_a min(1, (g_a / g_b)^(1/4)) - S_b)^2.
 
 Back on the scale of average precision, a limit is a difference at a mean level of both models: of the
 levels as seen, with one false positive more, and with one positive more on top, that which makes it
@@ -49,20 +49,21 @@ _MOST_COSH, _LEAST_COSH = "most_cosh", "least_cosh"
 it is most and least."""
 _FEW_POS = 35.0
 """The number of positives with which twice as much is allowed for as with very many. Without it, models
-of equal average precision and unlike shape, with ranks that correlate by .98, were told apart in up to
-9% of tests with 20 to 40 positives; with it, in at most 6%."""
+of equal average precision and different shape, with ranks that correlate by .98, differed significantly
+in up to 9% of tests with 20 to 40 positives; with it, in at most 6%."""
 
 _EXCESS = 60.0
 """How much the square of the difference of both errors adds to that of the error of the lead of the less
-certain model. Without it, models whose ranks correlate by .98 were told apart in up to 15% of tests if
-one has negatives among its best positives; with it, in at most 9%, and 4 of 100 true leads are lost."""
+certain model. Without it, models whose ranks correlate by .98 differed significantly in up to 15% of
+tests if one has negatives among its best positives; with it, in at most 9%, and 4 of 100 true leads are
+lost."""
 _GROWTH = 0.25
 """The power of slopes by which errors of logits differ in models of like shape. By 0, two of five true
 leads of models that find nearly all positives first would be lost, at a prevalence of 0.3."""
 
 _LEAST_LOSS = 2.0
 """The number of positives times what the better model lacks to 1. With less, a few positives carry the
-error, and equal models with tied scores were told apart in up to 10% of tests."""
+error, and equal models with tied scores differed significantly in up to 10% of tests."""
 
 
 def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl.LazyFrame:

@@ -1,15 +1,16 @@
 """A model beside one point of others, such as a human reader or a paper: the scores are cut where they
 have the recall of the point, or its fpr.
 
-Recall of the model, recall of the point, and both fpr have errors. The first two say at which threshold
-both recalls are the same: z says by how many standard errors the recall of a row is not that of the
-point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row (Newcombe 1998). The
-least low end of all rows, and the greatest high end, are those of the point.
+Recall of the model, recall of the point, and both fpr have errors. The first two give the threshold at
+which both recalls are the same: z is the number of standard errors by which the recall of a row is not
+that of the point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row (Newcombe
+1998). The least low end of all rows, and the greatest high end, are those of the point.
 
-This turns a test around that asks of a difference whether any row could have it: at the right threshold
-both terms are squares of independent normal variables, and the best row takes one away. No slope of the
-curve is estimated. At equal recall precision orders both as fpr does, at every prevalence, so there is
-one verdict for all metrics. In place of recall it may be fpr that is the same, and recall that differs.
+This inverts a test of whether any row could have a given difference: at the right threshold both
+terms are squares of independent normal variables, and the best row takes one away. No
+slope of the curve is estimated. At equal recall precision orders both as fpr does, at every prevalence,
+so there is one verdict for all metrics. The roles of recall and fpr may be
+exchanged.
 
 Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
 """

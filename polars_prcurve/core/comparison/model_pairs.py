@@ -1,4 +1,4 @@
-"""What is asked of pairs of models, and their rows: each model of a group beside each later one."""
+"""The question about pairs of models, and their rows: each model of a group beside each later one."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Comparison(NamedTuple):
 
     @property
     def has_weights(self) -> bool:
-        """Whether examples have weights, or numbers that stand for weights."""
+        """Whether examples have weights, or numbers that represent weights."""
         return isinstance(self.table, ScoreTable) and self.table.has_squares
 
 

@@ -101,7 +101,7 @@ class Watch:
     metric: str
     eta: float | None
     alpha: float  # the probability that there is ever a false alarm, at most
-    reference: float | None  # what the rate is to be at least, or fpr at most; None if a table tells
+    reference: float | None  # what the rate is to be at least, or fpr at most; None if a table has it
 
     @property
     def least_evidence(self) -> float:
@@ -139,7 +139,7 @@ class Watch:
         return low, high
 
     def find_bound(self, reference_cells: PeriodCells | None) -> float:
-        """Return what no rate is worse than that is as good as the reference; NaN if nothing tells."""
+        """Return the worst rate that is as good as the reference; NaN if there is no such rate."""
         if reference_cells is None:
             assert self.reference is not None
             return self.reference
@@ -304,7 +304,7 @@ def _join_reference(
 
 
 def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> pl.DataFrame:
-    """Return one series with what is found: the value, the interval, the evidence and the alarm."""
+    """Return one series with its results: the value, the interval, the evidence and the alarm."""
     cells = PeriodCells(*(series_rows[name].to_numpy().astype(np.int64) for name in CELLS))
     reference_cells = None
     if watch.reference is None and series_rows.height:

@@ -1,7 +1,7 @@
 """Errors of differences between models that scored the same examples.
 
 What both models find easy or hard cancels out of the difference. The variance of that of a curve metric
-is that of differences of influences among the examples, and mostly smaller than the sum of two
+is that of differences of influences among the examples, and usually smaller than the sum of two
 variances. All negatives between two scores of positives have one influence, so there are fewer cells,
 examples of the same two influences, than examples where positives are rare. At a threshold what counts
 is which examples one model alone flags.
@@ -285,8 +285,8 @@ _WEIGHT_COLUMNS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}  # of r
 _IS_SUM = f"{RESERVED}is_sum"  # whether the metric of a row is a weighted sum of rates
 _SUM_ERROR = f"{RESERVED}error_of_sum"  # the standard error of such a difference
 _LEAST_PRODUCT = 25
-"""Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
-93% of the samples that are marked, wherever these are 5% of all (docs/which-model.md)."""
+"""Of the discordant examples of either kind in a class. From it on, intervals covered the true value in
+at least 93% of the samples that are marked, wherever these are 5% of all (docs/which-model.md)."""
 
 
 def is_weighted_sum(metric: PointMetric) -> bool:
@@ -298,9 +298,9 @@ def count_discordant(
     table: ScoreTable, point_rows: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
     """Return how many examples one model alone flags, or both, and all, by class, pair, ETA_NUMBER."""
-    # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
-    # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
-    # counted together, once for all steps.
+    # Only examples that both models flag are joined, which usually are few: what one model alone flags
+    # is what it flags less what both flag. Examples between two thresholds are flagged alike, so they
+    # are counted together, once for all steps.
     example_rows, flagged_rows, threshold_rows = _read_examples(table, point_rows, by)
     example_dtypes = {**by, Row.EXAMPLE: table.all_rows.collect_schema()[Row.EXAMPLE]}
     level_columns, amounts = [Group.NUMBER, _LEVEL_NUMBER], list(AMOUNTS.values())
@@ -321,7 +321,7 @@ def count_discordant(
         for side, cell_rows in counts_of_sides.items()
     ]
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
-    square_amounts = pl.col(*amounts)  # a row that stands for several examples is no heavy example
+    square_amounts = pl.col(*amounts)  # a row that represents several examples is no heavy example
     if table.has_squares:
         square_amounts = exact_arithmetic.square_integer(square_amounts, is_scaled=table.float_sums)
     total_rows = example_rows.group_by(Group.NUMBER).agg(
@@ -493,7 +493,7 @@ def _measure_sums(
     for name, column in _WEIGHT_COLUMNS.items():
         weight = pl.col(column)
         n_a_alone, n_b_alone, n_all = (pl.col(kind + name) for kind in (A, B, ALL_PREFIX))
-        # See the module for why the product tells whether enough examples are discordant.
+        # See the module for why the product shows whether enough examples are discordant.
         has_enough.append((weight == 0) | (n_a_alone * n_b_alone >= _LEAST_PRODUCT))
         n_a_alone, n_b_alone, n_all = n_a_alone + 0.5, n_b_alone + 0.5, n_all + 1
         difference = (n_a_alone - n_b_alone) / n_all

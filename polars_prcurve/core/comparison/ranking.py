@@ -1,7 +1,7 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
-A model may be the best one if it is not surely behind any other. All differences of a group hold at once
-(Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits and `may_be_best` are one
+A model may be the best one if it is not significantly behind any other. All differences of a group hold
+at once (Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits and `may_be_best` are one
 statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
 however many models there are. Hsu 1996 calls these multiple comparisons with the best.
 """
@@ -38,9 +38,9 @@ from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{RESERVED}step"
 """The number of a prevalence among equal ones of a model. Its position in the list of its model would
-not do: a model without examples has no own prevalence, so its list is shorter."""
+not do: a model without examples has no prevalence, so its list is shorter."""
 _OTHER_MODEL = f"{RESERVED}other"  # the model that a model is compared with, the best of the others
-_A_LEADS = f"{RESERVED}a_leads"  # whether a row says how far model b is behind model a
+_A_LEADS = f"{RESERVED}a_leads"  # whether a row has the lead of model a over model b
 _ROW_NUMBER = f"{RESERVED}row"  # the place of a row in the result
 _LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best", DOUBT)
 """What confidence= adds."""
@@ -206,7 +206,7 @@ def _add_lead(
         how="left",
     )
     ranks = ranks.sort(_ROW_NUMBER)
-    # Where no error is known, no model is surely behind.
+    # Where no error is known, no model is significantly behind.
     is_ranked = pl.col("behind").is_not_null()
     is_certain = pl.when(is_ranked).then(pl.col("significant").fill_null(value=False))
     doubt = doubt_missing_ends(DOUBT, ["behind_low", "behind_high"])

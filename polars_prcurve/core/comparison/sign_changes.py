@@ -27,7 +27,7 @@ Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
 _PlaceAndGap: TypeAlias = tuple[Floats, Floats]  # an end of each bracket, and the gap there
 _SCAN_STEPS = 400  # the scan has at least this number of steps
 _MAX_STEP = 0.05  # the scan has steps of at most this width
-_REFINEMENT = 16  # a finer grid has this number of steps in place of one
+_REFINEMENT = 16  # a finer grid has this number of steps instead of one
 _TOLERANCE = 1e-11  # the width at which a bracket is narrow enough
 _ROUNDING = 2.0**-50
 """Relative differences of values up to this are rounding: 4 units in the last place of a float."""
@@ -136,7 +136,7 @@ def _bracket_partings(pair_numbers: Indices, places: Floats, gaps: Floats) -> _B
     end_gaps = np.take_along_axis(gaps, end_columns[:, None], axis=1)[:, 0]
     row_numbers = np.flatnonzero((end_columns > 0) & ~np.isnan(end_gaps))
     end_columns, end_gaps = end_columns[row_numbers], end_gaps[row_numbers]
-    # A sign opposite to that of the first gap stands for the zeros, so that the solver finds their end.
+    # A sign opposite to that of the first gap represents the zeros, so that the solver finds their end.
     return _Brackets(
         pair_numbers[row_numbers],
         places[end_columns - 1],

@@ -72,7 +72,7 @@ class FixedBands:
         return self.describe_band() if self.band == "simultaneous" else rate_option
 
     def describe_band(self) -> str:
-        """Return how a user asks for the band."""
+        """Return how a user requests the band."""
         return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
 
     def list_kinds(self) -> list[str]:
@@ -95,7 +95,7 @@ class FixedBands:
         if self.band == "mover":
             other_kinds: frozenset[EtaKind] = frozenset() if are_all else self.eta_kinds
             return replace(self, eta_kinds=other_kinds | {"counted"})
-        # If only the query knows which rows these are, they are checked when it runs.
+        # If only the query determines these rows, they are checked when it runs.
         if is_known and any(metric.depends_on_eta for metric in metrics):
             raise PrcError(self.tell_exact_eta())
         return self

@@ -1,7 +1,7 @@
-"""Whether the scores of a group are better than chance, that is, say anything of the label at all.
+"""Whether the scores of a group are better than chance, that is, depend on the label at all.
 
-If they say nothing, the positives are a random draw from the examples. Two sums over the positives are
-compared with those over all draws of as many: ranks tell of a model that is a little good throughout
+If they do not, the positives are a random draw from the examples. Two sums over the positives are
+compared with those over all draws of as many: ranks detect a model that is a little good throughout
 (Mann and Whitney 1947), and reciprocal ranks of one that is good at the top alone. A place x, counted
 from the top, has the reciprocal rank 1 / (x + shift), averaged over it. The shift is half a place,
 and a tenth of the distance between two examples of the smaller class; without it a single example on top

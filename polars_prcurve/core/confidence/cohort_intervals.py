@@ -5,7 +5,7 @@ a metric is a function of shares, and has its interval from theirs:
 
     one share     Precision is the share of tp among tp + fp. Its trials are independent, whatever the
                   prevalence is, so its interval is that of a rate. So it is for every metric that
-                  follows from one such share; it says so by `PointMetric.share_of`.
+                  follows from one such share; see `PointMetric.share_of`.
     two shares    Net benefit is a weighted difference of the shares of tp and of fp among all examples.
                   An example is in one cell at most: shares a and b have the correlation -root of
                   a b / ((1 - a)(1 - b)).
@@ -23,9 +23,9 @@ cluster, adds to them. A function of the cells that does not depend on their sca
 
     sum of u v M(u, v)    over pairs of cells, with its slopes u and v by them.
 
-That tells as how many examples the trials of a share count, and how the errors of both rates correlate
-with that of the logit of the prevalence. Where heavy rows have low scores, an error of recall takes back
-what that of the prevalence does.
+That gives as how many examples the trials of a share count, and how the errors of both rates correlate
+with that of the logit of the prevalence. Where rows with large weights have low scores, an error of
+recall takes back what that of the prevalence does.
 
 Sources: Wilson 1927; Zou and Donner 2008; Kish 1965.
 """
@@ -96,7 +96,7 @@ _CHAIN_OF_SHARES: tuple[ShareCells, ...] = (
     (("tp",), ("fn", "fp")),
     (("fn",), ("fp",)),
 )
-"""Three shares that tell all cells: tn among all, tp among the rest, and fn among the errors."""
+"""Three shares that determine all cells: tn among all, tp among the rest, and fn among the errors."""
 
 
 def list_shares(metric: PointMetric) -> dict[str, ShareCells]:
@@ -138,7 +138,7 @@ def measure_share(
     unit_slopes = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
     is_inside = (share_value > 0) & (share_value < 1)
     # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
-    # 0 and 1 that tells no m: then it is n^2 / (sum of squared weights).
+    # 0 and 1 that gives no m: then it is n^2 / (sum of squared weights).
     variance = sum_moments(slopes, slopes, moment_columns)
     size = pl.when(is_inside).then(share_value * (1 - share_value) * cell_sum * cell_sum / variance)
     if unit_columns := [unit for unit in map(name_unit, unit_slopes) if unit in moment_columns]:

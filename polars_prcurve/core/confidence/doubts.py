@@ -1,4 +1,4 @@
-"""Doubts: why an interval may not hold as often as its level says. One list serves all result tables."""
+"""Doubts: why an interval may have too low a coverage. One list serves all result tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEANING_OF_DOUBT = {
     "equal scores": "near the threshold",
     "several targets": "chose the threshold together",
 }
-"""Every reason for doubt, and what it means: of several that hold, the first one is told."""
+"""Every reason for doubt, and what it means: of several that hold, the first one counts."""
 Doubts: TypeAlias = Mapping[str, pl.Expr]
 """Where each of some reasons for doubt holds; null counts as true."""
 _RANK_OF_DOUBT = {reason: rank for rank, reason in enumerate(MEANING_OF_DOUBT)}

@@ -25,7 +25,7 @@ class EffectiveSize:
 class EtaError:
     """What is known of a prevalence: whether it was counted here, and its error."""
 
-    IS_OWN = "_prc_is_own_eta"  # Boolean, true if eta is the group's own prevalence
+    IS_OWN = "_prc_is_own_eta"  # Boolean, true if eta is the prevalence of the group
     VARIANCE = "_prc_eta_variance"  # of the logit of a prevalence that was counted in the table
     REFERENCE = "_prc_eta_reference"  # how the error of eta shares in those of the rates; a struct
     STANDARD_ERROR = "_prc_eta_error"  # standard error of that logit; 0 of a prevalence that was stated

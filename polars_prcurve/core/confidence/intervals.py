@@ -1,4 +1,4 @@
-"""Intervals: of a rate, how `confidence=` asks for them, and in which columns they stand.
+"""Intervals: of a rate, how `confidence=` requests them, and in which columns they stand.
 
 Half of the error that `confidence` allows falls on either side of the interval of a rate, which is k
 successes in n independent trials.
@@ -354,7 +354,7 @@ def read_certainty(
     *,
     takes_rate: bool = False,
 ) -> Intervals:
-    """Return what `confidence=` says; raise for an interval that the asker does not have."""
+    """Return what `confidence=` holds; raise for an interval that the caller does not have."""
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:
@@ -362,7 +362,7 @@ def read_certainty(
         raise PrcError(
             f'{asker_name} has no intervals by method="{confidence.method}"; pass {method_words}'
         )
-    # Of `methods`, "rectangle" stands for all intervals of point metrics.
+    # Of `methods`, "rectangle" represents all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
         raise PrcError(f"{asker_name} has no simultaneous intervals; leave out simultaneous=")
     if confidence.rate != "wilson" and not takes_rate:

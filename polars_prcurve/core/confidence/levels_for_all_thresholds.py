@@ -101,7 +101,7 @@ _PARTS_OF_SIZE = {n: (1 - _TABLE_LEVEL) / a for n, a in _LOCAL_LEVEL_OF_SIZE.ite
 
 
 def probability_at_all(n: int, local_level: float) -> float:
-    """Return how surely intervals that miss by `local_level` on a side hold at all thresholds."""
+    """Return the joint level of intervals that miss by `local_level` on a side at each threshold."""
     special = load_scipy_special()
     ranks = np.arange(1, n + 1)
     # By symmetry the quantile 1 - a of U(i) is 1 minus the quantile a of U(n + 1 - i).

@@ -177,7 +177,7 @@ def _add_reference_correlations(points: pl.LazyFrame) -> pl.LazyFrame:
 def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
-    # threshold is linear in the rate within a level, so a rate alone tells it.
+    # threshold is linear in the rate within a level, so a rate alone determines it.
     reference, slope_sum, level_start = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
     for level in range(MOST_LEVELS):
         level_end, slope = (
@@ -316,7 +316,7 @@ def add_bands_of_rows(
 # these. Or it has a negative on its row: the low end of fpr is also that of fp - 1, and that of alerts,
 # which both classes raise, of (tp - 1, fp - 1). The best value of a metric owes more to chance.
 #
-# The highest threshold of a recall r is on a positive, too. The recall that it has in truth is
+# The highest threshold of a recall r is on a positive, too. Its true recall is
 # k / (P + 1) on average, for k of P positives: r examples less than k / P.
 
 _CHOSEN_COLUMNS = ("recall", "fpr", *CELLS)  # what is moved while ends are computed elsewhere

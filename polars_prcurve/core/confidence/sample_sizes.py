@@ -1,7 +1,7 @@
 """How many examples make precision known to a given width: of one class for its rate, or of both.
 
-`sample_size` asks about one rate. Its interval is narrow enough if the upper end is at most
-(1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` asks about both rates of a row, for a
+`sample_size` is about one rate. Its interval is narrow enough if the upper end is at most
+(1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` is about both rates of a row, for a
 band of `point_intervals` that is narrow enough in most test sets. On the logit scale precision is
 logit(eta) + log(recall / fpr), so neither its two distances nor the ends L and U of the ratio
 recall / fpr depend on prevalence. Over all prevalences the width of the band is at most
@@ -64,7 +64,7 @@ _MOVES_OF_RATES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"
 """The moves of true and of false positives at which the width is computed."""
 # The columns of the search for the logarithm of the factor
 _ROW_NUMBER = f"{RESERVED}row"  # the number of the row of the user
-_MAX_LOG_WIDTH = f"{RESERVED}widest"  # the logarithm of the width that is asked for
+_MAX_LOG_WIDTH = f"{RESERVED}widest"  # the logarithm of the width that is requested
 _ENOUGH_LOG = f"{RESERVED}greatest"  # the least logarithm so far that is enough
 _N_STEPS = f"{RESERVED}part"  # how many steps below it one is tried
 _EIGHT_STEPS = pl.lit([*range(8)]).alias(_N_STEPS)  # the places that three halvings can reach
@@ -125,7 +125,7 @@ def sample_size(
     read_choice("method=", method, get_args(SizeMethod))
     level, compute_size = check_confidence(confidence), _SIZE_FORMULA_OF_METHOD[method]
     if isinstance(rate, pl.Expr):
-        if method in BETA_METHODS:  # raises, and says why there is no expression
+        if method in BETA_METHODS:  # raises, and gives the reason why there is no expression
             compute_limits(rate, rate, level, method)
         return pl.when(rate > 0).then(compute_size(rate, delta, level).ceil())
     rates = read_numbers("rate", rate)
@@ -187,7 +187,7 @@ _SIZE_FORMULA_OF_METHOD: dict[str, Callable[[Any, float, float], Any]] = {
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """What a test set has to achieve: how narrow its band is, at which level, and how surely."""
+    """What a test set has to achieve: the width of its band, at which level, with what probability."""
 
     delta: float
     confidence: float

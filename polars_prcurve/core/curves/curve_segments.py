@@ -180,7 +180,7 @@ class CurveSegments(NamedTuple):
         """Return the segments that metrics sum over, in one frame or two: with long and short ones."""
         segment_rows = self.segments_by_hull[is_on_hull]
         if all(recipe.needs == "rises" for recipe in recipes):
-            # Other metrics may have asked for more rows.
+            # Other metrics may have requested more rows.
             segment_rows = segment_rows.filter(pl.col(Segment.RISE) > 0)
         rows = self.make_rows(pl.col)
         once_columns = compute_columns((recipe.once for recipe in recipes), rows)
@@ -258,7 +258,7 @@ def collect_curves(table: ResolvedTable, metrics: Sequence[CurveMetric]) -> Curv
 
 
 def build_binormal_curves(table: ScoreTable, sweep: SweepTables) -> CurveSegments:
-    """Build the curves of the model that is fitted to each group, with nodes in place of segments."""
+    """Build the curves of the model that is fitted to each group, with nodes instead of segments."""
     nodes_by_hull = {False: build_nodes(fit_binormal(table, sweep)).cache()}
     curves = _assemble_curves(table, sweep.groups, nodes_by_hull)
     # Precision of a model is 0 at eta = 0.

@@ -191,7 +191,7 @@ _FLAGS = (ABOVE_CHANCE, "significant", "not_worse")  # columns of true and false
 
 
 def _find_dtype(name: str) -> pl.DataType:
-    """Return what a column of a table with a row per metric holds, without metrics to tell it."""
+    """Return what a column of a table with a row per metric holds, where no metric determines it."""
     return pl.String() if name == DOUBT else pl.Boolean() if name in _FLAGS else pl.Float64()
 
 

@@ -91,7 +91,7 @@ def build_decision_table(
     listed_thresholds = risk_rows["threshold"].unique()
     points = build_eta_sweep(grid, table, listed=listed_thresholds, effective=bands is not None)
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
-    # one prevalence that is asked for twice, as a number and as the own one.
+    # one prevalence that is requested twice, as a number and as that of the group.
     points = points.join(risk_rows.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
     points = points.sort(Group.NUMBER, "eta", Pair.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
@@ -130,7 +130,8 @@ def _read_risks(probabilities: Sequence[float]) -> list[float]:
 
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
     """Return the risks at which people act: PROBABILITIES, unless one prevalence is small."""
-    # Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
+    # Who looks for one case in 200 acts at risks around 1 in 200, for which whole percents are too
+    # coarse.
     inner_etas = [eta for eta in etas if eta is not None and 0 < eta < 1]
     if not inner_etas or min(inner_etas) >= _RARE:
         return PROBABILITIES

@@ -34,13 +34,13 @@ from polars_prcurve.core.prevalence.eta_grid import class_factors, read_eta_list
 from polars_prcurve.core.sweep.sweep_column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 
 Prevalence: TypeAlias = float | pl.Expr | None
-"""A number, an expression with one value per context, or None for the own prevalence of its rows."""
+"""A number, an expression with one value per context, or None for the prevalence of its rows."""
 # Fields of a point, which is a struct in a list.
 _POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"  # of the units of weights
 _COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")  # cells, in units of their class
 _TOTALS = ("pos_in_unit", "neg_in_unit")  # sizes of the classes
 _FACTORS = ("pos_factor", "neg_factor")  # of counts of each class at the prevalence
-_FILLED_ETA = "filled_eta"  # the prevalence, the own one where none was passed
+_FILLED_ETA = "filled_eta"  # the prevalence, that of the group where none was passed
 
 
 def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
@@ -85,7 +85,7 @@ class _CountReader:
         return self.scale_to_unit(n_pos), self.scale_to_unit(n_neg)
 
     def fill_eta(self) -> pl.Expr:
-        """Return the prevalence, with the own one in place of None or null."""
+        """Return the prevalence, with that of the group instead of None or null."""
         return self._fill_own(*self.class_totals())
 
     def _fill_own(self, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
@@ -100,7 +100,7 @@ class _CountReader:
         self.reads_metrics = True
         tp, fp, fn, tn = map(pl.field, _COUNTS)
         cell_exprs, rate_exprs = (tp, fn, fp, tn), (pl.field("recall"), pl.field("fpr"))
-        if self.eta is None:  # at the own prevalence from counts
+        if self.eta is None:  # at the test set's prevalence from counts
             return metric.from_counts(cell_exprs, None, rate_exprs, pl.lit(None, dtype=pl.Float64))
         pos_factor, neg_factor = map(pl.field, _FACTORS)
         return metric.from_counts(
@@ -133,7 +133,7 @@ class ScoredRows:
     weight: pl.Expr | None
     exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
     guard: pl.Expr  # 0 while all checks hold; otherwise it stops the query
-    etas: Sequence[Prevalence]  # the prevalences that are asked for, of which only a curve takes several
+    etas: Sequence[Prevalence]  # the prevalences that are requested, of which only a curve takes several
 
     def keep_name(self, value: pl.Expr) -> pl.Expr:
         """Return the value under the name of the score column."""
@@ -229,7 +229,7 @@ class ScoredRows:
             fields = (score_struct.struct.field(name) for name in field_names)
             pair_list = point_structs.implode().list.eval(pl.struct(eta.alias("eta"), *fields))
             repeated_structs = pair_list.list.explode(empty_as_null=False)
-            # The own prevalence stands where its value belongs.
+            # The prevalence of the rows stands where its value belongs.
             rising_eta = reader.fill_eta().alias("rising")
             rising_list = repeated_structs.struct.with_fields(rising_eta).implode()
             sorted_list = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)

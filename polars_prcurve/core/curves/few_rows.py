@@ -33,7 +33,7 @@ _MOST_ROWS = 10_000
 def find_few_rows(
     table: ResolvedTable, grid: EtaTable, targets: Sequence[Target]
 ) -> pl.LazyFrame | None:
-    """Return the running sums of the rows that targets may find; None where it takes a sweep to tell."""
+    """Return the running sums of the rows that targets may find; None where that takes a sweep."""
     is_monotone = all(
         target.promise is None and target.thresholds is None and target.criterion in _LIST_SCORES
         for target in targets
@@ -70,7 +70,7 @@ def _list_for_recall(classes: SortedClasses, target: Target, eta: float) -> list
 
 
 def _list_for_fpr(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
-    """Return the lowest scores with no more false alerts than an fpr allows, or nearly."""
+    """Return the lowest scores with no more false positives than an fpr allows, or nearly."""
     n_neg = len(classes.neg_scores)
     numbers = _list_numbers_near(target.value, n_neg)
     if numbers is None:
@@ -97,7 +97,7 @@ def _list_for_threshold(classes: SortedClasses, target: Target, eta: float) -> l
 
 
 def _list_for_alerts(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
-    """Return the scores from the lowest one that surely keeps to a budget to the lowest that may."""
+    """Return the scores from the lowest one that certainly keeps to a budget to the lowest that may."""
     limit = target.rate
     if limit is None:  # of a share of alerts, it is the value
         return None

@@ -1,4 +1,4 @@
-"""Fields of several parts: what `eta=` makes of a table with parts, bands of such fields, and promises.
+"""Fields of several parts: what `eta=` makes of a table with parts, bands, and guarantees.
 
 In a field recall and fpr are sums over parts, by prevalence eta_c and share s_c of each part,
 
@@ -13,7 +13,7 @@ interval.
 
 An interval for each part, with distances added in quadrature, is narrower on one side and wider on the
 other: each leans towards one half, and what they lean adds up. With one false positive in each of 20
-parts such intervals held the truth in 88% of samples.
+parts such intervals covered the true value in 88% of samples.
 
 A prevalence of a part that is an estimate moves recall, fpr and eta at once. So far the metric moves, on
 a scale where it is unbounded, and these distances are added in quadrature (Zou and Donner 2008).
@@ -69,7 +69,7 @@ RATES_AT_ETAS = [
 
 
 def build_field_grid(field: ScoreTable) -> EtaTable:
-    """Return the own prevalences of fields, with their intervals if those of parts are estimates."""
+    """Return the prevalences of fields, with their intervals if those of parts are estimates."""
     # Bands carry the error of each part, so the grid itself counts as exact.
     assert field.parts is not None
     own_etas = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
@@ -80,7 +80,7 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
 def read_field(
     etas: pl.DataFrame | pl.LazyFrame, table: ScoreTable, confidence: float | None
 ) -> ScoreTable:
-    """Return the table of the fields whose parts are the groups of a table; a frame tells their etas."""
+    """Return the table of the fields whose parts are the groups of a table; a frame has their etas."""
     field = build_field(table, etas, confidence=confidence)
     repeated_names = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
     if field.parts is not None and field.parts.uncertain_eta and repeated_names:
@@ -246,7 +246,7 @@ def add_squares(square: pl.Expr) -> pl.Expr:
 _SQUARE_SCALE, _MOST_SQUARE, _INFINITE_SQUARE = 2.0**90, 2.0**32, 2.0**22
 
 
-# Tests of promises ------------------------------------------------------------------------------
+# Tests of guarantees ------------------------------------------------------------------------------
 
 # The alerts of several parts have no binomial tail. A limit of a sum over parts is as far from it as the
 # limits of the parts are from their rates, in quadrature (Zou and Donner 2008). Those of a part are
@@ -325,7 +325,7 @@ def add_field_tests(
 _SQUARES = ("tp_below", "tp_above"), ("fp_below", "fp_above")
 """Squared distances from the rate of a part to both limits, in shares of the field."""
 _SHARES = pl.col(Part.SHARE) * pl.col(Part.ETA), pl.col(Part.SHARE) * (1 - pl.col(Part.ETA))
-"""The shares of a part's positives and negatives in the field."""
+"""The shares of a part's positives and negatives in the whole population."""
 
 
 def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:

@@ -1,15 +1,15 @@
-"""Guarantees: targets that a threshold meets in truth, with confidence, and how it is looked for.
+"""Guarantees: targets whose true value a threshold meets, with confidence, and the search for it.
 
     rows -> start    the first row with enough alerts, which no label chose, or that of a given score
          -> run      its test and those of all rows below, down to the first that fails
          -> row      the last one before that
 
-A broken promise returns a threshold at or below the highest one that misses the target, which is fixed.
-So the test there has passed, which happens with a probability of at most alpha, whatever the curve. The
-test of precision is that of the false positives among the alerts, given their sum. Recall and fpr are
-monotone, so any row that passes will do, and there is no run.
+A broken guarantee returns a threshold at or below the highest one that misses the target, which is
+fixed. So the test there has passed, which happens with a probability of at most alpha, whatever the
+curve. The test of precision is that of the false positives among the alerts, given their sum. Recall and
+fpr are monotone, so any row that passes will do, and there is no run.
 
-At the own prevalence of a cohort, the share of false positives among the alerts is one less precision,
+At the prevalence of a cohort, the share of false positives among the alerts is one less precision,
 whatever the numbers of positives and negatives are. With weights or clusters, the alerts count as fewer
 examples, and so do the false ones among them; see `effective_alerts`.
 """
@@ -90,20 +90,20 @@ Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
 _PROMISED_WORDS = tuple(
     dict.fromkeys([*RUN_WORDS, *(word for word, kind in TARGET_KINDS.items() if kind.promise_test)])
 )
-"""The words of targets that can be promised, in the order in which errors name them."""
+"""The words of targets that can be guaranteed, in the order in which errors name them."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 """The columns that a guarantee adds to points, of which the names are public."""
 
 
 class PromisedSearch(NamedTuple):
-    """The search for thresholds that meet a target in truth, and what it says of its promise."""
+    """The search for thresholds whose true value meets a target, and the columns of its guarantee."""
 
     search: Search
     find_end: Callable[[SegmentValues], Extreme]  # the score at the other end of the stretch
     count_others_needed: CountNeeded | None = None
     """The examples that are needed of the class that is not sought."""
     count_sought_needed: CountNeeded | None = None
-    """Those of the class that is sought, which are needed at the own prevalence."""
+    """Those of the class that is sought, which are needed at the test set's prevalence."""
 
 
 @dataclass(frozen=True)
@@ -114,25 +114,25 @@ class Guarantee:
     start: pl.Expr | None = None
     starts: GroupThresholds | None = None
     uncertain_eta: bool = False  # prevalences are estimates; then rows have PROMISE_COLUMNS
-    n_shared: int = 1  # targets that are promised together, and share the probability of error
+    n_shared: int = 1  # targets that are guaranteed together, and share the probability of error
     in_field: bool = False  # the table is a field of several parts; then rows have its limits
     has_sizes: bool = False  # examples have weights or come in clusters; then rows have ALERT_SIZES
 
     @property
     def alpha(self) -> float:
-        """The probability with which the promise of a target may be broken."""
-        # Bonferroni: all promises hold if none of them is broken.
+        """The probability with which the guarantee of a target may be broken."""
+        # Bonferroni: all guarantees hold if none of them is broken.
         return (1 - self.level) / self.n_shared
 
     def promise(self, targets: Sequence[Target]) -> list[Target]:
-        """Return the targets with a search for thresholds that meet them in truth."""
+        """Return the targets with a search for thresholds whose true value meets them."""
         promised_targets = []
         for number, target in enumerate(targets):
             is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
             promise_target = _promise_run if is_run else _promise_rate
             search, find_end, count_others, count_sought = promise_target(target, self, number)
             # The examples that prove it are positives for recall and npv, and negatives for all other
-            # targets; at the own prevalence it is the other way round.
+            # targets; at the test set's prevalence it is the other way round.
             promise = Promise(
                 level=self.level,
                 alpha=self.alpha,
@@ -158,7 +158,7 @@ def promise_and_join(
     start: Any,
     together: Any,
 ) -> list[Target]:
-    """Return the targets as promised by `guarantee=`, and as one if all must be met `together`."""
+    """Return the targets as guaranteed by `guarantee=`, and as one if all must be met `together`."""
     if together and len(targets) < 2:
         raise PrcError(
             f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
@@ -166,7 +166,7 @@ def promise_and_join(
         )
     level = _read_level(guarantee, targets)
     if level is not None:
-        assert isinstance(table, ScoreTable)  # points have no promises, by the rules of calls
+        assert isinstance(table, ScoreTable)  # points have no guarantees, by the rules of calls
         if table.parts is not None and table.parts.uncertain_eta:
             raise PrcError(
                 "guarantee= takes the eta of each part of a field as exact: choose the threshold "
@@ -197,7 +197,7 @@ def promise_and_join(
 def promise_targets_of_expression(
     targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
 ) -> list[Target]:
-    """Return the targets of an expression as promised by `guarantee=`; scores are Float64 there."""
+    """Return the targets of an expression as guaranteed by `guarantee=`; scores are Float64 there."""
     if (level := _read_level(guarantee, targets)) is None:
         return list(targets)
     if weighted:
@@ -218,7 +218,7 @@ def promise_targets_of_expression(
 
 
 def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
-    """Return the level, or None without `guarantee=`; raise for targets that cannot be promised."""
+    """Return the level, or None without `guarantee=`; raise for targets that cannot be guaranteed."""
     if guarantee is None:
         return None
     level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda share: 0.5 < share < 1)
@@ -311,7 +311,7 @@ def add_upper_limits(
 ) -> pl.LazyFrame:
     """Add upper limits of both rates, which err with alpha, or ALPHA, to rows; collect them."""
     # A share of alerts lies between recall and fpr at any prevalence, so where both are above the
-    # `greatest_rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
+    # `greatest_rate` that is requested, no test can pass, and the limits are 1: a beta quantile costs
     # more than all else that is done to a row.
     collected_rows = table.collect(sweep_rows, "guarantee= of alerts or predicted_positive_rate")
     may_pass = collected_rows.select(
@@ -414,7 +414,7 @@ def _build_run(
     )
 
     def add_odds(rows: SegmentValues) -> dict[str, pl.Expr]:
-        # The false alerts per true one at which the target is just met in this table
+        # The false positives per true one at which the target is just met in this table
         tp, fp, fn, tn = _read_cells(rows, target)
         odds: pl.Expr = ((fp + tn) * find_ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
         if (own_odds := _find_own_odds(target)) is None:
@@ -449,7 +449,7 @@ def _build_run(
 
 
 def _find_own_odds(target: Target) -> float | None:
-    """Return the false alerts per true one at which a target is just met at the own prevalence."""
+    """Return the false positives per true one that just meet a target at the test set's prevalence."""
     # They do not depend on it, except for a lift, which stays at the number that was counted.
     own_odds = _read_run_test(target).own_odds
     return None if own_odds is None else own_odds(_read_value(target))
@@ -476,7 +476,7 @@ def _read_value(target: Target) -> float:
 def _build_counters(
     target: Target, find_ratio: Ratio, alpha: tails.Alpha
 ) -> tuple[CountNeeded, CountNeeded | None]:
-    """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
+    """Return the examples that perfect scores need: of the other class, and at that of the test set."""
     own_odds, is_own = _find_own_odds(target), pl.col(EtaError.IS_OWN)
 
     def read_sought(sizes: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
@@ -535,7 +535,7 @@ def _search_run(run: _Run, *, goes_up: bool, is_from_score: bool = False) -> Sea
 def _count_alerts(
     rows: SegmentValues, target: Target, guarantee: Guarantee
 ) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged."""
+    """Return the false positives, all alerts, and the most alerts so far; for npv those not flagged."""
     # With weights or clusters, they are as many as alerts that count alike and are independent.
     tp, fp, _, _ = _read_cells(rows, target)
     n_alerts = tp + fp
@@ -544,7 +544,7 @@ def _count_alerts(
     own_column, eta_column = AlertSize.FLAGGED, AlertSize.FLAGGED_AT_ETA
     if target.takes_first:
         own_column, eta_column = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
-    # A lift at the own prevalence is tested at the number that was counted.
+    # A lift at the test set's prevalence is tested at the number that was counted.
     is_own = rows.column(EtaError.IS_OWN) & pl.lit(_read_run_test(target).own_odds is not None)
     effective_size, most_alerts = (
         pl.when(is_own).then(rows.column(own_size)).otherwise(rows.column(eta_size))
@@ -581,7 +581,7 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
 
 
 def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> PromisedSearch:
-    """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
+    """Return the search for the lowest threshold, or the highest for recall, that passes."""
     target_value, goes_up, count_needed = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:

@@ -4,7 +4,7 @@
           -> chosen      the number of a row, or null, per group, prevalence and target
           -> points      the chosen row joined back, with its metrics at eta and its alerts
 
-`targets` says how a target finds its row. A target that does not depend on prevalence is looked for
+`targets` declares how a target finds its row. A target that does not depend on prevalence is looked for
 once per group.
 """
 
@@ -325,7 +325,7 @@ def _check_points(
 def _choose_search(
     grid: EtaTable, targets: Sequence[Target], bands: FixedBands | None, design: Design
 ) -> row_search.RowSearch:
-    """Return the search among all rows, or among the few that matter if these can be told."""
+    """Return the search among all rows, or among the few that matter if these can be determined."""
     build = partial(_build_search, grid, targets, bands, design)
     few_rows = find_few_rows(design.table, grid, targets) if bands is None else None
     if few_rows is not None:
@@ -420,7 +420,7 @@ def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Desig
 
 
 def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
-    """Return one row per pair and target, with the row that was chosen and what was asked for."""
+    """Return one row per pair and target, with the row that was chosen and what was requested."""
     choice_rows, sweep_rows, table = search.choose_rows(targets), search.sweep_rows, search.table
     if targets[0].search.read_end_row is not None:
         end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(END_ROW), pl.col(Row.SCORE).alias(END))
@@ -568,7 +568,7 @@ def _doubt_choices(
         "few false positives": _pick(target.rate is not None for target in targets) & (fp < _FEW_FALSE),
         "few negatives": fp + tn < _FEW,
     }
-    # At the own prevalence metrics are shares of cells, which have to be full.
+    # At the test set's prevalence metrics are shares of cells, which have to be full.
     is_given = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
     is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
     return {
@@ -586,11 +586,11 @@ def _add_doubts(
     *,
     is_of_curve: bool,
 ) -> pl.LazyFrame:
-    """Add DOUBT, why intervals may not hold as often as they say; and the error of the prevalence."""
+    """Add DOUBT, why intervals may have too low a coverage; and the error of the prevalence."""
     has_choices = isinstance(bands, ChosenBands) and bands.allows_for_choice
     if bands.sample.has_label_counts:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
-        # flag that read what labels say would mark the samples that found more than others.
+        # flag that read the labels would mark the samples that found more than others.
         n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
         n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
         condition_of_reason = {
@@ -618,7 +618,7 @@ def _add_doubts(
 
 
 def _may_lack_weights(bands: FixedBands) -> bool:
-    """Return whether heavy rows may be missing from what a threshold flags."""
+    """Return whether rows with large weights may be missing from what a threshold flags."""
     sample = bands.sample
     return isinstance(bands, ChosenBands) and sample.is_weighted and sample.moments == OWN_MOMENTS
 

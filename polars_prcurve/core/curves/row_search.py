@@ -1,26 +1,26 @@
 """The rows that targets choose at each prevalence, found without a look at all rows at all of them.
 
 A curve falls into blocks: a row where recall rises, and the rows below it, which add negatives alone.
-Within a block recall stays and fpr rises, so what a target asks for changes at most once. The first and
-the last row of a block, its corners, tell whether it does:
+Within a block recall stays and fpr rises, so what a target requests changes at most once. The first and
+the last row of a block, its corners, show whether it does:
 
     corners × eta  -> found at corners   a row of each target, and its block
     blocks × eta   -> found in blocks    the same, among the rows inside
                    -> found              the better one of both
 
-Where one example in a hundred is positive, that is a fiftieth of the rows. A bound table that is asked
-again knows its corners. A query of its own reads these, and the rest reads the rows of a few blocks.
+Where one example in a hundred is positive, that is a fiftieth of the rows. A bound table that is called
+again has its corners. A query of its own reads these, and the rest reads the rows of a few blocks.
 
 Many targets of one kind compare one value with limits of their own. The greatest value so far never
 falls from row to row, so that binary search finds the row of each limit.
 
 A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
-in truth fewer positives are above each score, then the score that finds 80% of them is lower, and more
-negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for the
-threshold.
+fewer positives are above each score in the population, then the score that finds 80% of them is lower,
+and more negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for
+the threshold.
 
     rows of the curve -> limits         both ends of the intervals of recall and of fpr, on each row
-    target            -> moved targets  four, each of which reads one of these ends in place of the rate
+    target            -> moved targets  four, each of which reads one of these ends instead of the rate
                       -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
 
 A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such
@@ -96,7 +96,7 @@ class RowSearch:
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
         """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null.
 
-        If targets are promised, it has END, too, or END_ROW if they share a stretch.
+        If targets are guaranteed, it has END, too, or END_ROW if they share a stretch.
         """
         families, frame_targets = _join_families(targets)
         parts = [self._choose_for_frame(*item) for item in frame_targets.items()]
@@ -117,7 +117,7 @@ class RowSearch:
         return requests.join(extremes, on=_REQUEST, how="left").with_columns(row_number)
 
     def _add_extremes(self, families: Families) -> pl.LazyFrame:
-        """Return the pairs with the extremes that tell the rows of targets."""
+        """Return the pairs with the extremes that identify the rows of targets."""
         fixed_families: Families = {}
         row_families: Families = {}
         block_families: Families = {}
@@ -186,7 +186,7 @@ class RowSearch:
     def _repeat_at_eta(
         self, sweep_rows: pl.LazyFrame, families: Families, *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
-        """Return the rows at each prevalence of their NUMBER, or NUMBER, and what promises read."""
+        """Return the rows at each prevalence of their NUMBER, or NUMBER, and what guarantees read."""
         pair_names = self.pairs.collect_schema().names()
         columns = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
         promise_names = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
@@ -200,7 +200,7 @@ class RowSearch:
     def _find_extremes(
         self, sweep_rows: pl.LazyFrame, key_column: str, families: Families
     ) -> pl.LazyFrame:
-        """Return, per value of `key_column`, the extremes that tell the rows of targets."""
+        """Return, per value of `key_column`, the extremes that identify the rows of targets."""
         metric_rows = build_metric_rows(self.table)
         extremes = self._name_extremes(families, metric_rows)
         for step in merge_steps(families.values()):
@@ -213,7 +213,7 @@ class RowSearch:
     def _name_extremes(
         self, families: Families, metric_rows: SegmentValues
     ) -> dict[str, Extreme | LimitRows]:
-        """Return the extremes that tell the rows of targets, and ends of promises, by their columns."""
+        """Return the extremes that identify rows of targets, and ends of guarantees, by column."""
         extreme_of_column: dict[str, Extreme | LimitRows] = {}
         for numbers, target in families.items():
             extremes = dict(target.search.find_extremes(metric_rows))

@@ -1,10 +1,10 @@
 """Which rows to label next, so that precision at a threshold becomes known best.
 
     scores and labels so far -> strata      ranges of the score, on either side of the threshold
-    strata                   -> shares      of positives among the labels of each stratum
-    shares                   -> allocation  labels per stratum (Neyman 1934)
+    strata                   -> rates       of positives among the labels of each stratum
+    rates                    -> allocation  labels per stratum (Neyman 1934)
 
-Once they are labelled, each row stands for the rows of its stratum, as the plan has counted them, over
+Once they are labelled, each row represents the rows of its stratum, as the plan has counted them, over
 its labels in the table. These are counted then: the plan may have been made before the last of them.
 
 Strata are fine near the threshold: on either side each one has three times the rows of the one that is
@@ -16,7 +16,7 @@ proportion to `rows * S`.
 
 Of n labels in a stratum of which k are positive, p is (k + 1/2) / (n + 1). So a stratum without a
 labelled positive gets labels, too, as long as positives may be in it. A curve fitted to all scores would
-say that few are, and could not know of positives that score as negatives do.
+show that few are, and could not show positives that score as negatives do.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _place_outwards(row_counts: Integers, n_strata: int) -> Integers:
 
 
 def compute_deviations(row_counts: Integers, pos_shares: Floats, is_above: NDArray[np.bool_]) -> Floats:
-    """Return S of each stratum, from its rows, its share of positives, and whether it is flagged."""
+    """Return S of each stratum, from its rows, its fraction of positives, and whether it is flagged."""
     pos_counts, neg_counts = row_counts * pos_shares, row_counts * (1 - pos_shares)
     n_pos, n_neg = pos_counts.sum(), neg_counts.sum()
     recall, fpr = pos_counts[is_above].sum() / n_pos, neg_counts[is_above].sum() / n_neg
@@ -183,7 +183,7 @@ def _share_out(weights: Floats, lowest: Integers, highest: Integers, total: int)
     return labels
 
 
-# What labels of a plan stand for ----------------------------------------------------------------
+# What labels of a plan represent ----------------------------------------------------------------
 
 
 class Plan(NamedTuple):

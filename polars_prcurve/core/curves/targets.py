@@ -1,11 +1,11 @@
 """Targets: the conditions that an operating point must meet, and how its row is found.
 
 A target is met by the first or the last row of some kind, or by the row of the greatest value. Each is
-the maximum of an integer per row, whose low bits tell the row. A promise (see `guarantees`)
+the maximum of an integer per row, whose low bits number the row. A guarantee (see `guarantees`)
 reads a few such extremes. So one group_by finds the rows of all targets.
 
-Several targets may be met together. Without a guarantee each row tells whether it meets all of them.
-With one, each target has a stretch of rows for which its promise holds, and the stretches have rows in
+Several targets may be met together. Without a guarantee each row has whether it meets all of them.
+With one, each target has a stretch of rows for which its guarantee holds, and the stretches have rows in
 common, or none:
 
     target   ->  first and last row of its stretch
@@ -61,8 +61,8 @@ Measure: TypeAlias = Callable[[SegmentValues], Any]  # a function from rows to a
 ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call
 LIMIT_ROWS = "rows"  # the name of the list of rows of many limits
-END = f"{RESERVED}end"  # the score at the other end of the stretch of a promise
-END_ROW = f"{RESERVED}end_row"  # the number of its row, where several promises share a stretch
+END = f"{RESERVED}end"  # the score at the other end of the stretch of a guarantee
+END_ROW = f"{RESERVED}end_row"  # the number of its row, where several guarantees share a stretch
 THRESHOLD_ROW = f"{RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
 GIVEN_THRESHOLD = f"{RESERVED}given_threshold"  # the threshold as given, as a Float64
@@ -131,7 +131,7 @@ class Extreme(NamedTuple):
         return column.max() if self.is_greatest else column.min()
 
     def merge(self, corner_column: pl.Expr, near_column: pl.Expr) -> pl.Expr:
-        """Return the extreme over all rows, from those of corners and of the blocks that they tell."""
+        """Return the extreme over all rows, from corners and from the blocks that they identify."""
         columns = (corner_column, near_column)
         return pl.max_horizontal(columns) if self.is_greatest else pl.min_horizontal(columns)
 
@@ -154,7 +154,7 @@ class LimitRows(NamedTuple):
         return row_numbers.sort(descending=is_last).extend_constant(None, 1).gather(places) + 0
 
     def merge(self, corner_rows: pl.Expr, near_rows: pl.Expr) -> pl.Expr:
-        """Return the rows, from those among corners and those in the blocks that these tell."""
+        """Return the rows, from those among corners and those in the blocks that these identify."""
         return pl.coalesce(near_rows, corner_rows)
 
     def read_row(self, row_lists: pl.Expr) -> pl.Expr:
@@ -177,14 +177,14 @@ class Search(NamedTuple):
     steps: Sequence[Step] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
     read_end_row: Callable[[ExtremeReader], pl.Expr] | None = None
-    """Return the number of the row at the other end of a stretch, if several promises share one."""
+    """Return the number of the row at the other end of a stretch, if several guarantees share one."""
 
 
 class Promise(NamedTuple):
     """The stretch of thresholds for which a guarantee holds, and how many examples it takes."""
 
     level: float
-    alpha: float  # the probability with which the promise may be broken
+    alpha: float  # the probability with which the guarantee may be broken
     find_end: Callable[[SegmentValues], Extreme] | None
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
@@ -233,7 +233,7 @@ class Target:
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
-    limit: Limit | None = None  # whether a row meets the target, if each row tells that by itself
+    limit: Limit | None = None  # whether a row meets the target, if each row decides that by itself
     promise: Promise | None = None
     is_joined: bool = False  # whether it is several targets, which are met together
 
@@ -250,8 +250,8 @@ class Target:
     @property
     def changes_once_in_block(self) -> bool:
         """Whether, among rows of equal recall, what the search reads goes one way with fpr."""
-        # So do the tests of all metrics that can be a target, and those of promises, except where limits
-        # of parts add up in quadrature, or alerts count as fewer than they are.
+        # So do the tests of all metrics that can be a target, and those of guarantees, except where
+        # limits of parts add up in quadrature, or alerts count as fewer than they are.
         if self.maximized is not None:
             return self.maximized.falls_with_fpr
         return self.promise is None or self.promise.changes_once_in_block
@@ -425,7 +425,7 @@ def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Ext
     return Extreme(number, greatest, read_row=lambda extreme: extreme)
 
 
-_ROW = "row"  # the name of the extreme that tells the row
+_ROW = "row"  # the name of the extreme that identifies the row
 POINT_CRITERION = "point"  # the criterion of the only point of a group
 ONLY_POINT = Target(POINT_CRITERION, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
 """The target that every row meets: the point of a 2x2 table, or of a published pair of rates."""
@@ -504,7 +504,7 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
 
 
 def join_targets(targets: Sequence[Target]) -> Target:
-    """Return the target that is met where all are; promised if they are promised."""
+    """Return the target that is met where all are; guaranteed if they are guaranteed."""
     promises = [target.promise for target in targets if target.promise is not None]
     tests = [target.limit.passes for target in targets if target.limit is not None]
 
@@ -589,7 +589,7 @@ def read_group_thresholds(
     one_each: bool,
     argument: str = "threshold",
 ) -> GroupThresholds:
-    """Return the thresholds of a user's frame; raise for what the call can tell.
+    """Return the thresholds of a user's frame; raise for what the call can check.
 
     With `at_eta` a column `eta` of the frame is a key, too; otherwise it is ignored. With `one_each` a
     group must not have several rows. `argument` is the name of the frame in errors.

@@ -110,7 +110,7 @@ def read_pair(
 
 
 MOST_EXAMPLES = 2**53
-"""The greatest number of examples: up to it, floats tell whole numbers apart."""
+"""The greatest number of examples: up to it, floats distinguish whole numbers."""
 MOST_REPEATS = 10**7
 """The greatest number of what is made one by one, such as draws: more would not fit into memory."""
 
@@ -307,7 +307,7 @@ def list_arguments_meant(name: str) -> list[str]:
 def tell_alternative(
     name: str, argument_names: Collection[str], weight_spelling: str, target_names: Collection[str]
 ) -> str:
-    """Return what to do in place of an argument that only other functions have, or an empty text."""
+    """Return what to do instead of an argument that only other functions have, or an empty text."""
 
     def spell(argument_name: str) -> str:
         return weight_spelling.replace("weight", argument_name)
@@ -338,7 +338,7 @@ def suggest_arguments(
     spelling: str | None = None,
     target_names: Collection[str] = (),
 ) -> str:
-    """Return a hint at the argument that a wrong name stands for.
+    """Return a hint at the argument that a wrong name represents.
 
     Users wrote the name as `spelling`. They write each argument that there is as in
     `spelling_of_argument`, and one called "weight", whether there is one or not, as `weight_spelling`.
@@ -357,7 +357,7 @@ def hint_at_arguments(
 ) -> Callable[P, R]:
     """Return the function with a hint in its `TypeError` for an argument that it does not have.
 
-    Names that the function itself has refused pass: it knows better what to do instead. Of targets
+    Names that the function itself has refused pass: its own error is more specific. Of targets
     that it does not take, another method finds the threshold.
     """
     parameter_of_name = inspect.signature(function).parameters

@@ -17,7 +17,7 @@ from polars_prcurve.core.ground.argument_checks import refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 
 _OPEN_FILE_FOLDERS = ("/proc", "/dev/fd")
-"""Folders whose names stand for files that are open already, such as standard output."""
+"""Folders whose names represent files that are open already, such as standard output."""
 
 
 def resolve_target(path: str | os.PathLike[str]) -> Path:
@@ -75,7 +75,7 @@ def write_atomically(target: Path) -> Iterator[Path]:
     draft = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         try:
-            # A new file is as the umask says, and one to be replaced private until then.
+            # A new file has the rights of the umask, and one to be replaced private until then.
             draft_permissions = 0o666 if permission_bits is None else 0o600
             os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, draft_permissions))
             yield draft
@@ -102,8 +102,8 @@ def name_file(path: str | os.PathLike[str]) -> Iterator[None]:
 class PatientFile(io.RawIOBase):
     """A file for Polars to write to, of which the first error waits for `raise_error`.
 
-    If a step of a query fails to write, Polars 2.1 may wait for its other steps without end, or tell an
-    error of theirs (tests/upstream/full_disk.py). So it is told that all is well.
+    If a step of a query fails to write, Polars 2.1 may wait for its other steps without end, or raise an
+    error of theirs (tests/upstream/full_disk.py). So the writer pretends that all is well.
     """
 
     def __init__(self, draft: Path, path: str | os.PathLike[str]) -> None:

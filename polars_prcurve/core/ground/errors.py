@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 
-_PACKAGE_NAME = "polars_prcurve"  # by which frames of the package are told from those of the user
+_PACKAGE_NAME = "polars_prcurve"  # marks frames of the package, other than those of the user
 _MAX_MESSAGE_LETTERS = 1_000  # of a message: about ten lines of a terminal
 _MAX_LISTED_NAMES = 30  # there are fewer metrics, which are all listed
 _N_FIRST_NAMES = 10  # of more names than that: about two lines

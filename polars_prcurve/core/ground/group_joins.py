@@ -100,6 +100,6 @@ def float_bits(float_column: pl.Expr) -> pl.Expr:
 
 
 def merge_zeros(float_column: pl.Expr) -> pl.Expr:
-    """Return a float with 0.0 in place of -0.0."""
+    """Return a float with 0.0 instead of -0.0."""
     # The two zeros are equal, but have different bits. `value + 0.0` would do, if Polars kept it.
     return pl.when(float_column == 0).then(0.0).otherwise(float_column)

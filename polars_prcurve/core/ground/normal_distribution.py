@@ -12,7 +12,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
 # The columns of `add_normal_quantile`, while it works
-_SHARE = f"{RESERVED}quantile_share"  # the share that is asked for
+_SHARE = f"{RESERVED}quantile_share"  # the share that is requested
 _ROOT_OF_LOG = f"{RESERVED}quantile_t"  # sqrt(-2 ln(share)), of which the start is a function
 _NEWTON_STEP = f"{RESERVED}quantile_off"  # a Newton step, of which Halley's is made
 

@@ -1,4 +1,4 @@
-"""Text that messages need: control characters as symbols, names that can be told apart, counts.
+"""Text that messages need: control characters as symbols, names that can be distinguished, counts.
 
 A control character could command a terminal, and XML, in which charts are drawn, has none. Symbols mean
 nothing in any language: the expressions of charts would turn an escape such as `\\x1b` back into it.
@@ -41,7 +41,7 @@ def make_visible(text: str, *, keep_blanks: bool = False) -> str:
 
 
 def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
-    """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
+    """Return a name of at most this many letters; of a longer one both ends, which distinguish names."""
     n_last = n_letters // 3
     return name if len(name) <= n_letters else f"{name[: n_letters - n_last - 1]}…{name[-n_last:]}"
 
@@ -62,7 +62,7 @@ def name_groups(column_names: Sequence[str]) -> tuple[str, str]:
     return name, plural
 
 
-# Names that can be told apart ---------------------------------------------------------------------
+# Names that can be distinguished ---------------------------------------------------------------------
 
 # Of "forest" and "forest " people see one name, so what they cannot see of a name is spelt.
 
@@ -70,8 +70,8 @@ _UNSEEN_CATEGORIES = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}
 """Of controls, formats, private use, halves of pairs, ends of lines and of paragraphs, and blanks."""
 _UNSEEN_LETTERS = {*map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0))}
 """Characters that are letters, marks or symbols in Unicode, and that no font draws."""
-_BLANK_SIGN = "\u2423"  # stands for a blank at either end of a name, or beside another one
-_OWN_SIGNS = {*map(chr, range(0x2400, 0x2424))}  # the symbols that stand for unseen characters
+_BLANK_SIGN = "\u2423"  # represents a blank at either end of a name, or beside another one
+_OWN_SIGNS = {*map(chr, range(0x2400, 0x2424))}  # the symbols that represent unseen characters
 _BLACK_FLAG = "\U0001f3f4"  # begins the flag of a region, whose letters are tags
 _N_DIGEST_LETTERS = 6  # hexadecimal digits: of 1,000 long names two have the same with chance 0.03
 _LETTERS_BEFORE_DIGEST = _MAX_NAME_LETTERS - len(" #") - _N_DIGEST_LETTERS
@@ -118,14 +118,14 @@ def find_lookalikes(names: Iterable[str]) -> list[list[str]]:
 
 
 def _cut_name(text: str, whole_name: str, n_letters: int) -> str:
-    """Return a text in at most so many letters, with a digest of the name that it stands for."""
+    """Return a text in at most so many letters, with a digest of the name that it represents."""
     digest = zlib.crc32(whole_name.encode("utf-8", "surrogatepass"))
     ending = f" #{digest:08x}"[: 2 + _N_DIGEST_LETTERS]
     return f"{shorten_name(text, n_letters - len(ending))}{ending}"
 
 
 def _spell_character(name: str, place: int) -> str:
-    """Return a character of a name, or what tells it: a sign, or its number in Unicode."""
+    """Return a character of a name, or what identifies it: a sign, or its number in Unicode."""
     character, before, after = name[place], name[place - 1 : place], name[place + 1 : place + 2]
     if character == " ":
         return character if before not in ("", " ") and after not in ("", " ") else _BLANK_SIGN

@@ -58,7 +58,7 @@ def cut_text(text: str, width: int) -> str:
 
 
 def cut_texts(texts: Sequence[str], width: int) -> list[str]:
-    """Return texts in at most this width; those that differ still do, if so much width can tell them."""
+    """Return texts in at most this width; those that differ still do, if the width is enough."""
     cut_ends = [cut_text(text, width) for text in texts]
     if len(set(cut_ends)) == len(set(texts)):
         return cut_ends

@@ -1,6 +1,6 @@
 """Checks that only values can answer, carried in the plan of a query.
 
-What arguments and schema tell fails at the call. What only values tell cannot: a lazy query holds
+What arguments and schema show fails at the call. What only values show cannot: a lazy query holds
 no values yet. For that a *guard* rides in the plan: a native expression that is 0 while every check
 holds, and otherwise an operation that fails and quotes a sentence, so that Polars stops the query.
 
@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.safe_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 
 _SIGNATURE = "\n(a check of polars_prcurve)"
-"""The end of a sentence in an error of Polars, by which `translate_errors` knows it."""
+"""The end of a sentence in an error of Polars, by which `translate_errors` finds it."""
 
 # What Polars writes before the value of a wrong argument; see `_fail_unless_passed`.
 _QUOTED_SENTENCE = re.compile(rf"^Invalid argument - (.*?){re.escape(_SIGNATURE)}", re.S)
@@ -93,7 +93,7 @@ def _report(checks: Iterable[Check]) -> pl.Expr:
 def _fail_unless_passed(report_text: pl.Expr) -> pl.Expr:
     """Return 0 where the report is `_PASSED_REPORT`; any other report stops the query."""
     # Polars has no operation that raises a given text. Of all that fail and quote a value, this one
-    # quotes it earliest: after the words "Invalid argument". A cast says 80 letters first.
+    # quotes it earliest: after the words "Invalid argument". A cast writes 80 letters first.
     epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report_text)
     return epoch.cast(pl.Int64)
 
@@ -104,7 +104,7 @@ _HAS_PASSED_FILTER = _fail_unless_passed(pl.col(_REPORT_COLUMN).first()) == 0
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raise a `PrcError` with the sentence of a guard in place of the Polars error that quotes it."""
+    """Raise a `PrcError` with the sentence of a guard instead of the Polars error that quotes it."""
     try:
         yield
     except pl.exceptions.InvalidOperationError as error:
@@ -143,7 +143,7 @@ Expanding a selector costs a millisecond."""
 
 
 class DtypeRule(NamedTuple):
-    """The dtypes that a column may have, and what to say of a column of another dtype."""
+    """The dtypes that a column may have, and the error for a column of another dtype."""
 
     allowed_dtypes: selectors.Selector
     remedy: str
@@ -168,7 +168,7 @@ class DtypeRule(NamedTuple):
         dtype_name = dtype.display().replace(_DTYPE_NAME_OF_SHORT_NAME)
         is_allowed = dtype.matches(self.allowed_dtypes)
         check = Check(~is_allowed, (f"{subject} is ", dtype_name, self.remedy))
-        # Polars knows `is_allowed` once it knows the dtype. It then takes one branch and forgets the
+        # Polars evaluates `is_allowed` once the dtype is there. It then takes one branch and forgets the
         # other, so nothing is computed for the check.
         return pl.when(pl.when(is_allowed).then(True).otherwise(guard([check]) == 0)).then(value)
 
@@ -203,7 +203,7 @@ POSTERIOR_DTYPES = DtypeRule(
     selectors.numeric() | selectors.boolean() | selectors.by_dtype(pl.Null),
     "; expected probabilities of the positive class",
 )
-# Prevalences: a null stands for the own prevalence of a group.
+# Prevalences: a null represents the prevalence of a group.
 ETA_DTYPES = DtypeRule(selectors.numeric() | selectors.by_dtype(pl.Null), "; expected shares in [0, 1]")
 # Recall and fpr of a table of published points
 RATE_DTYPES = DtypeRule(selectors.numeric(), "; expected rates in [0, 1]")
@@ -293,7 +293,7 @@ posterior_checks = ValueRule(
     "outside [0, 1] or NaN",
     "expected probabilities of the positive class",
 )
-# The same where a table without labels could have a reference in place of probabilities
+# The same where a table without labels could have a reference instead of probabilities
 unlabelled_checks = replace(
     posterior_checks,
     remedy=f"{posterior_checks.remedy}; if scores are not probabilities, pass reference=, a labelled "
@@ -311,8 +311,8 @@ inner_eta_checks = ValueRule(
 )
 # The end of both sentences about weights beside stratum=
 _STRATUM_WEIGHT_REMEDY = "pass the rows of its stratum over those that were drawn from it"
-# Of weights beside stratum=, each the number of rows that one stands for: at least itself. The room of
-# 1e-9 is for weights that were divided out; above 2**53 floats do not tell numbers of rows apart.
+# Of weights beside stratum=, each the number of rows that one represents: at least itself. The room of
+# 1e-9 is for weights that were divided out; above 2**53 floats do not distinguish numbers of rows.
 stratum_weight_checks = ValueRule(
     lambda weight: (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53)),
     "below 1 or above 2**53",
@@ -435,5 +435,5 @@ def equals_label(label: pl.Expr, pos_label: Any) -> pl.Expr:
 
 
 def _to_python(pos_label: Any) -> Any:
-    """Return a NumPy scalar as the Python value that it stands for."""
+    """Return a NumPy scalar as the Python value that it represents."""
     return pos_label.item() if isinstance(pos_label, np.generic) else pos_label

@@ -1,7 +1,7 @@
 """Columns as users name them, resolved and typed at the call, before any query runs.
 
-`ColumnReader` looks up one column after the other. It raises for what names and dtypes tell, and notes
-a check for what only values tell. `input_fields` returns what every kind of `ResolvedTable` has.
+`ColumnReader` looks up one column after the other. It raises for what names and dtypes show, and notes
+a check for what only values show. `input_fields` returns what every kind of `ResolvedTable` has.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Missing: TypeAlias = Literal["raise", "drop", "below"]
 MISSING = get_args(Missing)
 """The words that missing= takes."""
 
-_EXPECTED_TEXT = "a column name or an expression"  # what errors say of other values
+_EXPECTED_TEXT = "a column name or an expression"  # what errors write for other values
 _IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 
@@ -253,7 +253,7 @@ class ColumnReader:
         }
 
     def _read_spans(self) -> dict[str, Span]:
-        """Return the ends of the group columns whose dtypes do not tell them; none of a LazyFrame."""
+        """Return the ends of the group columns whose dtypes do not give them; none of a LazyFrame."""
         # In memory one cheap pass over the keys saves a join; over a file it would be a second reading.
         # A long table that was made from one in memory may be lazy, so the user's table is read, and a
         # key that only the long table has gets no span.
@@ -306,7 +306,7 @@ def read_group_keys(
 def check_forgotten_groups(
     argument: str, other_names: Iterable[str], table_schema: Mapping[str, pl.DataType]
 ) -> None:
-    """Raise if one of `other_names`, which are no groups, is a column of the table: surely a group."""
+    """Raise if one of `other_names`, which are no groups, is a column of the table, and so a group."""
     # Without it in by=, the values of all groups would be taken for those of each group.
     for name in other_names:
         if name in table_schema:
@@ -325,7 +325,7 @@ def missing_row_check(
 ) -> Check:
     """Return the check that no row `lacks_row`, with the keys of the first one in its sentence.
 
-    `key_exprs` holds what users call each key, and its value. The sentence says that
+    `key_exprs` holds what users call each key, and its value. The sentence writes that
     the frame may do without the column `droppable_name`.
     """
     column_text = f"the column {droppable_name}" if droppable_name else "a column of groups"
@@ -335,7 +335,7 @@ def missing_row_check(
 
 
 def show_first(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str | pl.Expr]:
-    """Return the parts of a sentence that tell the keys of the first row by its keys that `is_wrong`."""
+    """Return the parts of a sentence that name the keys of the first row by its keys that `is_wrong`."""
     sentence_parts: list[str | pl.Expr] = []
     wrong_key_exprs = {name: key.filter(is_wrong) for name, key in key_exprs.items()}
     for name, key in wrong_key_exprs.items():

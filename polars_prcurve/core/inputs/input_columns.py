@@ -20,7 +20,7 @@ They are null in the rows of a group of which a number is not known.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InputColumns:
-    """What the columns of a user's table hold; None where nothing was said."""
+    """What the columns of a user's table hold; None where nothing was passed."""
 
     score: Any = "score"
     """The column of scores; of a wide table those of models, or a mapping from classes to theirs."""
@@ -31,7 +31,7 @@ class InputColumns:
     model: Column | None = None
     """The column of models, where they are compared; elsewhere it is one more of `by`."""
     id: Columns = None
-    """The columns that tell examples apart, where models are compared."""
+    """The columns that distinguish examples, where models are compared."""
     weight: Column | None = None
     stratum: Column | None = None
     cluster: Column | None = None
@@ -43,13 +43,13 @@ class InputColumns:
     below: Below | None = None
     missing: Missing = "raise"
     parts: Columns = None
-    """The columns that tell the parts of a field apart; they are the last groups."""
+    """The columns that distinguish the parts of a field; they are the last groups."""
     is_matched: bool = False
     """Whether the rows of an example were made from one row: they share the label and have scores."""
 
     @classmethod
     def read_words(cls, words: Mapping[str, Any]) -> InputColumns:
-        """Return what the words of a call say; a None says nothing, except of the label."""
+        """Return what the words of a call mean; None counts as not passed, except for the label."""
         return cls(
             **{word: value for word, value in words.items() if value is not None or word == "label"}
         )

@@ -59,17 +59,17 @@ _TROUBLE_OF_TALLY = {
     _IS_UNEQUAL: "models share their examples, so those with a row and those of below= add up to the "
     "same number in each; they do not in ",
 }
-# What both sentences end with: how to say the numbers of each model.
+# What both sentences end with: how to pass the numbers of each model.
 _REMEDY = (
     " case(s) of a model and class; pass below= as a frame with the numbers of each model, or "
     'missing="below" with null scores'
 )
-# What errors say of other values of below=.
+# What errors write for other values of below=.
 _EXPECTED = "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
 
 
 def tells_negatives(below: Any) -> bool:
-    """Return whether `below=` says how many negatives were never scored; raise if it says nothing."""
+    """Return whether `below=` has the number of negatives never scored; raise if it is empty."""
     below = arguments.take_frame(below)
     if not isinstance(below, pl.DataFrame | pl.LazyFrame):
         return _read_numbers(below)[1] is not None

@@ -15,10 +15,10 @@ class Row:
     POS_SQUARES = "_prc_pos_squares"  # the square of the weight of a positive, or a sum of such squares
     NEG_SQUARES = "_prc_neg_squares"
     STRATUM = "_prc_stratum"  # equal for rows that were drawn from one stratum
-    STRATUM_WEIGHT = "_prc_row_weight"  # how many rows of its stratum a row stands for
+    STRATUM_WEIGHT = "_prc_row_weight"  # how many rows of its stratum a row represents
     CLUSTER = "_prc_cluster"  # equal for rows that need not be independent, such as those of one patient
     MODEL = "_prc_model"  # the last group column, where models are compared
-    CLASS = "_prc_class"  # the class that a row of a stacked table tells from the rest
+    CLASS = "_prc_class"  # the class that a row of a stacked table compares with the rest
     EXAMPLE = "_prc_example"  # equal for rows of one example, scored by several models
     MARK = "_prc_mark"  # Boolean, true for a requested threshold without an example
 

@@ -1,6 +1,6 @@
 """Kinds of samples: how the examples of a table were drawn, declared in one place.
 
-A table knows its kind, `table.sample`. All rooms ask it for a trait, such as `joins_rows`, and none asks
+A table has its kind, `table.sample`. All rooms read a trait of it, such as `joins_rows`, and none reads
 which kind it is. What a kind computes stands elsewhere: its sums and sizes in a `Design` of
 `sweep.sample_designs`, and what its units add to the error of an area in `uncertainty.influence`.
 """
@@ -35,19 +35,19 @@ MOMENTS = tuple(
     name_moment(cell, other_cell) for cell, other_cell in combinations_with_replacement(CELLS, 2)
 )
 """Of units that may be in several cells, and of rows whose cells correlate."""
-UNITS = tuple(map(name_unit, CELLS))  # tell the error of a cell in which nothing was found
+UNITS = tuple(map(name_unit, CELLS))  # the error of a cell in which nothing was found
 OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
 """Of units that are in one cell each, so that those of two different cells are 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleKind:
-    """What other rooms ask about a kind of sample; the defaults are those of independent examples."""
+    """What other rooms read of a kind of sample; the defaults are those of independent examples."""
 
     name: str  # by which developers call it
-    word: str = ""  # the word about the table that asks for it
-    column: str | None = None  # the column of a row that says to which stratum or unit it belongs
-    is_weighted: bool = False  # whether squares of weights are known, which tell errors
+    word: str = ""  # the word about the table that requests it
+    column: str | None = None  # the column of a row with its stratum or unit
+    is_weighted: bool = False  # whether squares of weights are known, which give errors
     joins_rows: bool = False
     """Whether rows of equal `column` are one unit, and only units are independent. Then influences add
     up by unit, and either class has so few units that their number chooses Student's quantile."""
@@ -56,7 +56,7 @@ class SampleKind:
     correlates_eta: bool = False
     """Whether the error of an area and that of a counted prevalence go together, by their influences."""
     has_rate_errors: bool = True  # whether errors of rates at a threshold are known from its sizes
-    has_alert_sizes: bool = False  # whether alerts count as fewer examples, which promises read
+    has_alert_sizes: bool = False  # whether alerts count as fewer examples, which guarantees read
     knows_weights: bool = False
     """Whether it is known what examples weigh that the sample lacks, so that heavy ones are no doubt."""
     has_label_counts: bool = False

@@ -50,7 +50,7 @@ TOTALS = (Group.N_POS, Group.POS_BELOW, Group.N_NEG, Group.NEG_BELOW)
 
 MANY = 10**9
 """Stands for a number of negatives that is not known, of which no result depends: where there are many,
-false alerts are as random as Poisson's numbers, whatever their share."""
+false positives are as random as Poisson's numbers, whatever their share."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class NeverScored:
 
 @dataclass(frozen=True, eq=False)
 class KeptCounts:
-    """The rows of a table that is asked again, and what was counted of them, by what was asked."""
+    """The rows of a table that is called again, and what was counted of them, by the request."""
 
     rows: pl.LazyFrame
     results: dict[Hashable, Any] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class ResolvedTable:
 
     @property
     def kept_counts(self) -> dict[Hashable, Any] | None:
-        """What was counted of these very rows, by what was asked; None of a table that keeps none."""
+        """What was counted of these very rows, by the request; None of a table that keeps none."""
         is_own = self.counts is not None and self.counts.rows is self.frame
         return self.counts.results if self.counts is not None and is_own else None
 
@@ -131,7 +131,7 @@ class ResolvedTable:
         """Run a query half way, where Polars has no expression; raise if the user gave a LazyFrame.
 
         `purpose` names in the message what needs the values. It may be faster if `n_etas` is known,
-        how many rows of the query stand for one of the table.
+        how many rows of the query represent one of the table.
         """
         if not self.may_collect:
             raise PrcError(
@@ -142,7 +142,7 @@ class ResolvedTable:
         return run_query(query, n_rows)
 
     def require_example_counts(self, argument: str = "confidence=") -> ResolvedTable:
-        """Return the table; raise if it does not tell the number of examples, for an argument."""
+        """Return the table; raise if it does not have the number of examples, for an argument."""
         raise NotImplementedError(argument)
 
     @property
@@ -199,7 +199,7 @@ class ScoreTable(ResolvedTable):
     float_sums: bool  # whether Row.POS and Row.NEG are Float64; otherwise they are Int128
     weighted: bool  # whether each row is one example with a weight
     within: tuple[str, ...] = ()
-    """The last group columns, if they tell the parts of a field apart."""
+    """The last group columns, if they distinguish the parts of a field."""
     parts: FieldParts | None = None
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
 
@@ -217,12 +217,12 @@ class ScoreTable(ResolvedTable):
 
     @property
     def has_squares(self) -> bool:
-        """Whether sums of squared weights are known, which tell the error of a sum of weights."""
+        """Whether sums of squared weights are known, which give the error of a sum of weights."""
         # Those of a field do not: its errors add up over its parts.
         return self.parts is None and (self.weighted or Row.POS_SQUARES in self.columns)
 
     def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
-        """Return the table; raise if its sums do not tell the number of examples."""
+        """Return the table; raise if its sums do not give the number of examples."""
         if self.parts is not None:
             self.parts.table.require_example_counts(argument)
         elif self.float_sums and not self.has_squares:
@@ -234,7 +234,7 @@ class ScoreTable(ResolvedTable):
         return self
 
     def require_examples(self) -> ScoreTable:
-        """Return the table; raise if its rows do not tell the number of examples."""
+        """Return the table; raise if its rows do not give the number of examples."""
         return self.require_example_counts()
 
     def aggregate_scores(self) -> ScoreTable:
@@ -274,7 +274,7 @@ class ScoreTable(ResolvedTable):
 
 @dataclass(frozen=True)
 class FieldParts:
-    """The parts of a field, such as countries: their examples, and where they stand in the field."""
+    """The parts of a field, such as countries: their examples, and where they stand in the `field`."""
 
     table: ScoreTable  # the examples; its groups are the parts
     part_rows: pl.LazyFrame
@@ -320,7 +320,7 @@ class RateTable(ResolvedTable):
         return self.has_counts and not self.has_cells
 
     def require_example_counts(self, argument: str = "confidence=") -> RateTable:
-        """Return the table; raise if it does not tell the number of examples."""
+        """Return the table; raise if it does not have the number of examples."""
         if not self.has_counts:
             raise PrcError(
                 f"rates= holds no counts, so there is no {argument}; leave it out, or pass "

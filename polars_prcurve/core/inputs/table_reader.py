@@ -1,6 +1,6 @@
 """A user's table, read into a `ScoreTable`, with labels or without, or into a `RateTable`.
 
-Every column is resolved and typed here. What names and dtypes tell raises at once. What only values tell
+Every column is resolved and typed here. What names and dtypes show raises at once. What only values show
 becomes a check that the query carries with it.
 """
 
@@ -229,7 +229,7 @@ def read_parts(
 
 
 def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
-    """Add the columns that tell parts apart to the group columns, and return their names."""
+    """Add the columns that distinguish parts to the group columns, and return their names."""
     dtype_of_part = reader.read_by(parts, "parts")
     if len(reader.by_exprs) != len(reader.by):
         raise PrcError("by= and parts= take one column each; write one expression for each column")
@@ -257,7 +257,7 @@ def read_part_labelled(
 def read_reference(
     reference: pl.DataFrame | pl.LazyFrame, columns: InputColumns, table: ScoreTable
 ) -> ScoreTable:
-    """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
+    """Return a table with labels that stands beside one without; its groups may distinguish fewer."""
     if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
     columns = replace(columns, by=list_known_columns(columns.by, reference))
@@ -405,8 +405,8 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column, kind: str)
 
 # Published points: rates, with or without sizes, and cumulative counts --------------------------
 
-# A row is a point of a ROC curve: what is flagged at one threshold. Rates say which share of each class
-# it is. The four cells say how many, and tools that count report one row of them per threshold.
+# A row is a point of a ROC curve: what is flagged at one threshold. Rates are the share of each class
+# that it is. The four cells are how many, and tools that count report one row of them per threshold.
 
 _SPECIFICITY_NAMES = ("specificity", "spec", "tnr")
 """Names of columns that hold 1 - fpr, and are taken for fpr."""
@@ -451,7 +451,7 @@ def list_parts(argument: str, value: Any, n_parts: int, columns_text: str) -> li
 
 
 def _check_order(argument: str, names: Sequence[str], columns: Sequence[Column]) -> None:
-    """Raise for a column whose name says that it is another one of those listed."""
+    """Raise for a column whose name is that of another one of those listed."""
     for name, column in zip(names, columns, strict=True):
         if isinstance(column, str) and column.lower() in names and column.lower() != name:
             raise PrcError(

@@ -79,7 +79,7 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
             score = float_type(nearest_float)
         if float(score) < nearest_float:  # as Python floats: NumPy would round the longer one first
             score = np.nextafter(score, float_type(math.inf))
-        return float(score) + 0.0  # 0.0 in place of -0.0
+        return float(score) + 0.0  # 0.0 instead of -0.0
     lowest_integer, highest_integer, n_decimals = 0, 1, 0  # of Booleans
     if isinstance(dtype, pl.Decimal):
         highest_integer, n_decimals = 10 ** (dtype.precision or 38) - 1, dtype.scale

@@ -25,8 +25,8 @@ from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.row_column_names import Row
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-_SCORE_COLUMNS_TEXT = "column names, as a list"  # what errors say of other values
-_WEIGHT = f"{RESERVED}weight"  # the share of a class in the field over that in the table
+_SCORE_COLUMNS_TEXT = "column names, as a list"  # what errors write for other values
+_WEIGHT = f"{RESERVED}weight"  # the share of a class by the mix over that in the table
 _N_ROWS = f"{RESERVED}rows"  # the number of rows of a class
 _WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128)  # dtypes of which Float64 does not hold all values
 _MOST_EXACT = 2**53  # up to which a Float64 holds every integer
@@ -54,7 +54,7 @@ class StackedTable(NamedTuple):
     score_name: str
     group_name: str  # the column that names the model, an Enum in the order given, or the class
     example_name: str = Row.EXAMPLE  # the column with the row number of the wide table
-    label_name: str = ""  # of classes: the column that tells whether the row is of the class
+    label_name: str = ""  # of classes: the column with whether the row is of the class
 
 
 def empty_incomplete(
@@ -168,8 +168,8 @@ def one_vs_rest(
 ) -> pl.LazyFrame:
     """Return a row for each row and class of a table, with a Boolean `label`: is the row of that class?
 
-    The column `name` holds the class. With `mix`, the share of each class in the field, `weight` brings
-    the classes of the table to these shares.
+    The column `name` holds the class. With `mix`, the share of each class in the `field`, `weight`
+    brings the classes of the table to these shares.
     """
     schema = wide_rows.collect_schema()
     _check_known(schema, "label", [label])
@@ -195,7 +195,7 @@ def one_vs_rest(
 def _join_class_weights(
     wide_rows: pl.LazyFrame, label_name: str, dtype: pl.DataType, mix: object, classes: pl.Series
 ) -> pl.LazyFrame:
-    """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
+    """Add _WEIGHT, the share of the class of a row by `mix` over that in the table."""
     shares_by_class = arguments.read_shares("mix=", mix)
     shared_classes = read_classes(label_name, dtype, list(shares_by_class))
     shared_values = shared_classes.to_list()

@@ -1,1 +1,1 @@
-"""What is known of each model at what was asked, and which status that is, without a sentence."""
+"""What is known of each model for the request, and which status that is, without a sentence."""

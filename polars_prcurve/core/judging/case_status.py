@@ -22,11 +22,11 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
-USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
+USEFUL_LIFT = 2.0  # how many times as often as by chance alerts of a useful model are right, at least
 _LEAST_GROUPS = 2  # groups of a mean, below which it has no error
 _SURELY = 1.7
-"""An interval at 95% that is so many times as wide misses the truth in fewer than 1 of 1,000 tests."""
-WIDE = 0.5  # the width from which on an interval says too little, if more examples make it narrower
+"""A 95% interval so many times as wide misses the true value in fewer than 1 of 1,000 tests."""
+WIDE = 0.5  # the width from which on an interval is too wide to use, if more examples make it narrower
 _CURED_BY_EXAMPLES = {
     "few positives",
     "few negatives",
@@ -98,7 +98,7 @@ class Candidate:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether its scores are not shown to say anything of the label."""
+        """Whether its scores are not significantly related to the label."""
         if self.row["above_chance"] is None:  # no test of all scores, as examples do not count alike
             if self.goal.mean_over:
                 return False
@@ -107,13 +107,13 @@ class Candidate:
             return False
         if self.row[DOUBT] is not None or self.precision.span is None or self.goal.is_of_curve:
             return True
-        # A few high scores may tell what all scores together do not: their alerts are surely right more
-        # often than by lot if the interval of the log odds, 1.7 times as wide, is above those of eta.
+        # A few high scores may show what all scores together do not: their precision is above chance if
+        # the interval of the log odds, 1.7 times as wide, is above those of eta.
         log_odds, low_log_odds = find_log_odds(self.precision.value), find_log_odds(self.precision.low)
         return not log_odds - _SURELY * (log_odds - low_log_odds) > find_log_odds(self.row["eta"])
 
     def is_surely_below(self, other: Candidate) -> bool:
-        """Whether fewer of its alerts are right than of another model's, where half is found."""
+        """Whether its precision is below another model's, at 50% recall."""
         estimate, other_estimate = self.precision_at_half, other.precision_at_half
         if estimate.span is None or other_estimate.span is None:
             return False
@@ -125,12 +125,12 @@ class Candidate:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether its scores surely rank negatives above positives."""
+        """Whether its scores significantly rank negatives above positives."""
         return self.row.get(EvidenceColumn.IS_REVERSED) is True
 
     @property
     def may_be_best(self) -> bool:
-        """Whether no other model is surely better; true if nobody knows."""
+        """Whether no other model is significantly better; true without a test."""
         return self.row.get("may_be_best") is not False
 
     @property
@@ -196,7 +196,7 @@ class Case:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether the scores of all models surely rank negatives above positives."""
+        """Whether the scores of all models significantly rank negatives above positives."""
         return bool(self.candidates) and all(candidate.is_reversed for candidate in self.candidates)
 
     def find_candidate(self, model: Any) -> Candidate | None:
@@ -345,7 +345,7 @@ class JudgedCase(Case):
 
     @property
     def backward_models(self) -> list[Candidate]:
-        """The models whose scores surely rank negatives above positives."""
+        """The models whose scores significantly rank negatives above positives."""
         return [candidate for candidate in self.candidates if candidate.is_reversed]
 
     @property
@@ -359,7 +359,7 @@ class JudgedCase(Case):
 
     @property
     def losers(self) -> list[Candidate]:
-        """The models that keep all targets, and that another one surely beats."""
+        """The models that keep all targets, and that another one significantly beats."""
         return [candidate for candidate in self.qualifiers if not candidate.may_be_best]
 
     @property

@@ -1,4 +1,4 @@
-"""The request for a decision: which table is asked, at which prevalences, for what, and how sure."""
+"""The request for a decision: which table, at which prevalences, for what, and how sure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
 
 @dataclass(frozen=True)
 class DecisionRequest:
-    """What is asked: of which table, at which prevalences, for what, and how sure."""
+    """The request: which table, at which prevalences, for what, and how sure."""
 
     table: Any  # a bound table, whose methods the evidence comes from
     eta: Any
@@ -69,7 +69,7 @@ def count_rows_left_out(question: Question, **options: bool) -> DroppedRows | No
 def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFrame) -> DecisionRequest:
     """Return the request, with the examples of a field weighted so that they make one table.
 
-    `frame` tells its parts.
+    `frame` has its parts.
     """
     table: Any = request.table
     eta_field: Field = request.eta
@@ -87,7 +87,7 @@ def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFram
         arguments["model"] = request.model
     weighted_table = type(table)(table.reweight(eta=exact_field, name=weight_column), arguments)
     request = replace(request, unweighted_table=table(by=question.columns.by))
-    # Without a promise, and at exact prevalences, that table is asked for everything.
+    # Without a guarantee, and at exact prevalences, that table answers everything.
     if request.goal.guarantee is None and exact_field.frame.columns == frame.columns:
         return replace(request, table=weighted_table, eta=eta)
     return replace(request, weighted_field=(weighted_table, eta))

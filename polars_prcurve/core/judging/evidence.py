@@ -1,4 +1,4 @@
-"""The evidence: what the methods of a table say of its models, each request once.
+"""The evidence: what the methods of a table return for its models, each request once.
 
     summary            the area of each model, and whether its scores are above chance
     operating_points   what each model does at the targets, with intervals
@@ -7,8 +7,8 @@
     compare            which groups of one model are unlike the others: each beside all others
 
 Several targets have to hold together. A model that keeps them all finds as much as it finds at the
-limit of alerts that binds. So a model is behind another one if it surely is at each target that may
-bind.
+limit of alerts that binds. So a model is behind another one if it is significantly so at each target
+that may bind.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed
 _LEAST_ALERTS = 5  # of a threshold that may meet a target: the interval of fewer allows anything
 _FEW_SCORES = 3  # distinct scores, at most, that may be decisions, such as yes, no and unsure
 _LEAST_TRUE_CASES = 100  # positives, about, among the cases in which alerts are counted
-_MOST_CASES = 1e9  # of which none is positive where a prevalence is that small: more would say nothing
+_MOST_CASES = 1e9  # of which none is positive where a prevalence is that small: more would be no use
 
 
 class EvidenceColumn:
     """Columns of the evidence that no method has under these names."""
 
     AT_HALF = "precision_at_half"
-    """Precision where half of the positives are found, which tells what a whole curve is good for."""
+    """Precision where half of the positives are found, which shows what a whole curve is good for."""
     AREA = f"{RESERVED}average_precision"
     BY_CHANCE = f"{RESERVED}by_chance"  # the mean of the average precision of random scores
-    IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
+    IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives significantly rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
     LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
     FEW_SCORES = f"{RESERVED}few_scores"  # all scores of a model that has at most _FEW_SCORES of them
@@ -59,7 +59,7 @@ class EvidenceColumn:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a table says: rows of its methods."""
+    """What a table returns: rows of its methods."""
 
     rows: pl.DataFrame  # one row per case, which is a group at a prevalence, and model
     keys: list[str]
@@ -80,7 +80,7 @@ class Evidence:
 
 
 def collect_evidence(request: DecisionRequest) -> Evidence:
-    """Return what the methods of the table say; each is asked once, and ranking once per target."""
+    """Return the results of the table's methods; each is called once, and ranking once per target."""
     if request.goal.mean_over:
         return _collect_means(request)
     goal, model_column = request.goal, request.model
@@ -182,7 +182,7 @@ def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
 
 def _choose_per(areas: pl.DataFrame) -> float:
     """Return a round number of cases in which to count alerts: with 100 positives or more, about."""
-    # A group without positives has no say.
+    # A group without positives does not count.
     n_events, least_eta = 1_000.0, min(areas.filter(pl.col("eta") > 0)["eta"], default=0.5)
     while n_events * least_eta < _LEAST_TRUE_CASES and n_events < _MOST_CASES:
         n_events *= 10
@@ -240,7 +240,7 @@ def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     points: pl.DataFrame = request.table.operating_points(
         request.eta, together=goal.is_joint, columns="all", **arguments
     )
-    if not goal.is_joint or goal.guarantee is not None:  # the interval is of the promised threshold
+    if not goal.is_joint or goal.guarantee is not None:  # the interval is of the guaranteed threshold
         return points
     points_of_targets = request.table.operating_points(request.eta, columns="all", **arguments)
     return _add_binding_targets(points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps)))
@@ -300,7 +300,7 @@ def _measure_certainty(goal: Goal, points: pl.DataFrame, level: float, n_events:
 
 
 def _find_misses(goal: Goal, points: pl.DataFrame) -> set[int]:
-    """Return the numbers of the rows that surely miss a limit of the demand."""
+    """Return the numbers of the rows that significantly miss a limit of the demand."""
     return {
         number
         for number, row in enumerate(points.iter_rows(named=True))
@@ -456,7 +456,7 @@ def _add_leads(
         pl.col("behind").first(),
         pl.col("behind_low").min(),
         pl.col("behind_high").max(),
-        # Null if a ranking cannot tell, as where the other model meets no target, and none says it may.
+        # Null without a ranking, as where the other model meets no target by any interval.
         pl.col("may_be_best").any(ignore_nulls=False),
     )
     return _join(case_rows, leads_of_models, ranking_keys)

@@ -22,14 +22,14 @@ FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses
 CAPS = tuple(word for word, kind in TARGET_KINDS.items() if not kind.limits_misses)
 """Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
 _ORDER = list(dict.fromkeys([*FLOORS, *reversed(ALERT_WORDS), *CAPS, "threshold", "maximize"]))
-"""The order in which targets are said: what is to be found, then how many alerts, then the rest."""
+"""The order in which targets are written: what is to be found, then how many alerts, then the rest."""
 
 _MEAN = "mean_"  # before the name of a metric: the column of its mean over groups
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a model, one number for each target; all of them have to hold together."""
+    """What a model has to achieve, one number for each target; all of them have to hold together."""
 
     targets: Mapping[str, Any]
     """What chooses a threshold, by its words without `per`; empty if whole curves are judged."""
@@ -55,7 +55,7 @@ class Goal:
         return {TARGET_KINDS[word].column: limit for word, limit in demand.items()}
 
     def test_point(self) -> Goal:
-        """Return the demand on the only point of each group, in place of targets that choose one."""
+        """Return the demand on the only point of each group, instead of targets that choose one."""
         return replace(self, targets={}, demand=self.targets, merit_column="precision", is_of_point=True)
 
     @property
@@ -110,7 +110,7 @@ class Goal:
         return True if low >= limit else False if high < limit else None
 
     def build_arguments(self, *words: str) -> dict[str, Any]:
-        """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""
+        """Return the arguments that request these targets, or for all; `per` goes with alerts."""
         arguments = {word: self.targets[word] for word in words or self.targets}
         if "alerts" in arguments and self.per is not None:
             arguments["per"] = self.per
@@ -118,7 +118,7 @@ class Goal:
 
 
 def read_goal(question: Question, guarantee: object) -> Goal:
-    """Return what is wanted; raise if targets make no sense together."""
+    """Return the goal; raise if targets make no sense together."""
     value_of_target = question.targets
     words = (word for word, value in value_of_target.items() if value is not None and word != "per")
     value_of_word = {word: value_of_target[word] for word in sorted(words, key=_ORDER.index)}

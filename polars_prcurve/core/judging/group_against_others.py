@@ -19,7 +19,7 @@ from polars_prcurve.core.judging.status_names import GroupStanding
 
 _LEAST_GROUPS = 3  # of two groups each is all the others of the other one: `compare` tests that
 _MOST_ROWS = 10_000_000
-"""Rows, at most, that the groups beside all others have; of more groups nothing is said."""
+"""Rows, at most, that the groups beside all others have; more groups have none."""
 _CELL = "cell"  # the group that is tested, in the table that holds the counts once for each group
 _SIDE = "side"  # whether a row is of that group or of the others
 _GROUP = "group"  # the number of the group of a row
@@ -91,14 +91,14 @@ def _find_gaps(
     cell_numbers: Iterable[int],
     arguments: Mapping[str, Any],
 ) -> dict[int, float]:
-    """Return how far groups are ahead of all others, of those groups that are told apart from them."""
+    """Return how far groups are ahead of all others, for groups that differ significantly from them."""
     gap_of_cell: dict[int, float] = {}
     open_cells = [*cell_numbers]
     side_of_row = (
         pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
     )
     while open_cells:
-        # The level is shared by the groups that no earlier step has told apart (Holm).
+        # The level is shared by the groups that no earlier step found different (Holm).
         level = 1 - (1 - request.confidence) / len(open_cells)
         tested_cells = pl.DataFrame({_CELL: open_cells}, schema={_CELL: pl.Int64})
         # The counts once for each group, which is one model, and all others are another one.

@@ -1,6 +1,6 @@
 """What is decided of a whole table: its cases one by one, and one status above them.
 
-request -> evidence      what the methods of the table say, see `evidence`
+request -> evidence      what the methods of the table return, see `evidence`
         -> cases         groups at prevalences, see `case_status`
         -> judged cases  a status each, and how groups of one model stand, see `group_against_others`
         -> status        the one above them
@@ -66,7 +66,7 @@ class JudgedTable:
 
 
 def judge_table(request: DecisionRequest) -> JudgedTable:
-    """Return what is decided of the table that is asked."""
+    """Return what is decided for the table of the request."""
     evidence = collect_evidence(request)
     cases, tests_of_groups = list_cases(evidence, request), test_groups(request, evidence)
     standings = [None] * len(cases) if tests_of_groups is None else tests_of_groups.standings

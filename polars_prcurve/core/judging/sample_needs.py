@@ -35,7 +35,7 @@ _POWER_MARGIN = NormalDist().inv_cdf(POWER)
 """A difference d is detected four times in five if it is z + 0.84 standard errors: 0.84 farther from 0
 than its interval, of z standard errors, reaches."""
 _PLAN_ERROR = 0.05  # the standard error of a plan from counts that are known well
-_LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
+_LEAST_ETA = 1e-300  # instead of a lower limit of 0, at which no alert would be right, nor false
 
 
 class ClassNeed(NamedTuple):
@@ -101,7 +101,7 @@ def is_out_of_reach(case: Case) -> bool:
 
 
 def _scale_goal(estimate: Estimate, usual: float) -> float:
-    """Return a half-width that says something of a value: half of the value where that is small."""
+    """Return a useful half-width for a value: half of the value where that is small."""
     value = float(estimate.value or 0.0)
     return usual if value >= 2 * usual else value / 2
 
@@ -309,11 +309,11 @@ def _count_times_of_rate(case: Case, candidate: Candidate, name: str, half_width
     return n_needed * math.exp(2 * _PLAN_ERROR) / n_tested
 
 
-# Promises -----------------------------------------------------------------------------------------
+# Guarantees -----------------------------------------------------------------------------------------
 
 
 def find_promise_need(case: Case) -> ClassNeed | None:
-    """Return how many examples perfect scores take to promise the targets; infinite if none suffice."""
+    """Return how many examples perfect scores need for the guarantees; infinite if none suffice."""
     for class_name, n_tested in case.sizes.items():
         n_needed = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
         least_needed = min(

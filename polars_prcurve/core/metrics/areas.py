@@ -506,8 +506,8 @@ def auprg_hull(area: Amount, facts: CurveFacts) -> Amount:
     depends_on_eta=False,
     finish=require_both_classes,
     below="ties",
-    # The influence of a positive is the share of negatives below it, and that of a negative the share of
-    # positives above it, where ties count by halves (DeLong et al. 1988).
+    # The influence of a positive is the fraction of negatives below it, and that of a negative the
+    # fraction of positives above it, where ties count by halves (DeLong et al. 1988).
     influence=Influence(
         positive=lambda segment: -(segment.fpr_before + segment.fpr) / 2,
         negative=lambda segment: (segment.recall_before + segment.recall) / 2,

@@ -390,7 +390,8 @@ def integrated(
     masses = node_weights * np.exp(
         -exponent_at_0 * np.logaddexp(0, -logits) - exponent_at_1 * np.logaddexp(0, logits)
     )
-    # Prevalences that floats cannot tell from 1, or sums of shares from 0, are moved a little inside.
+    # Prevalences that floats cannot distinguish from 1, or sums of shares from 0, are moved a little
+    # inside.
     etas = np.clip(1 / (1 + np.exp(-logits)), LEAST_ETA, 1 - 2.0**-53)
     average = Average(
         find_none_as_zero(curve_metric), etas=etas.tolist(), weights=(masses / masses.sum()).tolist()
@@ -427,7 +428,7 @@ def _read_exponents(function_name: str, low: float, high: float, prior: Prior) -
         )
         if prior_kind != "beta" or not min(exponent_at_0, exponent_at_1) > 0:
             raise refuse_kind("prior=", expected_words, prior)
-    # With a small a or b the distribution lies so near that end that no prevalence inside stands for it.
+    # With a small a or b the distribution lies so near that end that no prevalence inside represents it.
     is_low_open, is_high_open = exponent_at_0 < 0.1, exponent_at_1 < 0.1
     if not (0 <= low < high <= 1) or (is_low_open and low == 0) or (is_high_open and high == 1):
         ends_text = f"0 {'<' if is_low_open else '<='} low < high {'<' if is_high_open else '<='} 1"

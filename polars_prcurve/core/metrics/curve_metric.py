@@ -2,7 +2,7 @@
 
 A sweep is a chain of segments of the ROC curve, from `(recall_before, fpr_before)` to
 `(recall, fpr)`, and it starts at the origin. All areas are sums over the segments on which recall
-rises, so that a formula says what one segment contributes. The contributions are added as integers
+rises, so that a formula is what one segment contributes. The contributions are added as integers
 (see `exact_arithmetic`), so that the order of the rows does not matter. What a formula uses more than
 once is bound to a name first, in `steps`: Polars would compute it again for each use, and uses within
 uses multiply.
@@ -172,17 +172,18 @@ Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`
 class Recipe:
     """The steps by which a curve metric is computed: a term per row, their total, and its finish.
 
-    *The formula.* You must give the `term`, the contribution of a row. In `finish` you say where the
+    *The formula.* You must give the `term`, the contribution of a row. In `finish` you declare where the
     metric is undefined, or how it follows from the total. Most metrics need no more. `total` is for a
-    maximum or a minimum, and `steps` bind what a term uses more than once. `on_hull` asks for other
+    maximum or a minimum, and `steps` bind what a term uses more than once. `on_hull` requests other
     rows, and `reads_envelope` for one more column.
 
-    *Promises.* You may promise something about the term. A promise saves rows or operations, and changes
-    no value. A false promise does change values, and `tests/test_declared_metrics.py` finds it. Only one
-    promise is made by default: `needs`, because an area needs just the rows on which recall rises.
+    *Guarantees.* You may guarantee something about the term. A guarantee saves rows or operations, and
+    changes no value. A false guarantee does change values, and `tests/test_declared_metrics.py` finds
+    it. Only one guarantee is made by default: `needs`, because an area needs just the rows on which
+    recall rises.
 
-    *More methods.* You may say how the metric is estimated otherwise: by `influence`, with `helpers`, or
-    by `at_target` it gets standard errors and intervals (confidence=), by
+    *More methods.* You may declare how the metric is estimated otherwise: by `influence`, with
+    `helpers`, or by `at_target` it gets standard errors and intervals (confidence=), by
     `fitted` it is known of a model (smooth=), and by `limits` it is bounded (coarse=).
     """
 
@@ -205,7 +206,7 @@ class Recipe:
     """What the examples below all scores are to the metric, which no threshold flags: nothing, a row of
     value 0, or ties at one more score, as in areas over pairs."""
 
-    # Promises
+    # Guarantees
     needs: Needs = "rises"
     """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
     before the first false positive, without which much is undefined at eta = 0; "all" for all rows."""
@@ -233,7 +234,7 @@ class Recipe:
     value of a row they are maxima."""
 
     def leave_out_unscored(self, term: pl.Expr) -> pl.Expr:
-        """Return the term of a row as `below` says, where its examples were never scored."""
+        """Return the term of a row by `below`, where its examples were never scored."""
         if self.below == "ties":
             return term
         is_below = pl.col(Segment.SCORE).is_null()
@@ -256,7 +257,7 @@ PROMISES: dict[str, Any] = {
     "once": None,
     "has_short_form": False,
 }
-"""The fields of a recipe that are promises, each with the value that promises nothing."""
+"""The fields of a recipe that are guarantees, each with the value that guarantees nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -651,7 +652,7 @@ def add_shares(term_blocks: Iterable[Array]) -> float:
 def _add_exactly(whole_numbers: Array) -> Iterator[float]:
     """Yield a few numbers, whose sum is exactly that of whole numbers; NaN counts as 0."""
     # Multiples of a unit that add up to at most 2**53 of it lose nothing, in any order. Numbers are cut
-    # into such multiples and rests, until no rest is left: mostly after the first cut, since rests of
+    # into such multiples and rests, until no rest is left: usually after the first cut, since rests of
     # numbers of about one size are multiples of a unit, too.
     n_bits = max(2, len(whole_numbers).bit_length())
     while len(whole_numbers):

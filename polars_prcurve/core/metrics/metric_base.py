@@ -30,7 +30,7 @@ class Origin(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """A declaration of a metric in this package: how it is made again, and what `help` says of it."""
+    """A declaration of a metric in this package: how it is made again, and what `help` shows of it."""
 
     origin: Origin | None
     doc: str | None

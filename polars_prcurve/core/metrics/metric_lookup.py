@@ -25,9 +25,9 @@ from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, Metric, list_factories
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 
-M = TypeVar("M", bound=Metric)  # the kind of metric that a caller asks for
+M = TypeVar("M", bound=Metric)  # the kind of metric that a caller requests
 
-# All metrics that a name without parameters stands for
+# All metrics that a name without parameters represents
 _METRIC_OF_NAME: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
 
 _EXAMPLE_OF_FACTORY = {
@@ -61,7 +61,7 @@ def find_metrics(
 ) -> list[M]:
     """Return metrics of one kind from names or values, in order; raise for unknown names and duplicates.
 
-    Where curve metrics are asked for, point metrics may be taken, too, at a target.
+    Where curve metrics are requested, point metrics may be taken, too, at a target.
     """
     names_or_metrics = read_list(
         argument_name, names_or_metrics_argument, "names or metrics", single_type=(str, Metric)
@@ -124,7 +124,7 @@ def format_signature(factory_name: str) -> str:
 
 
 def default_curve_metric(*points: object) -> str:
-    """Return the curve metric that stands for a curve, of published `points` if one is not None."""
+    """Return the curve metric that represents a curve, of published `points` if one is not None."""
     # Between two published points only the line of the ROC curve is known. The area `pr_auc` follows
     # that line, so it does not depend on how many of its points are given. `average_precision` adds up
     # steps, and gets better with each further point.

@@ -1,7 +1,7 @@
 """The point metrics, each of which is declared here by its formula of the four cells.
 
-The decorator makes a function a `PointMetric` of its name and docstring; `declare_point` says what you
-must tell it.
+The decorator makes a function a `PointMetric` of its name and docstring; `declare_point` lists what you
+must pass.
 
 Sources: (W) Williams 2021, (B) Brabec et al. 2020, (FK) Flach and Kull 2015.
 """
@@ -101,7 +101,7 @@ def _tie_markedness(first: Point, second: Point) -> list[float]:
 
 
 # Limits at eta = 0: there the cells of the positives are 0, so that a formula is 0/0 although recall
-# tells its limit. Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and
+# gives its limit. Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and
 # terms such as `0 * fpr` are 0, and make it undefined without negatives.
 
 # With a parameter -----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 The four cells are true positives, false negatives, false positives and true negatives in a
 population of prevalence eta: `eta*recall`, `eta*(1-recall)`, `(1-eta)*fpr`, `(1-eta)*(1-fpr)`,
 or counts in the same proportions. Every built-in formula is free of scale, so both give the same value.
-At the own prevalence of a group the formula therefore reads the plain counts: precision is
+At the prevalence of a group the formula therefore reads the plain counts: precision is
 `tp / (tp + fp)` there, to the last bit.
 
 >>> from polars_prcurve import metrics
@@ -89,7 +89,7 @@ class PointMetric(Metric):
     """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
     limit_at_0: Callable[[Amount, Amount], Amount] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value at eta = 0. It is needed by a formula that divides by
-    `tp + fn` or by `tp`: these cells are 0 there, and do not tell recall."""
+    `tp + fn` or by `tp`: these cells are 0 there, and do not determine recall."""
     of_rates: Callable[[Amount, Amount], Amount] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
     rates, from exact counts; the formula would compute them again, from counts that are rounded."""
@@ -245,9 +245,9 @@ def declare_point(*, source: str, **value_of_field: Any) -> Callable[[Formula], 
     """Return a decorator that makes a formula a point metric of the same name, and declares it.
 
     The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
-    You must say where two points tie if the metric depends on eta: `ties` is `never_tie`, or an equation
-    solved for the odds. You must give `limit_at_0` if the formula divides by the positives, of which
-    eta = 0 leaves none, and `of_rates` if the metric is recall or fpr. A whole metric is:
+    You must declare where two points tie if the metric depends on eta: `ties` is `never_tie`, or an
+    equation solved for the odds. You must give `limit_at_0` if the formula divides by the positives, of
+    which eta = 0 leaves none, and `of_rates` if the metric is recall or fpr. A whole metric is:
 
         @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1))
         def jaccard(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:

@@ -29,7 +29,7 @@ class Segment:
 class Unseen:
     """Examples that a sample lacks by chance, as shares of its positives."""
 
-    SHARE = "_prc_unseen_share"  # one unseen positive at the top, as a share of positives with it
+    SHARE = "_prc_unseen_share"  # one unseen positive at the top, as a fraction of positives with it
     MISSED_SHARE = "_prc_missed_share"  # the same of one below all others
     MISSED_PRECISION = "_prc_missed_precision"  # of a positive below all others
 

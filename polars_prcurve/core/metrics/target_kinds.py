@@ -1,8 +1,8 @@
-"""Kinds of targets: what a word such as `precision=` asks of an operating point, declared in one place.
+"""Kinds of targets: what a word such as `precision=` requires of a point, declared in one place.
 
 A new kind is one declaration in TARGET_KINDS, and its word in one of the two groups above it, from which
 signatures are made for type checkers. All rooms read their lists of targets from there: the search for
-rows, promises, the rules of calls, options of the command line, and verdicts.
+rows, guarantees, the rules of calls, options of the command line, and verdicts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ValueKind: TypeAlias = Literal["share", "factor", "number"]
 
 @dataclass(frozen=True)
 class RunTest:
-    """How the promise of a share among the flagged examples, or among all others, is tested: in a run.
+    """How the guarantee of a share among the flagged examples, or among all others, is tested: in a run.
 
     The functions are of the value of a target, and are read for examples that are not flagged, with
     classes and prevalence swapped, where a target limits the positives that are missed, as npv does.
@@ -38,7 +38,7 @@ class RunTest:
     find_ratio: Callable[[float, pl.Expr], pl.Expr]
     """Return fpr per recall, or fnr per tnr, at which the target is just met at a prevalence."""
     own_odds: Callable[[float], float] | None
-    """Return the false ones per right one at which the target is just met at the own prevalence; None
+    """Return the false ones per true one that just meet the target at the test set's prevalence; None
     if they depend on it."""
     is_hardest_at_low_eta: Callable[[float], bool]
     """Return whether the target is harder to meet the lower the prevalence is."""
@@ -57,7 +57,7 @@ class TargetKind:
     _: KW_ONLY
     is_at_most: bool  # whether the metric is to be at most the value; otherwise at least
     limits_misses: bool
-    """Whether it is a floor under what is found: it limits the positives that are missed, and low
+    """Whether it is a lower limit of what is detected: it limits the positives that are missed, and low
     thresholds meet it. Otherwise it is a cap: it limits the alerts, and high thresholds meet it."""
     values: ValueKind = "share"
     promise_test: PromiseTest | None = None  # None if guarantee= has no test of it yet
@@ -186,9 +186,9 @@ TARGET_KINDS = {
 
 
 RUN_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
-"""The targets whose promises are tested in a run, which has a start."""
+"""The targets whose guarantees are tested in a run, which has a start."""
 ALERT_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.promise_test == "alerts")
-"""The targets whose promises are of all alerts, whatever their class."""
+"""The targets whose guarantees are of all alerts, whatever their class."""
 
 
 def read_budget(value: object, per: object) -> float:

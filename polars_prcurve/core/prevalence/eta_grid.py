@@ -1,9 +1,9 @@
-"""The grid of prevalences that `eta=` asks for, and its join with the table of groups.
+"""The grid of prevalences that `eta=` requests, and its join with the table of groups.
 
-A grid is a small table, in which a null stands for the own prevalence of a group:
+A grid is a small table, in which a null represents the prevalence of a group:
 
     numbers -> build_number_grid  the grid, the same for each group
-    a frame -> read_eta_frame     the grid, checked as far as the call can tell
+    a frame -> read_eta_frame     the grid, checked as far as the call can
     groups  -> join_etas          one row per pair, a group at a prevalence, with the two factors
 """
 
@@ -60,7 +60,7 @@ _NEAREST_ETA = 1e-15
 
 
 def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
-    """Return a result; raise for prevalences so near to 0 or 1 that no sentence or axis tells them."""
+    """Return a result; raise for prevalences too near to 0 or 1 for a sentence or an axis."""
     for name in ("eta", ETA_LOW, ETA_HIGH):
         if name not in result.columns:
             continue
@@ -76,7 +76,7 @@ def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class EtaTable:
-    """A grid of prevalences; a null in its column eta is the own prevalence of a group."""
+    """A grid of prevalences; a null in its column eta is the prevalence of a group."""
 
     frame: pl.LazyFrame
     keys: Mapping[str, pl.DataType] = field(default_factory=dict)
@@ -85,26 +85,26 @@ class EtaTable:
     etas_per_group: int | None = None
     """The number of prevalences of each group; None if groups may differ in it."""
     sharing_groups: tuple[str, ...] | None = None
-    """The columns of groups within which own prevalences have to be equal, because models are compared
+    """The columns of groups within which prevalences have to be equal, because models are compared
     at them; None if they may differ."""
     is_uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
     n_copies: int = 1  # the number of rows per prevalence, which are numbered in Pair.COPY
     own_eta_column: str | None = None
-    """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
+    """The column of `frame` with the prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
-    """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
+    """Whether a null represents the prevalence of a group; None if that takes a query of a LazyFrame."""
     holds_others: bool = True  # whether there may be other prevalences
     numbers: tuple[float | None, ...] | None = None
-    """The prevalences of each group, None for its own, if the call says them as numbers."""
+    """The prevalences of each group, None for its own, if the call passes them as numbers."""
 
     @property
     def may_hold_own(self) -> bool:
-        """Whether a null may stand for the own prevalence of a group, which needs its class sizes."""
+        """Whether a null may represent the prevalence of a group, which needs its class sizes."""
         return self.holds_own is not False
 
     def let_own_differ(self, *, depends_on_eta: bool) -> EtaTable:
-        """Return the grid, in which own prevalences may differ if nothing asked depends on them."""
+        """Return the grid; prevalences of groups may differ if no requested metric depends on them."""
         if depends_on_eta or self.etas_per_group != 1:
             return self
         return replace(self, sharing_groups=None)
@@ -143,7 +143,7 @@ def build_number_grid(
 
 
 def _list_sharing_groups(table: ResolvedTable) -> tuple[str, ...] | None:
-    """Return the groups whose models have to share their own prevalence; None if they need not."""
+    """Return the groups whose models have to share one prevalence; None if they need not."""
     # What is not counted is no prevalence that models could differ in.
     return tuple(table.group_columns) if table.counts_negatives else None
 
@@ -155,7 +155,7 @@ def read_eta_frame(
     *,
     compares_models: bool = False,
 ) -> EtaTable:
-    """Return the grid of a user's frame; raise for what the call can tell.
+    """Return the grid of a user's frame; raise for what the call can check.
 
     Intervals of prevalences must have the level `confidence`, too.
     """
@@ -174,7 +174,7 @@ def read_eta_frame(
 
 _ROUNDING = 1e-12
 """Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
-# The reason why a table of rates alone has no prevalence, which errors say before what to do.
+# The reason why a table of rates alone has no prevalence, which errors give before what to do.
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
@@ -272,7 +272,7 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], key_names: Iterable[str
 def add_uncertain_eta(
     eta_rows: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
 ) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
-    """Return the frame with the three columns, null where eta is exact, and tests with what they say."""
+    """Return the frame with three columns, null where eta is exact, and tests with their sentences."""
     low, high = (pl.col(name).cast(pl.Float64) for name in (ETA_LOW, ETA_HIGH))
     level = pl.lit(confidence, dtype=pl.Float64)
     if ETA_CONFIDENCE in schema:
@@ -346,7 +346,7 @@ def eta_row_checks(grid: EtaTable, is_first: pl.Expr) -> list[Check]:
 
 
 def same_eta_check(key_names: Sequence[str]) -> Check:
-    """Return the check that models have one own prevalence within each group of `key_names`."""
+    """Return the check that models have one prevalence within each group of `key_names`."""
     eta = pl.when(EtaError.IS_OWN).then("eta")
     lowest, highest = (
         extreme.over(key_names) if key_names else extreme for extreme in (eta.min(), eta.max())
@@ -369,7 +369,7 @@ def find_shared_eta(key_names: Iterable[str]) -> pl.Expr:
 
 
 def own_eta_checks(table: ResolvedTable, grid: EtaTable, is_first: pl.Expr) -> list[Check]:
-    """Return the check that no group of unknown size is asked for its own eta, in first rows."""
+    """Return the check that no group of unknown size has the eta None, in first rows."""
     if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
         return []
     n_unknown = (pl.col(EtaError.IS_OWN) & pl.col("eta").is_null() & is_first).sum()
@@ -410,7 +410,7 @@ Eta: TypeAlias = (
 """The argument eta=: a prevalence, several, a frame with a column eta, a field of several parts, or a
 bound table without labels.
 
-None is the own prevalence.
+None is the prevalence of the group.
 """
 
 
@@ -452,7 +452,7 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
 def end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
 
-    Among fewer negatives than one positive has beside it, false alerts are hardly seen.
+    Among fewer negatives than one positive has beside it, false positives are hardly seen.
     """
     n_negatives = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
     greatest_n = n_negatives.drop_nulls().max()
@@ -517,7 +517,7 @@ def read_share_text(text: str) -> float:
 def read_share(
     argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
 ) -> float:
-    """Return the share that a number or a text says; raise unless `holds` is true of it."""
+    """Return the share that a number or a text gives; raise unless `holds` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
         return arguments.read_number(argument, number, expected, holds)
@@ -546,7 +546,7 @@ def read_fraction(text: str) -> Fraction:
     return Fraction(text.strip())
 
 
-_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")  # the digits that tell its size
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")  # the digits that give its size
 _MAX_EXPONENT_DIGITS = 4  # enough for all floats, whose exponents have 3, and too few to fill memory
 
 
@@ -564,7 +564,7 @@ def ratio_from_eta(eta: float) -> float:
 
 
 def read_eta_list(eta: object) -> list[float | None]:
-    """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
+    """Return one prevalence or several as a list, in which None is the prevalence of a group."""
     expected = "a number, a sequence, a frame with a column eta, or None"
     eta_values: list[Any] = [None]
     if eta is not None:
@@ -578,7 +578,7 @@ def read_eta_list(eta: object) -> list[float | None]:
 
 
 def check_eta(value: object) -> float:
-    """Return a prevalence as a float; raise unless it is a number in [0, 1], or a text that says one."""
+    """Return a prevalence as a float; raise unless it is a number in [0, 1], or a text of one."""
     if isinstance(value, str):
         try:
             number = read_share_text(value)

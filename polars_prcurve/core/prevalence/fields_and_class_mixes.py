@@ -24,7 +24,7 @@ class Field:
     frame: pl.DataFrame | pl.LazyFrame
     """One row per part: the columns of `parts`, eta (or k and n) and share."""
     parts: tuple[Column, ...]
-    """The columns that tell the parts apart."""
+    """The columns that distinguish the parts."""
 
     def __repr__(self) -> str:
         parts_text = ", ".join(str(part) for part in self.parts)

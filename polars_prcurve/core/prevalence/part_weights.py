@@ -3,12 +3,12 @@
 A part of a field, such as a country, has a prevalence and a share of the field, and all rows with equal
 values in the `within` columns. With P positives and N negatives in the part, prevalence eta and share s,
 and n examples in the group, a positive weighs `n s eta / P` and a negative `n s (1 - eta) / N`. So the
-weights of a group sum to its examples, and its own prevalence becomes `sum s eta`, that of the field.
+weights of a group sum to its examples, and its prevalence becomes `sum s eta`, that of the population.
 
     table     -> parts    one row per part of a group that has rows: both totals
     eta frame -> parts    one row per part of a group that should have rows: eta and share
     parts     -> factors  what a positive and a negative of the part weigh
-              -> field    a table of the groups, whose rows have these weights, and which knows its parts
+              -> field    a table of the groups, whose rows have these weights, and which has its parts
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
-_FRAME_COLUMNS = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)  # what the eta frame says of a part
+_FRAME_COLUMNS = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)  # what the eta frame has of a part
 # Of each class what a row adds to it, its total in a part, and the exponent of whole numbers of weights.
 _CLASS_COLUMNS = ((Row.POS, Group.N_POS, Group.POS_EXPONENT), (Row.NEG, Group.N_NEG, Group.NEG_EXPONENT))
 _N_ROWS = f"{RESERVED}rows"  # the examples of a part
@@ -107,8 +107,8 @@ def build_factors(
 ) -> tuple[pl.LazyFrame, bool]:
     """Return one row per part, with Pair.POS_FACTOR, Pair.NEG_FACTOR, its eta and its share; checked.
 
-    Part.ETA is the part's own prevalence where none is given, and the shares of a group sum to 1. Return
-    also whether a prevalence is an estimate.
+    Part.ETA is the prevalence of the part where none is given, and the shares of a group sum to 1.
+    Return also whether a prevalence is an estimate.
     """
     asked_parts, is_uncertain = _read_frame(eta_frame, keys, table.schema, confidence, may_be_uncertain)
     parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
@@ -171,7 +171,7 @@ def build_field(
     field_etas = field_etas.rename(key_of_column, strict=False)
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)
-    # A row of counts stands for several examples, whose weights are squared one by one.
+    # A row of counts represents several examples, whose weights are squared one by one.
     terms = (Row.POS_SQUARES, Row.POS, Pair.POS_FACTOR), (Row.NEG_SQUARES, Row.NEG, Pair.NEG_FACTOR)
     square_exprs = {square: amount_exprs[amount] * pl.col(factor) for square, amount, factor in terms}
     return replace(

@@ -1,6 +1,6 @@
-"""Posteriors: moved from one prevalence to another, and the prevalence that those of a field tell.
+"""Posteriors: moved from one prevalence to another, and the prevalence that those of a population imply.
 
-If the share of positives changes and nothing else, the odds of every posterior are multiplied by one
+If the fraction of positives changes and nothing else, the odds of every posterior are multiplied by one
 number (Williams 2021, eq. 3). The order of the rows stays, and so do all counts. Thresholds move by the
 same function.
 
@@ -125,7 +125,7 @@ def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
     return numbers
 
 
-# The prevalence that posteriors tell, by EM ----------------------------------------------------
+# The prevalence that posteriors imply, by EM ----------------------------------------------------
 
 _TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
 """A group is done as soon as a step is smaller, or after that many: near 0 and 1 EM is slow."""

@@ -16,7 +16,7 @@ from polars_prcurve.core.metrics.segment_column_names import CELLS
 ResultColumns: TypeAlias = Literal["short", "all"]
 """The argument columns=: those that fit a screen, or all."""
 _ENDS = ("", "_corrected", "_low", "_high")  # what follows the name of a metric in its columns
-ALERT_NAMES = ("alerts", "true_alerts", "missed")  # counts of events, which `per=` tells
+ALERT_NAMES = ("alerts", "true_alerts", "missed")  # counts of events, which `per=` scales
 COUNT_NAMES = (*CELLS, *ALERT_NAMES)
 """What `metrics=` of operating points takes beside metrics: the counts of a row."""
 SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
@@ -51,7 +51,7 @@ def choose_columns(
     carried_columns: Sequence[str] = (),
     shown_names: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return the result of a method with the columns that are asked for.
+    """Return the result of a method with the columns that are requested.
 
     `key_columns` stand before those of the method, and `carried_columns` of an eta frame after eta;
     `shown_names` are values, shown with what stands beside them.

@@ -110,7 +110,7 @@ def eta_from_sample(
 
 
 def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, level: float) -> pl.LazyFrame:
-    """Return the frame with the four columns in place of k and n; the query stops at wrong counts."""
+    """Return the frame with the four columns instead of k and n; the query stops at wrong counts."""
     check_texts(k=k_column, n=n_column)
     schema = sample_rows.collect_schema()
     for argument, column in (("k", k_column), ("n", n_column)):
@@ -181,7 +181,7 @@ def refuse_refuted_estimates() -> Iterator[None]:
 
 
 def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:
-    """Warn whoever asks for metrics at estimates that are worthless, or raise for a decision at them."""
+    """Warn whoever requests metrics at estimates that are worthless, or raise for a decision at them."""
     if not (sentences := list(describe_refuted_estimates(estimates, by))):
         return
     if _ARE_REFUSED.get():

@@ -28,7 +28,7 @@ class RocPoints(NamedTuple):
     threshold: NDArray[Any]
     """The scores, each once, in their own dtype."""
     recall: Floats
-    """The share of positives that score at or above the threshold; NaN without positives."""
+    """The fraction of positives that score at or above the threshold; NaN without positives."""
     fpr: Floats
     """The share of negatives that score at or above the threshold; NaN without negatives."""
     tp: NDArray[Any]
@@ -204,7 +204,7 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
 
 
 def _read_classes(label: ArrayLike, other_kinds: str = "") -> Booleans:
-    """Return which labels are 1 or True; an error tells of `other_kinds` that the caller takes."""
+    """Return which labels are 1 or True; an error lists `other_kinds` that the caller takes."""
     expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{other_kinds}'
     labels = read_array("label", label, "biuf", expected)
     if labels.dtype.kind == "b":

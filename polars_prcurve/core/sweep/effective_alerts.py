@@ -5,9 +5,9 @@ its own. An alert then weighs (sum of W(g)**2) / (sum of W(g)) on average, and a
 sum over this mean weight. Without weights and clusters that is the number of alerts.
 
 The alerts of a cluster count as if they were all of one class, so that no correlation is estimated. But
-false alerts may be heavier than true ones: if one negative in 20 was sampled, or if healthy patients
+false positives may be heavier than true ones: if one negative in 20 was sampled, or if healthy patients
 have 20 images each. Then a few of them decide, and a test set may lack them. So an alert weighs at least
-what a false one does on average, with one more false alert added that was not seen.
+what a false one does on average, with one more false positive added that was not seen.
 
 - Of weights, it weighs as the next negative at this score or below.
 - Of clusters, it brings as many rows as the clusters of alerts so far, times how many times larger the
@@ -17,9 +17,9 @@ So it is for the rows that are not flagged, of which positives are the false one
 
 At a prevalence that is a number, precision is made of recall and fpr, whose totals are estimates, too.
 Then an alert weighs at least as much as makes either rate err as it does, with one more row on the other
-side of the threshold that was not seen. At the own prevalence totals do not matter.
+side of the threshold that was not seen. At the test set's prevalence totals do not matter.
 
-Source: Kish 1965 (the size; the false alerts are ours).
+Source: Kish 1965 (the size; the false positives are ours).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Sums:
 def add_alert_sizes(
     points: pl.LazyFrame, add_cells: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
 ) -> pl.LazyFrame:
-    """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
+    """Add ALERT_SIZES, by the sums of cells, and the weights of a false positive and a miss not seen."""
     # What is used more than once is bound to a column first.
     unseen_exprs = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
     column_exprs, sums_of_groups = dict(unseen_exprs), []
@@ -95,7 +95,7 @@ def add_alert_sizes(
     tp_sums, fp_sums, fn_sums, tn_sums, flagged_sums, silent_sums, pos_sums, neg_sums, all_sums = (
         sums_of_groups
     )
-    # What a false alert, and a miss, weighs on average, with one that was not seen.
+    # What a false positive, and a miss, weighs on average, with one that was not seen.
     alert_weight, miss_weight = fp_sums.add_unseen(unseen_alert), fn_sums.add_unseen(unseen_miss)
     zero = pl.lit(0.0)
     alert_weights_at_eta = (
@@ -136,7 +136,8 @@ def _weigh_rate(
 
 def add_greatest_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on."""
-    # A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
+    # A size falls where a row with a large weight or a large cluster joins the alerts. A run that has
+    # started goes on.
     upward_columns = (AlertSize.SILENT, AlertSize.SILENT_AT_ETA)
     return points.with_columns(
         pl.col(size_column)

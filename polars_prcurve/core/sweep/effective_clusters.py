@@ -36,7 +36,7 @@ from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_column_names import ClusterSize
 
-_FORCE = 3  # the number of rows that the design effect half way stands for
+_FORCE = 3  # the number of rows that the design effect half way represents
 _SIDES = {Row.POS: Row.NEG, Row.NEG: Row.POS}  # either class, and the other one
 _IS_LAST = f"{RESERVED}is_last"  # whether a row is the last one of its score
 # What follows a class in the names of sums, and of two sums of both classes the names
@@ -131,7 +131,7 @@ def add_cluster_sums(sorted_rows: SortedRows) -> SortedRows:
 
 
 def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
-    """Replace CLUSTER_SUMS by what bands and promises read: sizes, freedom, moments, correlation."""
+    """Replace CLUSTER_SUMS by what bands and guarantees read: sizes, freedom, moments, correlation."""
     column_exprs: dict[str, pl.Expr] = {}
     for side, (size_column, unreached_column, freedom_column) in _SIZE_NAMES.items():
         n_rows, n_clusters = _float(side, _TOTAL), _count_clusters(side)

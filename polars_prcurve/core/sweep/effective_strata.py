@@ -1,6 +1,6 @@
 """How certain rates are where rows were drawn by strata, such as ranges of the score.
 
-From a stratum of N rows n were drawn at random, and each of them stands for w = N / n. Let x of them be
+From a stratum of N rows n were drawn at random, and each of them represents w = N / n. Let x of them be
 in a cell: tp, fp, fn or tn at some threshold. The rows behind all strata are a sample, too, of where the
 model runs. So the variance of the total of a cell, and the covariance of two of them, are
 
@@ -9,7 +9,7 @@ model runs. So the variance of the total of a cell, and the covariance of two of
 
 over strata (Neyman 1938): within a stratum w squared n / (n - 1) times a sum of squared deviations, less
 what is known of its N rows; between strata as N rows that were drawn. A stratum of which one row was
-drawn does not tell how rows differ; it counts as if the row had been drawn alone, with the weight w.
+drawn does not show how rows differ; it counts as if the row had been drawn alone, with the weight w.
 
 What was not found may weigh more than what was. A stratum of 10,000 rows of which 100 were drawn, all of
 them negative, may hold 100 positives or more. So a positive of a cell weighs as much as it would if one
@@ -207,7 +207,7 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
-    """Add to a group table what its strata tell of all its rows, whatever the threshold.
+    """Add to a group table what its strata give for all its rows, whatever the threshold.
 
     StratumLabels.N_ALONE is the number of strata of which one row was drawn.
     """

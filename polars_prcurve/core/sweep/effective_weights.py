@@ -9,8 +9,8 @@ and the class counts there as r * (1 - r) / V examples. Where weights do not dep
 W**2 / (sum of w**2), and with equal weights the number of examples.
 
 What was not found may weigh more than what was. If labels are bought by score, a few positives below a
-cut stand for many, and a sample may miss them all. The rows of both classes on one side of a threshold
-tell what a row weighs there: m = (sum of w**2) / (sum of w), their mean weight.
+cut represent many, and a sample may miss them all. The rows of both classes on one side of a threshold
+give what a row weighs there: m = (sum of w**2) / (sum of w), their mean weight.
 
 - Either sum of w**2 counts as m**2 at least, one row of that weight; but as no more than it would be if
   all rows of the class on that side had this weight. For equal weights this changes nothing.
@@ -19,7 +19,7 @@ tell what a row weighs there: m = (sum of w**2) / (sum of w), their mean weight.
 Weights may go by class, too: those of a field in which few are positive are small for positives and
 large for negatives. Where a class has no row on one side, the weight of the other class there is then
 multiplied by how many times as much a row of the class weighs, on the side with rows of both. That is
-done where it makes m half as large again or more: a table does not tell whether weights go by class or
+done where it makes m half as large again or more: a table does not show whether weights go by class or
 by score, and by score this factor differs from 1 by chance.
 
 Sources: Hajek 1971; Sarndal, Swensson and Wretman 1992; Kish 1965.
@@ -82,7 +82,7 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     pos_size, neg_size = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
     # A sample without a heavy positive looks as if none was heavy. So the least size, which flags of
     # reliability read, takes the mean weight of the other class, if that is fewer examples. A class that
-    # is thinned out keeps its mean weight, so no size grows when rows are left out.
+    # is subsampled keeps its mean weight, so no size grows when rows are left out.
     pos_size_if_heavy, neg_size_if_heavy = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
@@ -141,16 +141,16 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     return points.with_columns(_measure_sizes(table)).drop(*mean_exprs)
 
 
-# If weights do not go with the score, heavy rows are as frequent above a threshold as elsewhere. Of few
-# negatives above, a sample mostly lacks the heaviest ones, and V and the fpr are too small. With
-# lognormal weights, whose logs have a deviation of 1.3, an fpr was missed in up to 13% of tests. By the
-# weights of all negatives these count as fpr W**2 / (sum of w**2). With fewer than 4 an interval is in
-# doubt, if V tells of more, and if a few rows have the squares of the class. Of two or three levels of
-# weight, which go with the score as a rule, many rows have the highest.
+# If weights do not go with the score, rows with large weights are as frequent above a threshold as
+# elsewhere. Of few negatives above, a sample usually lacks the heaviest ones, and V and the fpr are too
+# small. With lognormal weights, whose logs have a deviation of 1.3, an fpr was missed in up to 13% of
+# tests. By the weights of all negatives these count as fpr W**2 / (sum of w**2). With fewer than 4 an
+# interval is in doubt, if V counts more, and if a few rows have the squares of the class. Of two or
+# three levels of weight, which go with the score as a rule, many rows have the highest.
 _LEAST_FALSE = 4.0
 _LESS = 1.2  # how many times as many negatives count by V, so that rounding and chance are no doubt
 _MOST_HEAVY_ROWS, _FEW_HEAVY_ROWS = 25.0, 8.0
-"""Of so many heavy negatives there is no doubt, and from so few on more are needed above. Of 2 000 rows
+"""Of so many heavy negatives there is no doubt, and from so few on more are needed above. Of 2,000 rows
 with lognormal weights there are about 8, and 200 if their logs have a deviation of 0.4."""
 
 

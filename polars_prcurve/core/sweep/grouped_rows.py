@@ -3,7 +3,7 @@
     score table -> groups           number, totals (or exponents of weights) and tallies
                 -> checked groups   a broken check stops the query
                 -> numbered rows    amounts as integers that add up exactly
-                -> sorted rows      mostly by one integer column that holds it all
+                -> sorted rows      usually by one integer column that holds it all
 
 The number of a group, Group.NUMBER, rises in the order of the `by` columns.
 """
@@ -80,7 +80,7 @@ SQUARE_SUMS = (
         exponent=Group.NEG_EXPONENT,
     ),
 )
-"""Those of the squares of their weights, in the same order, if errors of weighted rows are asked for."""
+"""Those of the squares of their weights, in the same order, if errors of weighted rows are requested."""
 
 
 class SweepTables(NamedTuple):
@@ -118,7 +118,7 @@ def class_counts(table: ResolvedTable) -> tuple[pl.Expr, pl.Expr]:
 
 
 def has_class(table: ResolvedTable, total_name: str) -> pl.Expr:
-    """Return whether a group has examples of a class with this total; rates tell that it has some."""
+    """Return whether a group has examples of a class with this total; rates imply that it has some."""
     if isinstance(table, RateTable):
         return (pl.col(total_name) > 0).fill_null(True) if table.has_counts else pl.lit(True)
     return pl.col(total_name).is_not_null()
@@ -143,7 +143,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     if Row.LABEL in table.columns:
         n_pos = amount_exprs[Row.POS].sum()
         return [n_pos.alias(Group.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(Group.N_NEG)]
-    if table.float_sums:  # only the largest weight of a group tells the scale of its integers
+    if table.float_sums:  # only the largest weight of a group sets the scale of its integers
         return [
             exact_arithmetic.weight_exponent(amount_exprs[names.amount].max()).alias(names.exponent)
             for names in CLASS_SUMS
@@ -278,7 +278,7 @@ def to_counts(
 #     key = group * 2**66 + falling * 4 + bits        falling = 2**63 - 1 - code
 #
 # so that sorting one column sorts the table, and no other column is moved. Group, score and class are
-# decoded from the key after the sort. The bits tell what a row is:
+# decoded from the key after the sort. The bits mark what a row is:
 #
 #     0    a negative, or a row with amounts in columns of its own (weights, counts)
 #     1    a positive

@@ -1,4 +1,4 @@
-"""How many examples the positives, the negatives and the false alerts of a row count as.
+"""How many examples the positives, the negatives and the false positives of a row count as.
 
 Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample.
 
@@ -8,8 +8,8 @@ sum of rates of the parts, times w. If these rates are equal, its variance is th
     1 / sum(w**2 / n)
 
 examples: no more than the class has, and fewer where a part has few examples for its share. At a
-threshold the false alerts count as (sum of weights)**2 / (sum of squared weights) examples: all of them
-if they weigh alike, and fewer where one part has the weight.
+threshold the false positives count as (sum of weights)**2 / (sum of squared weights) examples: all of
+them if they weigh alike, and fewer where one part has the weight.
 
 Source: Kish 1965.
 """
@@ -70,7 +70,7 @@ class Design:
     """What the classes of a table count as: here the examples that they have, which count alike."""
 
     table: ResolvedTable
-    effective: bool  # whether sizes are asked for; otherwise the group table has none
+    effective: bool  # whether sizes are requested; otherwise the group table has none
     summed: ClassVar[tuple[str, ...]] = ()
     """The amounts of a row that are added up beside Row.POS and Row.NEG."""
     carried: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
@@ -94,11 +94,11 @@ class Design:
         return sorted_rows
 
     def measure_rows(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
-        """Put what bands read in place of `sums`."""
+        """Put what bands read instead of `sums`."""
         return running_sums
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the sizes of the classes, if they are asked for, to a group table with their totals."""
+        """Add the sizes of the classes, if they are requested, to a group table with their totals."""
         return groups.with_columns(
             list_plain_sizes(pl.col(Group.N_POS).cast(pl.Float64), pl.col(Group.N_NEG).cast(pl.Float64))
         )
@@ -177,7 +177,7 @@ class StratifiedDesign(WeightedDesign):
     measure_rows = staticmethod(strata.measure_strata)
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        # The effective sizes are those of weights; strata tell the rest of all rows of a group.
+        # The effective sizes are those of weights; strata give the rest for all rows of a group.
         size_exprs = weights.group_design_columns(self.table)[: len(_SIZES)]
         return strata.join_strata(self.table, groups).with_columns(size_exprs)
 

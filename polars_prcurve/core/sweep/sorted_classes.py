@@ -26,7 +26,7 @@ from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_KEY = "sorted classes"  # by which a table that is asked again stores them
+_KEY = "sorted classes"  # by which a table stores them for further calls
 _DTYPES = [pl.Float32, pl.Float64, pl.Int16, pl.Int32, pl.Int64, pl.UInt16, pl.UInt32, pl.UInt64]
 """The dtypes of scores that NumPy sorts as they are; those of 8 bits are counted and not sorted."""
 
@@ -117,7 +117,7 @@ class _RisingRows(dict[str, Any]):
         return shares
 
     def share_positives(self) -> NDArray[np.float64]:
-        """Return the share of positives at or above each score."""
+        """Return the fraction of positives at or above each score."""
         n_pos = len(self.pos_scores)
         shares: NDArray[np.float64] = self.leave_out_repeats(np.arange(n_pos, 0, -1)) / n_pos
         return shares

@@ -70,7 +70,7 @@ def build_eta_sweep(
     """Return the checked sweep, repeated at each prevalence of `grid`, if any, with eta and its factors.
 
     With `effective`, the effective sizes of both classes are beside it, and what else errors read.
-    `listed` are thresholds in place of `thresholds`: different values of the score's dtype.
+    `listed` are thresholds instead of `thresholds`: different values of the score's dtype.
     """
     n_steps, threshold_scores = read_thresholds(thresholds, table)
     design = choose_design(table, effective=effective, at_thresholds=True)
@@ -109,7 +109,7 @@ def build_sweep(
 
     Callers that add up the rows check their result with `check_at_end`. Examples that were never scored
     are a last row of their group, without a score; who looks for a threshold leaves these rows out, by
-    `unscored`. `few_rows` are running sums that are known, in place of those of all scores.
+    `unscored`. `few_rows` are running sums that are known, instead of those of all scores.
     """
     design = choose_design(table, effective=effective, at_thresholds=at_thresholds)
     if few_rows is None:
@@ -208,9 +208,9 @@ def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
 
 
 def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int | None, pl.Series | None]:
-    """Return the number of recall steps, or CORNERS, and the listed thresholds; None if not said.
+    """Return the number of recall steps, or CORNERS, and the listed thresholds; None if not passed.
 
-    Thresholds are values of the score's dtype; null stands for those that no score reaches.
+    Thresholds are values of the score's dtype; null represents those that no score reaches.
     """
     if thresholds is None:
         return None, None
@@ -263,7 +263,7 @@ def build_running_sums(
     result_of_key = table.kept_counts
     if result_of_key is None or listed is not None or list_marks is not None or design.carried:
         return _sum_rows(table, listed, design, list_marks, checked=checked)
-    # Rows are the same whether sizes are asked for or not. Groups are few, and have them always.
+    # Rows are the same whether sizes are requested or not. Groups are few, and have them always.
     row_key, group_key = ("rows", type(design)), ("groups", type(design))
     if not {row_key, group_key} <= set(result_of_key):
         tables = _sum_rows(table, None, replace(design, effective=True), None, checked=checked)
@@ -309,7 +309,7 @@ def _sum_rows(
 ) -> SweepTables:
     """Return the running sums of each group and score, and the group table; see `build_running_sums`.
 
-    With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
+    With thresholds `listed`, there is one row per group and threshold instead of one per score. So it
     is with those that `list_marks` returns from the group table: Group.NUMBER and Row.SCORE.
     """
     squares = bool(design.summed)
@@ -480,7 +480,7 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     rows = rows.sort(sort_names, descending=[name == Row.SCORE for name in sort_names])
     unknown_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
     no_score = pl.lit(None, dtype=pl.Float64)
-    # Recall stands in for running sums where these only tell whether recall grows.
+    # Recall stands in for running sums where these only show whether recall grows.
     rows = add_row_before(rows).with_columns(
         pl.col("recall").alias(Sweep.CUM_POS),
         (no_score if table.score_dtype is None else pl.col(Row.SCORE)).alias("threshold"),

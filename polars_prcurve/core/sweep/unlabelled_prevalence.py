@@ -4,7 +4,7 @@
     unlabelled -> groups   one row per group, with its rows at each level of its reference
                -> estimate the mixture of both classes that fits these counts best
 
-The levels are made from labelled rows alone, so the unlabelled rows have no say in where they are cut.
+The levels are made from labelled rows alone, so the unlabelled rows do not affect where they are cut.
 """
 
 from __future__ import annotations
@@ -402,7 +402,7 @@ def chi_squared_tail(x: float, freedom: int) -> float:
 #     S = [q]/U + eta^2 [alpha]/P + (1 - eta)^2 [beta]/N,   [x] = diag x - x x'
 #
 # The correlation of the error of recall with that of eta is the covariance of these terms with being
-# above the threshold. Levels are stretches of the sweep, so a rate alone tells the sum of c above a
+# above the threshold. Levels are stretches of the sweep, so a rate alone gives the sum of c above a
 # threshold: it is linear in the rate within each level, and no row needs its level.
 #
 # Sources: Saerens, Latinne and Decaestecker 2002; Ferguson 1996 (minimum chi-squared has the influence

@@ -39,7 +39,7 @@ _SIZES_OF_CLASSES = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))  # both sizes o
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with false positives more, and of the positives below others more."""
-LOSS = "loss"  # the helper that tells what the false positives cost, at the slope where they are
+LOSS = "loss"  # the helper with what the false positives cost, at the slope where they are
 LEAST_ENDING, MOST_ENDING = "least", "most"
 """What follows the name of a metric in its values on both extended curves."""
 
@@ -116,9 +116,9 @@ def _name_interval(
 
 def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
     """Return what the count of a prevalence adds to the variance of a value, where rows have weights."""
-    # Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum
-    # is mostly less than that of both errors: it is that of influences with the slope added to those of
-    # positives, and taken from those of negatives.
+    # Rows with large weights move both. A positive far below lowers the value and raises the prevalence,
+    # so the sum is usually less than that of both errors: it is that of influences with the slope added
+    # to those of positives, and taken from those of negatives.
     sides = (("pos", slope, _N_POS), ("neg", -slope, _N_NEG))
     terms = (
         (slope * slope + 2 * shift * pl.col(f"{name}_{side}_tilt")) / size for side, shift, size in sides
@@ -158,7 +158,7 @@ def list_doubts(
 ) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision each class must have 10 examples, or 100 clusters: with fewer, intervals hold
-    # where clusters are alike, and how many carry the error does not tell, since that number is large
+    # where clusters are alike, and how many carry the error does not matter, since that number is large
     # where heavy ones are missing. ROC AUC needs two; its differences that the smaller class times
     # 1 - AUC is at least 12. Of weighted rows each class must be large enough for what it may not show.
     # Strata show that: of each its weight is known, and least sizes count one row more of either class.
@@ -174,7 +174,7 @@ def list_doubts(
         class_doubts |= _AT_BOUND_OF_ETA
         if sample.knows_weights:
             return class_doubts
-        if metric.recipe.is_compared:  # models of unlike shape differ most in what was not seen
+        if metric.recipe.is_compared:  # models of different shape differ most in what was not seen
             class_doubts["tail not seen"] = ~(_measure_unseen(name, quantile) <= 1)
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     if metric.recipe.is_compared:
@@ -237,19 +237,20 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
     if metric.depends_on_eta:
         doubts |= {reason: has_no_value & doubt for reason, doubt in _AT_BOUND_OF_ETA.items()}
     if (at_target := metric.recipe.at_target) is not None and at_target.word == "fpr":
-        # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73%.
+        # Where an fpr allows one negative, intervals of recall at it covered the true value as rarely as
+        # 73%.
         doubts["few false positives"] = at_target.value * _N_NEG < 10
     if metric.depends_on_eta:
         # A sample without negatives above its highest positives has no replicate that has one. By their
-        # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals
-        # were seen to hold the truth as rarely as 86%.
+        # odds the negatives represent n_neg / odds positives, and 500 are needed: with 100, intervals
+        # were seen to cover the true value as rarely as 86%.
         doubts["tail not seen"] = 500 * pl.col(Segment.ODDS) > _N_NEG
     return doubts
 
 
 # Examples that the sample lacks -----------------------------------------------------------------
 
-# A variance tells of examples that were seen. Three that may be missing move average precision by more
+# A variance is that of examples that were seen. Three that may be missing move average precision by more
 # than their share of it:
 #
 #     a false positive above all positives    at small prevalences it costs almost everything
@@ -264,7 +265,7 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
 # Of a false positive and of a positive at the top, half an example does. The logarithm of their number
 # counts, and of a number k half an example more, with 1.96 errors of it, is near the limit of a Poisson
 # count: of k = 0, 1, 2 and 5 the limit is 3.7, 5.6, 7.2 and 11.7, and this is 3.5, 5.5, 7.6 and 12.2.
-# The error of k = 0 is that of the half, which LOSS tells. A positive below all others counts as a
+# The error of k = 0 is that of the half, which LOSS gives. A positive below all others counts as a
 # share, and one with its error is 3 of them. Differences of models read the curves of whole examples.
 #
 # A positive more is a share of all positives: Unseen.SHARE above them, and MISSED_SHARE below them.

@@ -91,7 +91,8 @@ class Bootstrap(NamedTuple):
         sum_columns = (Sweep.CUM_POS, Sweep.CUM_NEG)
         if is_by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
-            # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
+            # Sorted by all that distinguishes rows, a seed draws equal samples whatever the order of
+            # rows.
             sort_columns = [Group.NUMBER, Row.SCORE, Row.POS, Row.NEG]
             rows = rows.sort(sort_columns, descending=[False, True, True, True], maintain_order=True)
         else:
@@ -246,7 +247,7 @@ class Bootstrap(NamedTuple):
         """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
         n_replicates, error_frames, n_dropped = self.certainty.resamples, [], 0
         for key_columns, block_values in blocks:
-            # One example does not tell how much examples differ.
+            # One example does not show how much examples differ.
             estimates = np.where(
                 block_values.smaller_class_sizes[:, None] < 2 - 1e-9, np.nan, block_values.estimates
             )
@@ -559,7 +560,7 @@ def _measure_samples(
             n_defined = (~is_undefined).sum(axis=1)
             with np.errstate(invalid="ignore"):
                 mean_gaps = np.where(is_undefined, 0, gaps).sum(axis=1) / n_defined
-            if min(sample.sizes) < 2 - 1e-9:  # one example does not tell how much examples differ
+            if min(sample.sizes) < 2 - 1e-9:  # one example does not show how much examples differ
                 mean_gaps[:] = np.nan
             n_undefined = (n_replicates - n_defined)[~np.isnan(mean_gaps)]
             n_dropped = max(n_dropped, int(n_undefined.max(initial=0)))

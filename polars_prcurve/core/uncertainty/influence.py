@@ -1,12 +1,12 @@
 """Standard errors of curve metrics, from how much each example moves the estimate.
 
-Each example has an *influence*. Except for terms of higher order, an estimate is the truth, plus the
-mean influence of the positives in the sample, plus that of the negatives. With the variances V and W of
-both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
+Each example has an *influence*. Except for terms of higher order, an estimate is the true value, plus
+the mean influence of the positives in the sample, plus that of the negatives. With the variances V and W
+of both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
 
 A constant added to all influences changes no variance. All examples of one score have equal influence,
-and so have all negatives between two scores of positives. So a row of the curve stands for all examples
-down to it: `rise` is the share of positives on this row, `run` that of the negatives on it, and `gap`
+and so have all negatives between two scores of positives. So a row of the curve represents all examples
+down to it: `rise` is the fraction of positives on this row, `run` that of the negatives on it, and `gap`
 that of the negatives between it and the row before. Influences are a sum along each curve, from the
 highest score down, less their means. To be added up exactly (see `exact_arithmetic`), they are first
 divided by a power of two, their size, which none of their curve reaches.
@@ -50,7 +50,7 @@ CLASS_SIZE_COLUMNS = {"pos": EffectiveSize.N_POS, "neg": EffectiveSize.N_NEG}
 
 
 PLACE = f"{RESERVED}place"  # number of the row among those of its curve that have influences
-IS_TIED = f"{RESERVED}is_tied"  # the column that tells whether an example has the score of a positive
+IS_TIED = f"{RESERVED}is_tied"  # the column with whether an example has the score of a positive
 
 
 class InfluenceTable(NamedTuple):
@@ -74,7 +74,7 @@ def build_influences(
     """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
     is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
     fpr_above = pl.when(is_same_group).then(pl.col(Segment.FPR_OR_ZERO).shift(1)).otherwise(0.0)
-    # Other metrics may have asked for more rows, whose negatives are then in a gap.
+    # Other metrics may have requested more rows, whose negatives are then in a gap.
     segments = curves.segments_by_hull[False].filter(pl.col(Segment.RISES) | pl.col(Sweep.ENDS_GROUP))
     place = pl.int_range(pl.len()).over(Group.NUMBER)
     segments = segments.with_columns(
@@ -224,7 +224,7 @@ def standard_error(name: str, influence: Influence, least_variance: pl.Expr | No
     if least_variance is not None:
         neg_variance = pl.max_horizontal(neg_variance, least_variance)
     error = (pos_variance + neg_variance).sqrt()
-    # One example does not tell how much examples differ.
+    # One example does not show how much examples differ.
     has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_of_side.values())
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
@@ -249,7 +249,7 @@ def standard_error(name: str, influence: Influence, least_variance: pl.Expr | No
 STUDENT_FREEDOM = f"{RESERVED}freedom"  # the column with the degrees of freedom of an interval
 _N_CLUSTERS = f"{RESERVED}n_clusters"  # the number of clusters of a group
 CLUSTER_ETA_VARIANCE = f"{RESERVED}cluster_eta_variance"
-"""The variance of the logit of the own prevalence of a group, among clusters."""
+"""The variance of the logit of the prevalence of a group, among clusters."""
 ROW_SIZES = {Row.POS: f"{RESERVED}n_pos_rows", Row.NEG: f"{RESERVED}n_neg_rows"}
 """The columns with the sizes of the classes if rows were independent."""
 CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS, CLUSTER_ETA_VARIANCE)
@@ -278,7 +278,7 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     share_columns = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
     share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_columns)
     cluster_groups = share_rows.group_by(Group.NUMBER, Row.CLUSTER)
-    # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
+    # A cluster moves the logit of the prevalence by its fraction of positives less that of negatives.
     cluster_squares = cluster_groups.agg(sum_shares(pl.col(name)) for name in _SIZES_OF_CLASSES).select(
         Group.NUMBER,
         *(to_whole_shares(pl.col(name) ** 2) for name in _SIZES_OF_CLASSES),
@@ -391,7 +391,7 @@ def cluster_standard_error(name: str) -> pl.Expr:
 #
 #     sum over parts and classes of w**2 V / n
 #
-# One example alone does not tell how much the examples of its part differ. Its distance from the mean of
+# One example alone does not show how much the examples of its part differ. Its distance from the mean of
 # the whole field stands in for that.
 
 _PART_CLASS_COLUMNS = {

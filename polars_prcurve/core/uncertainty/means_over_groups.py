@@ -38,7 +38,7 @@ _QUANTILE = f"{RESERVED}student_quantile"  # of Student's distribution, at which
 class MeanOver(NamedTuple):
     """The groups that a mean is over."""
 
-    names: tuple[str, ...]  # the group columns that tell them apart
+    names: tuple[str, ...]  # the group columns that distinguish them
     share_examples: bool  # whether a row counts in several, as the classes of a wide table do
 
     def list_keys(self, table: ResolvedTable) -> dict[str, pl.DataType]:
@@ -104,7 +104,7 @@ def average_values(
 ) -> pl.LazyFrame:
     """Return the mean of a column over rows of equal keys that have a value, its error, and N_GROUPS.
 
-    The result has what `aggregate_exprs` say, too.
+    The result has the columns of `aggregate_exprs`, too.
     """
     mean_rows = aggregate_by(rows, keys, [*aggregate_exprs, pl.col(name).drop_nulls()])
     # A sorted list, because the order in which groups come must not change a bit of a sum.
@@ -122,7 +122,7 @@ def add_intervals(
 ) -> pl.LazyFrame:
     """Add `low`, `high` and DOUBT to means: as many errors to either side as of a normal mean.
 
-    Where groups share examples their values say nothing of the error, which is null.
+    Where groups share examples their values do not give the error, which is null.
     """
     if means.share_examples:
         mean_rows = mean_rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(STANDARD_ERROR))

@@ -289,8 +289,8 @@ def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> 
         precisions = tp[:, None] / (tp[:, None] + kept_fp)
         is_undefined = np.isnan(precisions)
         n_defined = np.sum(~is_undefined, axis=1)
-        # Precision is undefined at tp = 0 only. There all other samples have precision 0, so a 0 in
-        # place of an undefined value changes no statistic.
+        # Precision is undefined at tp = 0 only. There all other samples have precision 0, so a 0
+        # instead of an undefined value changes no statistic.
         precisions[is_undefined & (n_defined > 0)[:, None]] = 0.0
         low, q1, median, q3, high = np.quantile(precisions, [0, 0.25, 0.5, 0.75, 1], axis=1)
         excesses = precisions - low[:, None]  # exactly 0 for equal values, so their deviation is 0

@@ -122,7 +122,7 @@ def _build_array_summary(
     n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
     own_eta = n_pos / (n_pos + n_neg)
     etas = sorted(own_eta if eta is None else eta for eta in grid.numbers)
-    # The own prevalence and a number that is equal have an order.
+    # The prevalence of the group and a number that is equal have an order.
     if len(set(etas)) < len(etas) or len(etas) > _MOST_ETAS + (n_pos + n_neg) / 100:
         return None
     with np.errstate(all="ignore"):
@@ -171,7 +171,7 @@ def _build_pair_values(
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
-        # Influences also need the negatives below all positives, which only the last row tells.
+        # Influences also need the negatives below all positives, which only the last row has.
         curves = build_curves(table, sweep, metrics_read, with_last=is_analytic)
     pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
     if certainty is not None and is_analytic:
@@ -219,7 +219,7 @@ def _add_chance(
     is_above = pl.lit(None, dtype=pl.Boolean)
     column_names = pair_values.collect_schema().names() if test_name == "area" else []
     if f"{_AREA}_low" in column_names:
-        # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
+        # A few rows with large weights, or clusters, may carry the error, and then it is hardly known.
         smaller_size = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG)
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in column_names else smaller_size - 1
         deviation = (pl.col(_AREA) - 0.5) / pl.col(f"{_AREA}_standard_error")
@@ -336,7 +336,7 @@ def _build_analytic_values(
     """Return the metrics at each pair with errors, of clusters and of fields by their cells."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
     # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
-    # One that was said is exact.
+    # One that was passed is exact.
     if part_cells is not None:
         eta_variance = pl.lit(0.0)
     else:

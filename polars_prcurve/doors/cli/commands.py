@@ -1,4 +1,4 @@
-"""The commands: the method that each asks, and what it writes: rows, a table for people, documents."""
+"""The commands: the method that each calls, and what it writes: rows, a table for people, documents."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _hold_all(query: pl.LazyFrame, names: Sequence[str]) -> bool:
 
 
 def _call_method(call: MethodCall) -> pl.LazyFrame:
-    """Return the rows of the method, and print notes on those that are not what was asked for."""
+    """Return the rows of the method, and print notes on those that are not what was requested."""
     result = getattr(call.table, call.method)(**call.arguments)
     sentences: Iterator[str] = iter(())
     if "guarantee" in call.arguments:  # these rows are few, and read twice
@@ -124,11 +124,11 @@ def _show_rows(call: MethodCall, rows: tuple[pl.DataFrame, int], answers: tuple[
         print_lines(fill_lines(hint, width))
 
 
-_OF_MODELS = ("compare", "ranking")  # methods that ask of models what `decide` asks, too
+_OF_MODELS = ("compare", "ranking")  # methods whose question about models `decide` answers, too
 
 
 def _find_verdict(call: MethodCall) -> str:
-    """Return the sentence of the decision that asks what a command asks; empty if none does."""
+    """Return the sentence of the decision on the question of a command; empty if there is none."""
     shared_words = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"}
     words = {name: value for name, value in call.arguments.items() if name in shared_words}
     is_wide = isinstance(words.get("score"), list)
@@ -194,7 +194,7 @@ def _passes(decision: Decision, statuses: Sequence[str]) -> bool:
 
 @contextmanager
 def _show_work(args: argparse.Namespace) -> Iterator[MethodCall]:
-    """Return what a command asks, and show how long it runs, unless its rows go to the same terminal."""
+    """Return the call of a command, and show its seconds, unless its rows go to the same terminal."""
     is_mixed = args.output == table_files.STDIO and sys.stdout.isatty()
     label = f"{args.command.name} of {shorten_name(make_visible(args.input), 40)}"
     with nullcontext() if is_mixed else show_seconds(label):
@@ -248,5 +248,5 @@ COMMANDS = [  # in the order of help, with the columns that a terminal shows fir
 
 @cache
 def get_parser(asked_name: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands, with the options of the one that is asked, or of all."""
+    """Return the parser of all commands, with the options of the one that is called, or of all."""
     return build_parser(COMMANDS, asked_name)

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             status = _run_command(argv)
         except KeyboardInterrupt:
             print_beside(f"{PROGRAM}: interrupted")
-            status = 128 + signal_numbers[-1]  # by which shells tell that a signal ended a command
+            status = 128 + signal_numbers[-1]  # by which shells recognise that a signal ended a command
     drop_unwritten_text(sys.stdout)
     drop_unwritten_text(sys.stderr)
     return status
@@ -73,7 +73,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
 
 def open_closed_streams() -> None:
     """Give each standard stream that is closed a descriptor, which fails whoever needs the stream."""
-    # Otherwise the next file to be opened gets its number, and what was meant for the stream.
+    # Otherwise the next file to be opened gets its number, and the text for the stream.
     modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
     for name, mode in modes.items():  # by number, since the system gives the lowest that is free
         if getattr(sys, name) is None:
@@ -89,7 +89,7 @@ def drop_unwritten_text(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-# Signals that ask a command to stop, turned into one KeyboardInterrupt --------------------------
+# Signals that stop a command, turned into one KeyboardInterrupt --------------------------
 
 # Python runs handlers of signals only between its own steps, and a query can run for minutes in between.
 # Polars looks out for SIGINT alone. So a thread, which Python wakes at each signal, sends a SIGINT after

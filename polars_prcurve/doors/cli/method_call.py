@@ -41,7 +41,7 @@ class FilePrc(LazyFramePrc):
 
 
 class MethodCall(NamedTuple):
-    """A table in files, and the arguments of the method that a command asks."""
+    """A table in files, and the arguments of the method that a command calls."""
 
     table: FilePrc
     method: str
@@ -83,7 +83,7 @@ _COLUMNS_OF_NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "
 
 
 def read_command(args: argparse.Namespace) -> MethodCall:
-    """Return the table and the arguments of a command; raise for what needs no query to be told."""
+    """Return the table and the arguments of a command; raise for what can be checked without a query."""
     method, kind_of_option = args.command.method, args.command.kind_of_option
     arguments = {} if args.table is None else read_table_words(args.table, kind_of_option)
     arguments |= {

@@ -50,7 +50,7 @@ def read_metrics(words: Iterable[str]) -> list[str]:
 
 
 def read_number(word: str) -> Any:
-    """Return the number that a word says, in which 60% is 0.6; a word that says none as it is."""
+    """Return the number that a word gives, in which 60% is 0.6; a word that gives none as it is."""
     try:
         number = read_fraction(word.removesuffix("%"))
         return int(word) if word.isdecimal() else float(number / 100 if word[-1] == "%" else number)
@@ -86,7 +86,7 @@ def read_confidence(words: Iterable[str]) -> list[float | Intervals]:
 
 
 def read_other_table(words: Sequence[str]) -> list[Any]:
-    """Return a file and what its columns hold, as `test.csv counts=n_pos,n_neg` says it, or a number."""
+    """Return a file and what its columns hold, as `test.csv counts=n_pos,n_neg` has it, or a number."""
     file, *column_words = words
     if len(words) == 1 and not isinstance(number := read_number(file), str):
         return [number]
@@ -112,11 +112,11 @@ class Kind(NamedTuple):
     metavar: str  # empty for a switch
     takes_several: bool = False
     read_words: Callable[[Sequence[str]], list[Any]] = list
-    may_be_file: bool = False  # whether a file may stand in place of values
-    column: str = ""  # the word of the column whose dtype tells how to read the values
+    may_be_file: bool = False  # whether a file may replace the values
+    column: str = ""  # the word of the column whose dtype decides how to read the values
 
     def read(self, words: Any) -> Any:
-        """Return what the words of an option say: a value, a list of several, or a file."""
+        """Return what the words of an option mean: a value, a list of several, or a file."""
         if not self.metavar:
             return words
         words = [words] if isinstance(words, str) else words
@@ -128,7 +128,7 @@ class Kind(NamedTuple):
 SWITCH, TEXT, FILE = Kind(""), Kind("TEXT"), Kind("FILE")  # on or off; a word as it is; a path
 THRESHOLDS = Kind("SCORE", takes_several=True, read_words=read_names, may_be_file=True, column="score")
 OTHER_TABLE = Kind("FILE", takes_several=True, read_words=read_other_table, may_be_file=True)
-KIND_OF_ARGUMENT = {  # whose type does not tell what a command line takes
+KIND_OF_ARGUMENT = {  # whose type is not what a command line takes
     "eta": Kind("SHARE", takes_several=True, read_words=read_etas, may_be_file=True),
     "parts": Kind("COLUMN", takes_several=True, read_words=read_names),
     "confidence": Kind("LEVEL", read_words=read_confidence),
@@ -211,7 +211,7 @@ def describe_argument(method: str, name: str) -> str:
 
 @cache
 def _list_descriptions(method: str) -> dict[str, str]:
-    """Return what the docstring of a method says of each argument; of none, that of the table."""
+    """Return the text of a method's docstring on each argument; without one, that of the table."""
     text = inspect.cleandoc(getattr(LazyFramePrc, method, FramePrc).__doc__ or "") + "\n"
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nReturns\n")[0] or text
     entries = re.findall(r"^(\w+(?:, \w+)*)\n((?:    .*\n|\n(?=    ))+)", f"{section}\n", re.M)

@@ -22,7 +22,8 @@ from polars_prcurve.doors.cli.options import Kind, describe_argument, find_kind
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 
 PROGRAM = "polars-prcurve"  # the name of the command, which begins each line on standard error
-# What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
+# What `polars-prcurve --help` prints first; its lines fit a terminal of 80 columns, as all texts here
+# do.
 _PROGRAM_HELP = """\
 Precision-recall analysis at any prevalence, of tables in files: a row per
 example, with its score and its label.
@@ -31,7 +32,7 @@ Prevalence (--eta) is a fraction or a percentage: 0.001, 1/1000 and 0.1% are
 1 in 1,000. With a colon it is a ratio of positives to negatives: 1:5000 is 1
 positive to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
 """
-# What `polars-prcurve --help` says last: questions, each with the command that answers it.
+# What `polars-prcurve --help` prints last: questions, each with the command that answers it.
 _EXAMPLES_HELP = """\
 examples:
   Which model is better at a prevalence of 1 in 1,000? Areas of each:
@@ -53,7 +54,7 @@ examples:
 
 polars-prcurve COMMAND --help lists the options of a command.
 """
-# What the help of each command that reads a table says last.
+# What the help of each command that reads a table prints last.
 _FILES_HELP = """\
 The options are the arguments of the method, which errors call by its name for
 Python: eta= is --eta. An option of several values takes them with spaces or
@@ -70,7 +71,7 @@ simultaneous holds at all thresholds at once.
 
 @dataclass(frozen=True)
 class Command:
-    """A command, which asks a method of a table in files."""
+    """A command, which calls a method of a table in files."""
 
     method: str
     run: Callable[[argparse.Namespace], int | None]
@@ -107,7 +108,7 @@ class RaisingParser(argparse.ArgumentParser):
     """A parser that raises `PrcError`, so that all errors are printed in one way."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message; say where the table stands if it is lacking."""
+        """Raise the message, with the place of the table if it is missing."""
         if message.endswith("required: INPUT"):
             message += f"; it comes first: {self.prog} INPUT --eta 0.001 ..."
         raise PrcError(message)
@@ -144,7 +145,7 @@ class RaisingParser(argparse.ArgumentParser):
 
 
 def build_parser(commands: list[Command], asked_name: str | None) -> argparse.ArgumentParser:
-    """Return the parser of the program, with the options of the command that is asked, or of all."""
+    """Return the parser of the program, with the options of the command that is called, or of all."""
     parser = RaisingParser(
         prog=PROGRAM,
         description=_PROGRAM_HELP,

@@ -1,4 +1,4 @@
-"""Tables in files, whose names tell the format: scanned lazily, and written whole or not at all."""
+"""Tables in files, whose names give the format: scanned lazily, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from polars_prcurve.core.ground.atomic_file import (
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.value_checks import translate_errors
 
-STDIO = "-"  # the path that stands for CSV from standard input, or to standard output
-_ROWS_TO_INFER = 10_000  # rows that tell dtypes: by the 100 of Polars, 0 may become 0.5 too late
+STDIO = "-"  # the path that represents CSV from standard input, or to standard output
+_ROWS_TO_INFER = 10_000  # rows that decide dtypes: by the 100 of Polars, 0 may become 0.5 too late
 _BYTES_TO_JUDGE = 1 << 16  # of a file, in which a header ends and bytes that are no text show
 
 
@@ -35,7 +35,7 @@ class FileFormat(NamedTuple):
     sink: Callable[..., Any]
     """Must be called with `engine="streaming"`: another default engine would hold the whole table."""
     separator: str = ""  # what stands between values, in a text with a header
-    is_text: bool = False  # whether numbers are written as text, which tells no dtype
+    is_text: bool = False  # whether numbers are written as text, which has no dtype
 
 
 # The formats that `_FORMATS` lists under more than one ending, or that others are variants of.
@@ -79,7 +79,7 @@ def scan_files(
     """Return the table in a file, in all files that match a pattern, or on standard input.
 
     In a CSV `text_columns` stay as they are written, so that 007 is no number. If it has no rows, and so
-    tells no dtypes, `number_columns`, or all others, are Float64.
+    has no dtypes, `number_columns`, or all others, are Float64.
     """
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
@@ -178,7 +178,7 @@ def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
 def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
     """Return a function that streams the rows of a query into a file, whole or not at all."""
     # A path without a known format or folder raises here, before any query runs. A device or a pipe
-    # whose name tells no format gets CSV, as standard output does.
+    # whose name has no format gets CSV, as standard output does.
     target = resolve_target(path)
     file_format = find_format(path) or (_CSV if is_stream(target) else _require_format(path))
 

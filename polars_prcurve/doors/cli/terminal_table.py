@@ -1,6 +1,6 @@
 """The table that a terminal shows: what is the same in all rows, then those columns that fit.
 
-They are those that tell rows apart, then the answers, then others, and the last ones go first. A value
+They are those that distinguish rows, then the answers, then others, and the last ones go first. A value
 and its interval are one column; if the first one has no room, its interval stands below.
 """
 
@@ -44,7 +44,7 @@ _NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE = 16, 8, 4
 its value, then below it, then without the answers before it."""
 _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
 _MAX_DECIMALS = 6  # as many as Polars shows of a float
-NOTHING = "-"  # stands for null
+NOTHING = "-"  # represents null
 
 
 # What is printed ---------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class Layout(NamedTuple):
 
 def collect_shown_rows(query: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
     """Return the first rows of a query, by prevalence, then by metric or target, and how many it has."""
-    result = run_query(query.head(_MOST_SORTED_ROWS + 1))  # one row more tells whether any are left out
+    result = run_query(query.head(_MOST_SORTED_ROWS + 1))  # one row more shows whether any are left out
     if result.height > _MOST_SORTED_ROWS:
         return result.head(_MOST_SHOWN_ROWS), run_query(query.select(pl.len())).item()
     subject_columns = [name for name in ("metric", "criterion", "target") if name in result.columns]
@@ -166,7 +166,7 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
 
 
 def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
-    """Return what is the same in all rows, in words, and the columns that they tell."""
+    """Return what is the same in all rows, in words, and their columns."""
     names = [name for name in result.columns if name not in (*layout.by, *layout.answers)]
     constants = {
         name: result[name][0] for name in names if result.height and result[name].n_unique() == 1
@@ -186,7 +186,7 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
             told_columns |= {*words}
     if constants.get("criterion") == "threshold":  # which has a column anyway
         told_columns |= {"criterion", "target"}
-    # Columns without a value tell nothing, except group columns and the first answer.
+    # Columns without a value are no use, except group columns and the first answer.
     first_answer = [name for name in layout.answers if name in result.columns][:1]
     empty_columns = {column.name for column in result if column.null_count() == len(column) > 0}
     told_columns |= empty_columns - {*layout.by, *_MODEL_COLUMNS, *first_answer}
@@ -226,7 +226,7 @@ def _describe_eta(eta: float, low: float | None = None, high: float | None = Non
 
 
 def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str]) -> list[TextColumn]:
-    """Return all columns as text, those that tell rows apart first, by falling importance."""
+    """Return all columns as text, those that distinguish rows first, by falling importance."""
     columns: list[TextColumn] = []
     shown_names = [name for name in result.columns if name not in hidden_columns]
     if "metric" in shown_names:
@@ -245,7 +245,7 @@ def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str
             cells = show_names(result[name].to_list())
             columns.append(TextColumn(make_harmless(name), cells, is_text=True, shown_names=[name]))
     criteria = result["criterion"].unique().to_list() if "criterion" in result.columns else []
-    # What was asked for is no news, and comes last.
+    # What was requested is no news, and comes last.
     asked_columns = criteria if criteria in (["recall"], ["alerts"]) else []
     answers = sorted(layout.answers, key=lambda name: name in asked_columns)
     first_names = [*([] if "eta" in answers else ["eta"]), *answers]
@@ -293,7 +293,7 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
 def _choose_format(
     dtype: pl.DataType, name: str, values: list[Any], ends: list[Any]
 ) -> Callable[[Any], str]:
-    """Return what writes the values of a column alike; six digits tell most scores apart."""
+    """Return what writes the values of a column alike; six digits distinguish most scores."""
     if dtype == pl.Boolean:
         return lambda value: "yes" if value else "no"
     if name in ("eta", "eta_low", "eta_high"):
@@ -315,7 +315,7 @@ def _choose_format(
 
 
 def show_names(values: Sequence[Any]) -> list[str]:
-    """Return values of a group column, such as the names of models, so that all can be told apart."""
+    """Return values of a group column, such as the names of models, so that all can be distinguished."""
     names = [
         NOTHING if value is None else f'"{value}"' if value == NOTHING else show_name(str(value))
         for value in values

@@ -172,7 +172,8 @@ def _merge_negative_runs(counts_per_score: Any, by: list[str]) -> Any:
     marked_counts = counts_per_score.with_columns(
         nw.when(is_at_positive | is_highest).then(1).otherwise(0).alias(Row.MARK)
     )
-    # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
+    # A run and the marked row just below it have the same number of marks so far; MARK distinguishes
+    # them.
     run_number = nw.col(Row.MARK).cum_sum().over(*by, order_by="score")
     numbered_counts = marked_counts.with_columns(run_number.alias(_RUN_NUMBER))
     schema = counts_per_score.collect_schema()
@@ -396,7 +397,7 @@ def _check_values(
     kind_number_of_column = {
         name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds_of_column.items()
     }
-    for name, value_kinds in kinds_of_column.items():  # the first test that holds tells the kind
+    for name, value_kinds in kinds_of_column.items():  # the first test that holds gives the kind
         for number, kind in reversed(list(enumerate(value_kinds[:-1]))):
             kind_number_of_column[name] = (
                 nw.when(kind.test).then(nw.lit(number)).otherwise(kind_number_of_column[name])

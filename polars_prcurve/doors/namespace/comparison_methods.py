@@ -54,7 +54,7 @@ _ETA_RANGE = (1e-6, 0.5)
 
 
 class ComparisonMethods(BoundTable[F], path="prc"):
-    """The methods of `.prc` that tell models apart, and a series from its reference."""
+    """The methods of `.prc` that distinguish models, and a series from its reference."""
 
     def compare(
         self,
@@ -79,7 +79,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         """Differences between models, or between groups, with intervals and p-values.
 
         Models are the columns of `score=["a", "b"]`, or the values of the column `model` of a long
-        table, where `id` tells which rows are of one example.
+        table, where `id` identifies the rows of one example.
 
         Parameters
         ----------
@@ -262,12 +262,12 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
             Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
         targets
-            One target, as in `compare`, for a point metric. Published points reach a recall at unlike
-            points: for these pass `metrics.precision_at_recall(...)` and `coarse` in place of `recall`.
+            One target, as in `compare`, for a point metric. Published points reach a recall at different
+            points: for these pass `metrics.precision_at_recall(...)` and `coarse` instead of `recall`.
         confidence
             As in `summary`: adds the difference of each model to the best other one. With `id`, or
             `score` as a list, differences are paired, as in `compare`. Without, each model counts as
-            measured on examples of its own: intervals of models of one test set are then mostly too
+            measured on examples of its own: intervals of models of one test set are then usually too
             wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
@@ -295,8 +295,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
         - with `confidence`, `doubt`: String, as in `compare`, of the model and the best other one
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
-        - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this knows
-          nothing of chance. Null where the value is
+        - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this
+          allows for nothing of chance. Null where the value is
 
         Examples
         --------
@@ -345,9 +345,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             whatever the prevalence: the model that is above on the left finds the first positives with
             fewer false positives, which counts at low prevalence (Richardson et al. 2024).
         leaders
-            True gives what lies between crossings in place of these. Of `"pr"`, the best model in each
-            range of prevalences; of published points, `ranking(coarse=True)` tells who may be best,
-            whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
+            True gives what lies between crossings instead of these. Of `"pr"`, the best model in each
+            range of prevalences; of published points, `ranking(coarse=True)` shows which model may be
+            best, whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
             points joined by lines, is nowhere below the other, and they differ. At every prevalence such
             a model is at least as good in `pr_auc` and `roc_auc`, also on the hull. It is so in
             `average_precision`, and in `precision_at_recall` of any recall, if no positive ties with a
@@ -358,7 +358,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             The lowest and the highest prevalence to search, both above 0 and below 1; 1e-6 and 0.5 if
             left out.
         targets
-            One target, as in `compare`. It fixes the operating points, and a formula says where they
+            One target, as in `compare`. It fixes the operating points, and a formula gives where they
             trade places (see `crossing`); for a metric of your own the difference is scanned. Of
             published points each model has its first that meets the target, at unlike recalls.
 
@@ -371,7 +371,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
         - `eta`: Float64; if the models are equal over a range, its upper end
         - `value`: Float64, the value of both models at `eta`
-        - with `of="roc"`, `fpr`, `recall`: Float64, in place of `eta` and `value`, the point on curves
+        - with `of="roc"`, `fpr`, `recall`: Float64, instead of `eta` and `value`, the point on curves
           joined by lines; a is above before it, b beyond it; if the curves coincide over a stretch, its
           end. Rows are then by group, `fpr`, `recall`, models
         - with `leaders`, `eta_low`, `eta_high`: Float64, the ends of the range
@@ -532,7 +532,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         return count_cells(table, threshold)
 
     def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
-        """Return the cells of the reference, by the groups that it tells apart."""
+        """Return the cells of the reference, by the groups that it has."""
         all_words = self._merge_words(words)
         shared_names = ("score", "label", "pos_label", "by", "model", "missing")
         shared_words = {

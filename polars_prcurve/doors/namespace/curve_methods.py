@@ -635,6 +635,6 @@ class CurveMethods(BoundTable[F], path="prc"):
 
 
 def _choose_correction(question: Question) -> Intervals | None:
-    """Return the bootstrap that corrects what was maximized; None if none is asked for."""
+    """Return the bootstrap that corrects what was maximized; None if none is requested."""
     certainty = question.certainty
     return certainty if certainty is not None and certainty.method == "bootstrap" else None

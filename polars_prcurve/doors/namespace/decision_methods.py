@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class DecisionMethods(BoundTable[F], path="prc"):
-    """The methods of `.prc` that say what to do."""
+    """The methods of `.prc` that recommend what to do."""
 
     def decide(
         self,
@@ -87,7 +87,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - `not_met`: no threshold meets the targets, or the one passed does not, beyond doubt
         - `unsure`: the intervals allow both that the targets are met and that they are missed
         - `no_winner`: several models may be best (`ranking`)
-        - `winner`: one model is better than all others, or all others surely miss the targets
+        - `winner`: one model is better than all others, or all others significantly miss the targets
         - `met`: one model, or only one of several, meets the demand
         - `measured`: one model without a demand
 
@@ -111,7 +111,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         return self._decide("decide", eta, words, **options)
 
     def _decide(self, method: str, eta: Any, words: Any, **options: Any) -> Decision:
-        """Return the decision that a method asks for."""
+        """Return the decision that a method requests."""
         question = self._ask(method, words, eta=eta, collects=True, **options)
         question.require_certainty()
         goal = read_goal(question, options["guarantee"])
@@ -149,7 +149,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         targets
             As in `decide`.
         parts
-            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order, with
+            A page of your own, instead of all that: texts, DataFrames and Altair charts, in order, with
             captions by `Table` and `Figure` of `polars_prcurve.view.report`. In a text an empty line
             separates paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
 
@@ -182,7 +182,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         return decision.report(path, title=title, date=date, notes=notes)
 
     def _collect_request(self, question: Question, words: Any, goal: Goal) -> DecisionRequest:
-        """Return the table in memory, whose methods are asked, and that whose models are ranked."""
+        """Return the table in memory, whose methods are called, and that whose models are ranked."""
         table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         ranked_table: Any = self(**table_words)
         ranked_table = ranked_table._collect_table()

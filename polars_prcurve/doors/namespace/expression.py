@@ -46,7 +46,7 @@ class ExprPrc(PublicMethods, path="prc"):
         self._expr = expr
 
     def __call__(self, **words: Unpack[TableWords]) -> NoReturn:
-        """Raise: what a table holds is said of a frame."""
+        """Raise: what a table holds is passed to a frame."""
         raise PrcError(
             "an expression stores no arguments; call the method, such as "
             'pl.col("score").prc.precision("label", eta=0.01), or bind a frame: df.prc(score=..., ...)'

@@ -49,7 +49,7 @@ _ASSURANCE = 0.8  # the share of test sets in which tests are wont to find what 
 
 
 class PlanningMethods(BoundTable[F], path="prc"):
-    """The methods of `.prc` that plan a test set, and those that tell how a field differs from it."""
+    """The methods of `.prc` that plan a test set, or show how a population differs from it."""
 
     def sample_size(
         self,
@@ -62,7 +62,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         confidence: Confidence = 0.95,
         **words: Unpack[RateTargetsOfPoints],
     ) -> F:
-        """The size of a test set that knows precision at a threshold to `delta`, or where this one does.
+        """The size of a test set whose precision has a band of width `delta`, or where this one has.
 
         With the numbers needed, test sets with these rates have a band of precision, the default one of
         `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
@@ -70,11 +70,11 @@ class PlanningMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         delta
-            The width of the band, upper minus lower precision: 0.1 says nothing of a precision of 0.01.
+            The width of the band, upper minus lower precision: 0.1 is useless for a precision of 0.01.
         eta
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
-            prevalences, which often takes several times the examples, and `[None]` the own one: with
-            weights, such as those of `reweight`, that of the field.
+            prevalences, which often takes several times the examples, and `[None]` that of the group:
+            with weights, such as those of `reweight`, that of the population.
         solve_for
             `"n"`, the numbers needed, or `"eta"`, the smallest prevalence at which the numbers in this
             table are enough.
@@ -98,7 +98,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
           weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
         - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Either
           rate alone would be known about equally well; more of one class makes up for fewer of the other
-        - with `solve_for="eta"`, `eta`: Float64, in place of both; from this prevalence up the band is
+        - with `solve_for="eta"`, `eta`: Float64, instead of both; from this prevalence up the band is
           at most `delta` wide. 0 if it is so everywhere, null if the interval of recall reaches down to
           0
 
@@ -278,7 +278,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             the table needs a row in the frame, and each part with a share above 0 needs rows, of both
             classes unless its eta is 0 or 1 or null.
         plan
-            In place of `eta`, the table of `sampling_plan`, of these rows, before the last labels or
+            Instead of `eta`, the table of `sampling_plan`, of these rows, before the last labels or
             after them: its columns `stratum`, `score_low`, `score_high` and `n`. A LazyFrame is
             collected. It raises if a score is in no stratum, or if a stratum has no label, or more
             labels than rows.
@@ -326,7 +326,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
             return self._weigh_sample(plan, name, words)
         if not isinstance(eta, Field):
             raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
-        # Weights need no scores. Of those said, which may be of several models, no value may be missing.
+        # Weights need no scores. Of those passed, which may be of several models, no value may be
+        # missing.
         scores = words.get("score", self._words.get("score"))
         question = self._ask("reweight", {**words, "score": None}, eta=eta)
         table, parts = read_parts(self._frame, replace(question.columns, score=scores))
@@ -334,7 +335,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(build_reweighted_table(table, parts, etas, name=name))
 
     def _weigh_sample(self, plan: Any, name: str, words: Any) -> F:
-        """Return the labelled rows, with their stratum of a plan and with what they stand for."""
+        """Return the labelled rows, with their stratum of a plan and with what they represent."""
         plan = take_frame(plan)
         if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
             raise refuse_kind("plan=", "the table of sampling_plan()", plan)

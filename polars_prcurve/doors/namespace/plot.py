@@ -339,7 +339,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def _compare_models(
         self, ranked_rows: pl.DataFrame, etas: Any, metric: Any, confidence: Any, table_words: Any
     ) -> pl.DataFrame | None:
-        """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
+        """Return which models of a ranking differ significantly, by pairs; None for two, or many."""
         if not 3 <= ranked_rows["model"].n_unique() <= _MOST_PAIRED:
             return None
         all_words = self._methods._merge_words(table_words)
@@ -540,7 +540,7 @@ _MOST_CURVES = 2
 _MOST_PAIRED = 12
 """Models, at most, of which a ranking compares all pairs: twelve have 66."""
 _POINT_METRICS = ("precision", "npv")
-"""What a test says of a case: how sure an alarm is, and how sure it is that none is right."""
+"""Words for the results of a test."""
 _MAX_MODELS = 8
 """Crossings of more models than have a colour each are neither searched nor drawn."""
 

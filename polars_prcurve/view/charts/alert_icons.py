@@ -33,7 +33,7 @@ from polars_prcurve.view.words.number_words import say_share
 _MOST_GRIDS = 12  # more grids of 100 icons nobody would count
 _WIDTH = 200  # pixels that a grid is wide, so that ten icons in a row stay large
 _RING = [1.6, 1.9]  # the dash of a dotted ring: about as many dots on small rings as on large ones
-# Altair has no hatch: a dotted ring, which means not known, and a tint stand for it.
+# Altair has no hatch: a dotted ring, which means not known, and a tint represent it.
 _LOOKS: dict[str, dict[str, Any]] = {
     "right": {"fillOpacity": 1},
     "likely": {"fillOpacity": 0.45, "strokeDash": _RING},

@@ -160,9 +160,9 @@ def p3_curve(
     return lines.draw(title, "Precision by prevalence")
 
 
-WIDE = "known only to a factor of 2"  # why a value is in doubt, as the foot of a chart says it
+WIDE = "known only to a factor of 2"  # why a value is in doubt, as the note of a chart writes it
 _STRIP_Y = 14  # pixels above the lines at which the strip of those that are first has its middle
-_COMMON_ETAS = (0.01, 0.1, 0.5)  # where lines of tests at several prevalences are told, if known well
+_COMMON_ETAS = (0.01, 0.1, 0.5)  # where lines of several prevalences are compared, if known well
 _NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
 _MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
 
@@ -226,7 +226,7 @@ class _LineChart:
 
     @property
     def is_unsure(self) -> pl.Expr:
-        """Whether the table tells why a value is in doubt."""
+        """Whether the table has why a value is in doubt."""
         has_interval = pl.col("low").is_not_null() if "low" in self.rows.columns else pl.lit(True)
         return pl.col(REASON).is_not_null() & has_interval
 
@@ -238,7 +238,8 @@ class _LineChart:
         firsts: Sequence[tuple[float, str]] = (),
     ) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
-        # `firsts` are the rising prevalences that were tested, each with the model that is surely first.
+        # `firsts` are the rising prevalences that were tested, each with the model that is significantly
+        # first.
         canvas, x, color = self.canvas, self.canvas.spec.x, self.channels.color
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own_etas = [eta for eta in self.own_etas if eta is not None]
@@ -268,7 +269,7 @@ class _LineChart:
         return canvas.finish(title, finding, subtitle, note)
 
     def _say_order(self, trades: Sequence[dict[str, Any]], firsts: Sequence[tuple[float, str]]) -> str:
-        """Return who is surely first where, and draw it; else where lines cross, if known well."""
+        """Return the significant leaders, and draw them; else where lines cross, if known well."""
         color = self.channels.color
         if color is None or self.channels.facet is not None:
             return ""
@@ -293,7 +294,7 @@ class _LineChart:
         return self._find_half(curves) or self._say_at_eta(curves) or self._say_doubt(curves)
 
     def _say_doubt(self, curves: ChartCurves) -> str:
-        """Return which lines are in doubt, if that is why no value is told."""
+        """Return which lines are in doubt, if that is why no value is written."""
         rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()), "doubt")
         numbers, names = rows["curve"].unique().sort().to_list(), name_curves(curves, self.channels)
         labels = [names[number] for number in numbers if number in names]
@@ -395,7 +396,7 @@ class _LineChart:
 
 
 def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:
-    """Return the prevalences of a ranking with who is surely first; none if nothing was tested."""
+    """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
     columns = ["eta", "model", "rank", "may_be_best"]
     rows = check_table("ranking= of metric_by_eta", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
@@ -407,7 +408,7 @@ def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:
 
 
 def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
-    """Draw a strip above the lines: who is surely first where, and grey where that is open."""
+    """Draw a strip above the lines: who is significantly first where, and grey where that is open."""
     x, etas = canvas.spec.x, [eta for eta, _ in firsts]
     edges = [x.low, *(math.sqrt(low * high) for low, high in pairwise(etas)), x.high]
     numbered_firsts = [(number, name) for number, (_, name) in enumerate(firsts)]

@@ -189,7 +189,7 @@ class _Column:
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
         self.events: float = chart_axes.choose_events(etas)
         if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
-            # Alerts are counted as in the points, if these all say one number.
+            # Alerts are counted as in the points, if these all have one number.
             alerts_by_rate = (pl.col("alerts") / rate).round_sig_figs(9)
             events = points.filter(rate > 0).select(alerts_by_rate).to_series().drop_nulls().unique()
             if len(events) == 1 and events[0] > 1:
@@ -210,7 +210,7 @@ class _Column:
         self.canvas.follow_pointer(heights, "forward", self._say_row)
 
     def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:
-        """Return the three charts from top to bottom; only the last one says what is across."""
+        """Return the three charts from top to bottom; only the last one has the title of the x axis."""
         unit = "million" if self.events == 1_000_000 else format_count(self.events)
         least = rows["alerts"].min()
         bottom = min(least if isinstance(least, float) else 1.0, self.events / 10)

@@ -19,7 +19,7 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_share, say_shares
 
-_TENTH = 0.1  # the share of cases at which recall is told: a budget that all can picture
+_TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.
 _MOST_LABELS = 4
 # Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.

@@ -272,7 +272,7 @@ class IntervalRow(NamedTuple):
     def say(self) -> str:
         """Return the value and its interval in points: `81 (62 to 95)`."""
         numbers = [x for x in (self.value, self.low, self.high) if x is not None]
-        # No end reads as 0 that is not 0, or nobody could tell on which side of it the interval ends.
+        # No end reads as 0 that is not 0, or the side of it on which the interval ends would be lost.
         is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in numbers)
         number_texts = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in numbers]
         return (

@@ -91,7 +91,7 @@ def decision_curve(
     )
     points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.points), band)
     points = point_thinning.split_by_doubt(points, "linear")
-    # A shade where nothing is known would hide the others, and says no more than the dots do.
+    # A shade where nothing is known would hide the others, and shows no more than the dots do.
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(column).alias(column) for column in band)
     _draw_alternatives(canvas)
@@ -137,7 +137,7 @@ def _read_decisions(table: object) -> ChartCurves:
     )
     value_exprs = pl.col(value_columns).cast(
         pl.Float64
-    )  # null in place of NaN and infinity, which JSON has not
+    )  # null instead of NaN and infinity, which JSON has not
     points = points.with_columns(pl.when(value_exprs.is_finite()).then(value_exprs))
     points = result_tables.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())

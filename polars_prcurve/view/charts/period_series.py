@@ -32,7 +32,7 @@ from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
 from polars_prcurve.view.words.value_names import show_on_one_line
 
-# The columns of `monitor` that are drawn or told; `_SHARES` are shares.
+# The columns of `monitor` that are drawn or written; `_SHARES` are shares.
 _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "reference", "bound")
 _VALUES = (*_SHARES, "alarm", "since")
 _MOST_TICKS = 12  # periods, at most, whose name stands below them

@@ -32,7 +32,7 @@ _FINDING_OF_Y = {  # where the numbers of a title begin, by `y`
     "precision": "At 50% recall, precision is",
     "fdr": "At 50% recall, the false discovery rate is",
 }
-# Titles that tell no number, by `y`.
+# Titles without a number, by `y`.
 _TITLE_OF_Y = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 
 
@@ -130,7 +130,7 @@ def pr_curve(
     finding = marked.find_title(curves, channels)
     if title is None and not marked.records:
         finding = chart_titles.say_known(curves, partial(_find_title, channels, area_of_curve, y))
-    # A title that says where curves run is the only one: it need not be said twice.
+    # A title on where curves run is the only one: it is not written twice.
     subtitle = curves.join_etas(f"{_SUBTITLE_OF_Y[y]},") if title or finding else _SUBTITLE_OF_Y[y]
     finding = finding or curves.join_etas(_TITLE_OF_Y[y])
     note = _write_note(canvas, drawn_points, marked, describe_level(band, confidence), has_dots=has_dots)
@@ -138,7 +138,7 @@ def pr_curve(
 
 
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
-    """Return the axis: log if that is asked for, or where positives are rare."""
+    """Return the axis: log if that is requested, or where positives are rare."""
     etas, shares = curves.curve_rows["eta"], curves.points[y]
     is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
@@ -154,7 +154,7 @@ def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
 def _free_panels(
     axis: ChartAxis, channels: Channels, curves: ChartCurves
 ) -> tuple[ChartAxis, dict[int, float]]:
-    """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
+    """Return the axis, and its foot by curve: a log axis has one for each of different prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50,000.
     facet_channel, curve_etas = channels.facet, curves.curve_rows.select("curve", "eta")
     lows = dict.fromkeys(curve_etas["curve"], axis.low)

@@ -29,7 +29,7 @@ from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_eta
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
-# Columns of `ranking` on how sure an order is; it has those that its arguments ask for.
+# Columns of `ranking` on how sure an order is; it has those that its arguments request.
 _LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
@@ -162,7 +162,7 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
 def _compare_all(
     points: list[dict[str, Any]], group_values: tuple[Any, ...], settled_pairs: set[Any] | None
 ) -> NDArray[np.bool_]:
-    """Return whether each model, in order of ranks, is surely better than each one below it."""
+    """Return whether each model, in order of ranks, is significantly better than each one below it."""
 
     def is_better(number: int, lower_number: int) -> bool:
         point, lower_point = points[number], points[lower_number]

@@ -27,11 +27,11 @@ from polars_prcurve.view.charts.parts.point_thinning import has_counts
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_eta, say_shares
 
-# What scores say in a range, the share of positives, and both ends of its interval.
+# The mean score of a range, the fraction of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
-_RARE_SHARE = 0.02  # axes are logarithmic where most ranges say less than this
-_MOST_RANGES = 8  # more would have too few positives each for their intervals to say much
-_FEWEST_RANGES = 2  # of few scores; one range could not tell low scores from high ones
+_RARE_SHARE = 0.02  # axes are logarithmic where most ranges have a mean below this
+_MOST_RANGES = 8  # more would have too few positives each for their intervals to be useful
+_FEWEST_RANGES = 2  # of few scores; one range would not separate low scores from high ones
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
 _LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
@@ -114,7 +114,7 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
 
 
 def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
-    """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, the least said."""
+    """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, the lowest score."""
     # The posteriors in `said` are at the prevalence of the test set. A range holds an equal part of the
     # sum of `said (1 - said)`, the variance of its positives, so that all are known about equally well.
     # Labels play no part in where ranges end.
@@ -156,8 +156,8 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
 def judge_ranges(
     range_rows: pl.DataFrame, test_level: float | None, shown_eta: float | None
 ) -> pl.DataFrame:
-    """Add what scores say, `x`, the share of positives, `y`, its interval, and `off`."""
-    # `off` is 1 where more is positive than the scores say, and -1 where less is: where a binomial
+    """Add the mean score, `x`, the fraction of positives, `y`, its interval, and `off`."""
+    # `off` is 1 where more is positive than the scores predict, and -1 where less is: where a binomial
     # variable is so great, or so small, with a chance of `(1 - level) / 2 m` at most, with m ranges
     # (Bonferroni). Scores that differ within a range leave less to chance than that (Hoeffding 1956), so
     # ranges of calibrated scores are off in at most `1 - level` of all charts. Without a level there are
@@ -232,7 +232,7 @@ def _draw_ranges(
 
 
 def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
-    """Return the axis of what scores say, which is also that of shares; log where most are rare."""
+    """Return the axis of mean scores, which is also that of shares; log where most are rare."""
     shares = pl.concat([range_rows[column] for column in _SHARES if column in range_rows.columns])
     is_log = bool(len(range_rows)) and range_rows["x"].median() < _RARE_SHARE  # type: ignore[operator]
     if not is_log:

@@ -37,7 +37,7 @@ _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
 # What is drawn, and that it needs no prevalence, unlike most charts here.
 _SUBTITLE = "Recall by false positive rate, the same at any prevalence"
-_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be told from it
+_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be distinguished from it
 _WORD_WIDTH = 62  # pixels across that the words at a line take, about
 
 
@@ -137,7 +137,7 @@ def roc_curve(
 def _find_title(
     canvas: Canvas, marked: marked_points.MarkedPoints, area_of_curve: dict[int, float]
 ) -> str:
-    """Return what marked points say, the areas of panels, or what half of the positives cost."""
+    """Return the title on marked points, the areas of panels, or what half of the positives cost."""
     curves, channels = canvas.curves, canvas.channels
     return marked.find_title(curves, channels) or say_known(
         curves, lambda known_curves: _say_curves(known_curves, channels, area_of_curve)
@@ -159,7 +159,7 @@ def _label_points(
     recalls: list[float], marked: marked_points.MarkedPoints, say_together: SayShares
 ) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
-    # Points that the title tells have none: near the left edge lines run close.
+    # Points that are in the title have none: near the left edge lines run close.
     if not marked.records:
         return [""] * len(recalls)
     recall_texts, fpr_texts = (
@@ -248,7 +248,7 @@ def _draw_references(
     canvas: Canvas, slope_of_precision: dict[float, float], line_fprs: list[float]
 ) -> list[float]:
     """Draw alerts at random and lines of equal precision, with words at these lines."""
-    # Return the precisions whose lines no eye could tell from the left edge of a panel.
+    # Return the precisions whose lines could not be distinguished from the left edge of a panel.
     spec, has_one_panel = canvas.spec, canvas.channels.facet is None
     n_curves, least_share = len(canvas.curves.curve_rows), _NEAREST_PIXELS / canvas.size.width
     # Those that are better than alerts at random.

@@ -1,4 +1,4 @@
-"""The histogram of scores: how well they tell the two classes apart, and what a threshold cuts off."""
+"""The histogram of scores: how well they distinguish the two classes, and what a threshold cuts off."""
 
 from __future__ import annotations
 

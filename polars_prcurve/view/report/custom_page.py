@@ -238,7 +238,7 @@ def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
         seen_parts = []
         for part in spec:
             if isinstance(part, dict) and isinstance(mark := part.get("mark"), dict):
-                # A layer that is transparent and says nothing, or is filtered by a selection.
+                # A layer that is transparent and without data, or is filtered by a selection.
                 filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
                 is_pointed = any(pointer in text for pointer in pointers for text in filters)
                 if is_pointed or (mark.get("opacity") == 0 and not mark.get("aria")):

@@ -1,4 +1,4 @@
-"""The decision: a verdict on the models of a table, and the files and texts that say it."""
+"""The decision: a verdict on the models of a table, and the files and texts that quote it."""
 
 from __future__ import annotations
 

@@ -159,11 +159,11 @@ def draw_intervals(case: Case, models: Sequence[tuple[Candidate, int]], width: f
     return draw_document(shapes, width, height, f"{name_merit(case)} of each model", kind)
 
 
-# Curves of models: how many alerts are right, by how many positives are found ----------------------
+# Curves of models: precision by recall ----------------------
 
 LOG_BELOW_ETA = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
-FEW_FALSE_ALERTS = 5  # false alerts below which a line is dotted: chance decides about it
+FEW_FALSE_ALERTS = 5  # false positives below which a line is dotted: chance decides about it
 _FEW_POSITIVES = 20  # positives below which it is, too
 _LINE_HEIGHT = 16.0  # pixels from a name to the next one
 _NAME_RECALL = 0.62  # the recall at which names stand: there is room to the right, and curves differ

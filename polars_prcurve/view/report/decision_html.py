@@ -1,4 +1,4 @@
-"""The document of a decision: one HTML file to send, in the order in which people ask.
+"""The document of a decision: one HTML file to send, in the order of a reader's questions.
 
 findings -> verdict   what is decided, in its own sentence
          -> models    icons of 100 alerts, the interval hatched, and the numbers; without a target
@@ -165,7 +165,7 @@ def choose_drawable(case: Case) -> list[Candidate]:
 
 
 def write_status(findings: Findings) -> str:
-    """Return the status, filled where it is decided; empty where the numbers stand for themselves."""
+    """Return the status, filled where it is decided; empty where the numbers speak for themselves."""
     css_classes = "status settled" if findings.status in ("winner", "met") else "status"
     label = say_status(findings)
     return f'<p class="{css_classes}">{escape(label)}</p>' if label else ""

@@ -101,7 +101,7 @@ def draw_text(
 def draw_document(
     shapes: Iterable[str], width: float, height: float, description: str, css_class: str = ""
 ) -> str:
-    """Return a drawing; the label is what a screen reader says of it, which passes over one without."""
+    """Return a drawing; the label is what a screen reader reads, which passes over one without."""
     role_attributes = (
         f'role="img" aria-label="{escape(description)}"' if description else 'aria-hidden="true"'
     )
@@ -322,7 +322,7 @@ def write_document(
 
 
 def check_page_path(path: str | os.PathLike[str]) -> None:
-    """Raise if a page cannot be written there, or its name says that it is no page."""
+    """Raise if a page cannot be written there, or its name is not that of a page."""
     resolve_target(path)
     if Path(path).suffix.lower() not in (".html", ".htm", ""):
         raise PrcError(

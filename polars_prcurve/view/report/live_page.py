@@ -138,7 +138,8 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     group_names, n_bytes_left = name_cases(cases), _MOST_BYTES
     group_by_number: dict[int, dict[str, Any]] = {}
-    # First come those that the verdict is about: groups that are told apart, and those that it names.
+    # First come those that the verdict is about: groups that differ significantly, and those that it
+    # names.
     verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     place_phrases = [glue_numbers(locate_group(case)).lower() for case in cases]
     is_named = [
@@ -179,7 +180,7 @@ def _describe_points(findings: Findings, models: Sequence[Mapping[str, Any]]) ->
 
 
 _Rows = dict[Any, list[list[Any]]]
-"""The rows of the curve of each model: score, both rates with both ends, and how many false alerts were
+"""The rows of each model's curve: score, both rates with both ends, and how many false positives were
 seen, if these are few."""
 
 
@@ -199,7 +200,7 @@ def _round_rows(rows_of_models: document.CurveRows) -> _Rows:
             if recall is not None and fpr is not None:
                 n_false = row["fp"]
                 if n_false is not None and n_false < FEW_FALSE_ALERTS:
-                    # Sums of weights tell of no number of examples.
+                    # Sums of weights are no number of examples.
                     point.append(n_false if isinstance(n_false, int) else -1)
                 point_by_rates.setdefault((recall, fpr, score), point)
         if point_by_rates:

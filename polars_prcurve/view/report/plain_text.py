@@ -1,7 +1,7 @@
 """A decision as text, for terminals and for the card of a model: verdict, values, what would settle it.
 
 Where a terminal is narrow, columns go in an order, but never that of the value which the verdict speaks
-of, and then names are cut. The last line says what was left out.
+of, and then names are cut. The last line names what was left out.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from polars_prcurve.view.words.number_words import (
 )
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
 
-_LEAST_WIDTH = 40  # characters of a line, however narrow the terminal says it is
+_LEAST_WIDTH = 40  # characters of a line, however narrow the terminal claims to be
 _LEAST_NAME = 12  # characters that names of models and groups keep, at least
 _MOST_ROWS = 50  # models or cases, at most: more scroll off a terminal
 
 
 def write_plain(findings: Findings, width: int, hint: str = "") -> str:
-    """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
+    """Return the decision in lines of at most this width; `hint` is where to find what is left out."""
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
     status, sentence = say_status(findings), verdict.sentence
@@ -237,7 +237,7 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> Iterator[str]:
 
 _ESCAPES = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|&~$"})
 """Markdown's own signs, each with the backslash that shows it as it is."""
-_JOINER = "\u2060"  # unseen; behind @ it keeps a name from one whom GitHub would tell
+_JOINER = "\u2060"  # unseen; behind @ it keeps a name from being a mention on GitHub
 _LINKED = re.compile(r"(?i)\b(?:(https?|ftp)(?=://)|(www)(?=\.))")
 """What begins an address, and is a link without any sign of Markdown."""
 

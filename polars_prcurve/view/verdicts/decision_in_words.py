@@ -1,4 +1,4 @@
-"""Findings: all that is decided of a table, with the verdicts that say it.
+"""Findings: all that is decided of a table, with the verdicts on it.
 
 request -> judged table   what is decided, without a sentence, see `core.judging`
         -> worded cases   a verdict for each case, see `verdict_sentences`
@@ -26,14 +26,14 @@ from polars_prcurve.view.words.value_names import name_group
 
 @dataclass(frozen=True)
 class Findings(JudgedTable):
-    """All that is decided of a table, and the verdicts that say it."""
+    """All that is decided of a table, and the verdicts on it."""
 
     cases: tuple[WordedCase, ...]
     verdict: Verdict  # the verdict above those of all cases
 
 
 def decide(request: DecisionRequest) -> Findings:
-    """Return what is decided of the table that is asked, in words."""
+    """Return what is decided for the table of the request, in words."""
     judged_table = judge_table(request)
     test_level = judged_table.evidence.test_level
     cases = tuple(

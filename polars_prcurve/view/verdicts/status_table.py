@@ -15,7 +15,7 @@ from polars_prcurve.core.judging.status_names import Status
 class StatusRow(NamedTuple):
     """A status: how it is printed, when it holds, and a sentence for each kind of case."""
 
-    label: str  # empty where the numbers stand for themselves
+    label: str  # empty where the numbers speak for themselves
     rule: str
     templates: Mapping[str, str]
     """Sentences by the kind of case, with names of values in braces; the first is the usual one."""

@@ -95,7 +95,7 @@ def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
 
 
 def _write_apart(numbers: Sequence[float], write: Callable[[float, int], str]) -> list[str]:
-    """Return the numbers in as few digits, two or more, as tell those apart that differ."""
+    """Return the numbers in as few digits, two or more, as distinguish those that differ."""
     texts: list[str] = []
     n_different = len({f"{number:.9g}" for number in numbers})
     for n_digits in range(2, _MOST_DIGITS + 1):

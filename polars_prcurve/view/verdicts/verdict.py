@@ -25,7 +25,7 @@ class Verdict:
     sentence: str
     met: bool | None = None
     """Whether the models that are named meet the demand; None if there is no demand, or if the data
-    cannot tell. A demand is targets beside `threshold=`, or targets with `guarantee=`."""
+    are not enough. A demand is targets beside `threshold=`, or targets with `guarantee=`."""
     reasons: tuple[str, ...] = ()
     """What else the data show: models that are left out, and what weakens an interval or a test."""
     would_settle: str = ""

@@ -1,4 +1,4 @@
-"""Numbers as people say them, in charts, reports and terminals: `13,360`, `3.7%`, `1 in 1,000`."""
+"""Numbers as people read them, in charts, reports and terminals: `13,360`, `3.7%`, `1 in 1,000`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any, TypeAlias
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.inputs.table_reader import DroppedRows
 
-SayShares: TypeAlias = Callable[[list[Any]], list[str]]  # says the shares of one comparison
+SayShares: TypeAlias = Callable[[list[Any]], list[str]]  # writes the shares of one comparison
 NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
 MINUS = "\u2212"  # as wide as a plus sign, and no line ends at it
 MILLION = 1_000_000.0  # has a word of its own: `per million cases`
 RARELY_RIGHT = 0.02
-"""A precision below which people say how many alerts one right one takes."""
+"""A precision below which it is the number of alerts per true positive."""
 _ONE_IN_BELOW = 0.001
-"""Shares below this are said as `1 in 2,600`."""
+"""Shares below this are written as `1 in 2,600`."""
 _LEAST_IN_WORDS = 1e-21
-"""Shares below this are said as `1e-300`. No case has a prevalence, or a precision, so near to 0."""
+"""Shares below this are written as `1e-300`. No case has a prevalence, or a precision, so near to 0."""
 _ONE_IN_UP_TO = 0.1
-"""Prevalences of which the least is above this are said in percent: 50% and not `1 in 2`."""
+"""Prevalences of which the least is above this are written in percent: 50% and not `1 in 2`."""
 _TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
 _MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
@@ -58,7 +58,7 @@ def say_count(number: float, most_digits: int = 4) -> str:
 
 
 def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> str:
-    """Return a threshold in as few digits, two or more, as tell it from others and from 0 and 1.
+    """Return a threshold in as few digits, two or more, as distinguish it from others and from 0 and 1.
 
     It is rounded down, so that the cases that it flags stay flagged, and no others if the next lower
     score is among `other_scores`. If these are not known, it has six digits. Empty for None.
@@ -103,7 +103,7 @@ def _say_one_in(one_in_n: float) -> str:
 
 
 def say_shares(shares: Sequence[float]) -> list[str]:
-    """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
+    """Return the shares of one comparison in one unit, and in as many digits as distinguish them.
 
     From 10% up all have the fewest decimals in which those that differ in `say_share` still do and none
     reads as 100%. Smaller ones have the fewest in which none moves by a twentieth, two digits at most.
@@ -132,7 +132,7 @@ def say_shares(shares: Sequence[float]) -> list[str]:
 
 
 def say_precisions(shares: Sequence[float]) -> list[str]:
-    """Return precisions in one unit: as `1 in 68` if all are below 1 in 50, as decisions say them."""
+    """Return precisions in one unit: as `1 in 68` if all are below 1 in 50, as decisions write them."""
     if 0 < max(shares, default=0) < RARELY_RIGHT:
         return [_say_one_in(count_one_in(share)) if share > 0 else "0" for share in shares]
     return say_shares(shares)
@@ -171,7 +171,7 @@ def say_etas(etas: Sequence[float]) -> list[str]:
 
 
 def map_etas(etas: Iterable[float | None]) -> dict[float, str]:
-    """Return the text of each prevalence of one comparison, as `say_etas` says them."""
+    """Return the text of each prevalence of one comparison, as `say_etas` writes them."""
     distinct_etas = sorted({eta for eta in etas if eta is not None})
     return dict(zip(distinct_etas, say_etas(distinct_etas), strict=True))
 
@@ -194,7 +194,7 @@ def count_of_100(share: float) -> int:
 
 def count_one_in(share: float) -> int:
     """Return n of `1 in n` as a whole number in two digits."""
-    # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider says 1 in 13.
+    # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider has 1 in 13.
     one_in_n = 1 / max(share, _LEAST_IN_WORDS)
     scale = 10.0 ** max(math.floor(math.log10(one_in_n)) - 1, 0)
     return round(math.floor(one_in_n / scale + 0.5) * scale)

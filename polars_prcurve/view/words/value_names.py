@@ -56,7 +56,7 @@ def name_group(column: str, value: Any) -> str:
 
 
 def is_bare_number(value: Any) -> bool:
-    """Return whether a value is a number, or a text of one, which tells nothing without its column."""
+    """Return whether a value is a number, or a text of one, which has no meaning without its column."""
     if isinstance(value, str):
         return _NUMBER.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,1 +1,1 @@
-"""The parts that charts share: curves, channels, thinned points, layers and axes, words."""
+"""The parts that charts share: curves, channels, points, layers and axes, words."""

@@ -4,7 +4,7 @@ A chart has no configuration and no theme, so you can layer it, put it beside ot
 Its data is inline, under fixed field names: Altair's limit of 5,000 rows does not apply, and a
 column called `a:b` or `x.y`, which Vega would parse, is only ever text in a title.
 
-The field `part` of a record says what it is: a point of a `curve`, of a grey line behind it (`ghost`),
+The field `part` of a record is its kind: a point of a `curve`, of a grey line behind it (`ghost`),
 of a line to compare with (`reference`), a `mark`, a thin rule (`span`), a `word`, or what is read.
 """
 
@@ -43,7 +43,7 @@ AnyChart = TypeVar("AnyChart", bound=Chart)  # the kind of chart that a function
 # Layers of one chart alone, at the bottom and on top.
 OwnLayers: TypeAlias = tuple[Sequence[alt.Chart], Sequence[alt.Chart]]
 
-_NO_DATA: Any = alt.InlineData(values=[])  # in place of the records, which are added last
+_NO_DATA: Any = alt.InlineData(values=[])  # instead of the records, which are added last
 # Vega-Lite draws labels of wrapped panels even if they are switched off.
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34  # pixels between panels, in which the labels of an axis stand
@@ -57,7 +57,7 @@ _NARROWEST_WIDTH = 300  # pixels that the words around a chart take, at least
 EVENT_DATUM = "event.item && event.item.datum"
 # Places across at which the pointer reads all lines: a chart of many curves has few of them.
 FEWEST_PLACES = 8
-PIXELS_OF_PLACE = 5  # pixels across that a hand can tell apart
+PIXELS_OF_PLACE = 5  # pixels across that a hand can distinguish
 MOST_PLACES = 100  # so that each is 1%
 
 
@@ -110,7 +110,7 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     room = spec.y.measure_labels()
     if facet is not None:
         panels, layers = _build_panels(layered_chart, panel, facet, records)
-        if facet.fields != ["eta"]:  # else heads say it
+        if facet.fields != ["eta"]:  # else heads have it
             text = replace(text, note=(f"Panels: {facet.title}", *text.note))
         width = size.columns * (size.width + PANEL_GAP)
         finished_chart: Chart = join_note(
@@ -327,7 +327,7 @@ class Painter:
         others_layer = placed_chart.mark_line(**others_look)
         if "ghost" in parts:
             ghost_layer = keep_lines(others_layer.encode(alt.Detail("curve:N")), "ghost", line_fields)
-            # Data of its own, which tell no panel, are drawn in all panels.
+            # Data of its own, which have no panel, are drawn in all panels.
             ghosts = [row for row in data if row["part"] == "ghost"]
             ghost_layer.data = alt.InlineData(values=pack_lines(ghosts))
             layers.append(ghost_layer)
@@ -342,7 +342,7 @@ class Painter:
             if low_field in fields and high_field in fields:
                 layers += self._build_bands(low_field, high_field, 1 + 0.75 * number)
         has_names = self.channels.color is not None
-        # Of lines with names screen readers would say all fields; the chart says what one alone is.
+        # Of lines with names screen readers would read all fields; the chart describes a single line.
         description_encodings = [alt.Description("color:N")] if has_names else []
         line_look = self.look | ({} if has_names else {"aria": False})
         known_look: dict[str, Any] = {"strokeWidth": self.spec.line_width}

@@ -17,16 +17,16 @@ from polars_prcurve.view.charts.parts.active_theme import read_sizes
 from polars_prcurve.view.charts.parts.colors_and_sizes import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 
-# Vega expressions of the label of a tick, whose value is `datum.value`; {} stands for a number.
+# Vega expressions of the label of a tick, whose value is `datum.value`; {} represents a number.
 _GROUPED = "format({}, ',.0f')"  # `12,000`
 _PERCENT = r"format(100 * datum.value, '.6~g') + '\%'"  # `0.1%` for a share of 0.001
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"  # `1 in 1,000` for it
 _ROUNDED = "format({} * datum.value, ',.3~r')"  # `36`, of {} cases
 _PLAIN_ODDS = 6.95
-"""Log odds, from 0, of shares that are said in decimals: from 0.001 to 0.999."""
+"""Log odds, from 0, of shares that are written in decimals: from 0.001 to 0.999."""
 # `1 in 1,000` for log odds as far from 0 as those of 0.001 are.
 _ONE_IN_ODDS = "'1\u00a0in\u00a0' + format(1 + exp(abs(datum.value)), ',.1r')"
-# How ticks are said, by the words of an axis.
+# How ticks are written, by the words of an axis.
 LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
@@ -43,7 +43,7 @@ LABELS = {
     f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
 _LN_10 = math.log(10)  # a power of ten in log odds, about
-_MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
+_MOST_ZEROS = 9  # zeros of n, at most, where scores are written as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
@@ -54,7 +54,7 @@ _RARE_SHARE = 0.001
 
 @dataclass(frozen=True)
 class ChartAxis:
-    """One axis of a chart: its field, title, range before it is drawn, and how ticks are said."""
+    """One axis of a chart: its field, title, range before it is drawn, and how ticks are written."""
 
     field: str
     title: str
@@ -68,7 +68,7 @@ class ChartAxis:
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
     ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
     tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
-    room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
+    room: int = 0  # the pixels left of the chart that names take instead of labels; 0 if there are none
 
     def pick(self, panel_label: str | None) -> ChartAxis:
         """Return the axis of one panel."""
@@ -114,7 +114,7 @@ class ChartAxis:
 
     @property
     def said_as(self) -> str:
-        """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
+        """How ticks are written: shares, some of them below a tenth of a percent, all as `1 in 100`."""
         return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
 
     @property
@@ -275,8 +275,8 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
 
 
 def needs_log_axis(etas: pl.Series) -> bool:
-    """Return whether positives are so rare that precision has a log axis, unless users say otherwise."""
-    # Lines at less than 1 in 1,000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
+    """Return whether positives are so rare that precision has a log axis, unless users override it."""
+    # Lines at less than 1 in 1,000 are lost beside those at 1 in 2; `lie_at_foot` finds others.
     shares = etas.drop_nulls().to_list()
     return (
         bool(shares) and min(shares) > 0 and (max(shares) < LOG_BELOW_ETA or min(shares) < _RARE_SHARE)
@@ -329,7 +329,7 @@ def build_score_axis(field: str, title: str, scores: pl.Series) -> ChartAxis:
 
 def _list_odds(low: float, high: float, most_ticks: int) -> list[float]:
     """Return log odds of a half and of round shares, 0.01 and 0.99 alike, at most about so many."""
-    # Beyond 1 in a billion no number is easy to say; it is said only where the axis has no other.
+    # Beyond 1 in a billion no number is easy to read; it is written only where the axis has no other.
     is_far = max(low, -high) > (_MOST_ZEROS - 2) * _LN_10
     deepest_power = 16 if is_far else _MOST_ZEROS
     ticks: list[float] = []

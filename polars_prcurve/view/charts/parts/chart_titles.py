@@ -26,18 +26,18 @@ from polars_prcurve.view.words import number_words
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
 
-_MOST_NAMES = 3  # lines, at most, that a title tells one by one
+_MOST_NAMES = 3  # lines, at most, that a title names one by one
 _MOST_LETTERS = 60  # letters of their names together, at most, so that the title has two rows
-_MOST_TRADES = 2  # crossings, at most, that a title tells
-_FEWEST_PANELS = 3  # panels whose range of areas is told; of two, both are read at once
-_MOST_LINES = 24  # lines, at most, of which a title tells
-_FAR_OFF = 1.5  # the ratio of expected and observed positives from which that is what is told
+_MOST_TRADES = 2  # crossings, at most, that a title names
+_FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
+_MOST_LINES = 24  # lines, at most, that a title compares
+_FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
-_NEAR_HALF = 0.6  # the recall up to which a published point is said to find half
+_NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
 
 def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], subject: str = "") -> str:
-    """Return what a chart says of its curves with 20 positives or more, or how little all tell."""
+    """Return the title on curves with 20 positives or more, or that all have too few."""
     # The subject is what is known only roughly; without one it is a recall.
     few_rows = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
     if few_rows.is_empty():
@@ -58,7 +58,7 @@ def go_on(text: str) -> str:
 
 
 def say_too_few(n_positives: pl.Series, subject: str = "") -> str:
-    """Return how little so few positives tell."""
+    """Return the title for too few positives."""
     most_positives = max(float(n_positives.max() or 0), 1.0)  # type: ignore[arg-type]
     if most_positives < 1.5 or subject:
         fact = f"{go_on(subject or 'recall')} is known only roughly"
@@ -128,7 +128,7 @@ def lie_at_foot(curves: ChartCurves) -> bool:
 
 
 def is_higher_better(metric: str) -> bool:
-    """Return whether more of a curve metric is better; a metric of the user's own says nothing."""
+    """Return whether more of a curve metric is better; a custom metric does not declare it."""
     from polars_prcurve.core.metrics.curve_metric import CurveMetric
     from polars_prcurve.core.metrics.metric_lookup import find_metrics
 
@@ -149,7 +149,7 @@ def say_each(
     range_template: str = "{} to {}",
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first."""
-    # Of many lines, and of those with long names or without names, the range is told, by a template.
+    # Of many lines, and of those with long names or without names, the range is written, by a template.
     value_of_curve = dict(sorted(value_of_curve.items(), key=lambda pair: -pair[1]))
     value_texts = say_numbers([*value_of_curve.values()])
     names_of_text: dict[str, list[str]] = {}
@@ -188,8 +188,9 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
 
 
 def list_firsts(names_of_eta: Mapping[float, Sequence[str]], n_models: int) -> list[tuple[float, str]]:
-    """Return who is surely first at each prevalence, from those that may be first; else empty."""
-    # Without a model that is first anywhere, those are told of which one is, where they are two of many.
+    """Return who is significantly first at each prevalence, from those that may be first; else empty."""
+    # Without a model that is first anywhere, those are named of which one is, where they are two of
+    # many.
     has_leader = any(len(names) == 1 for names in names_of_eta.values())
     n_told = 2 if n_models > 3 and not has_leader else 1
     return [
@@ -271,7 +272,7 @@ def _say_runs_of_leaders(
     if len(set(leader_names)) == 1:
         place_text = f"at a prevalence of {number_words.say_eta(etas[0])}"
         return f"{leader_names[0]} {verb} {place_text if len(etas) == 1 else 'at all prevalences shown'}"
-    # Gaps between two runs of one leader are passed over, and are said to be there.
+    # Gaps between two runs of one leader are passed over, and the title notes them.
     leader_points = [point for point in zip(leader_names, etas, strict=True) if point[0]]
     leader_runs = _list_runs(*zip(*leader_points, strict=True))
     open_text = "" if all(leader_names) else "; no clear winner elsewhere"
@@ -300,7 +301,7 @@ def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple
 def say_net_benefit(
     curves: ChartCurves, channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str
 ) -> str:
-    """Return where acting is surely worth it, of a line with intervals, or what lines net at a risk."""
+    """Return where net benefit is significant, of a line with intervals, or its values at a risk."""
     has_one_interval = len(curves.curve_rows) == 1 and "net_benefit_low" in curves.points.columns
     if has_one_interval and not curves.has_few_positives:
         # Where the interval of the line is above treating all and treating none.
@@ -313,7 +314,7 @@ def say_net_benefit(
         sure_points = risk_points.filter("sure")
         if sure_points.is_empty():
             return "At no risk is net benefit significantly above treat-all and treat-none"
-        # Of several stretches the longest is told, unless the others make up more.
+        # Of several stretches the longest is named, unless the others make up more.
         longest_run = sure_points.filter(pl.len().over("run") == pl.len().over("run").max())
         if longest_run["run"].n_unique() == 1 < len(longest_run) and 2 * len(longest_run) >= len(
             sure_points
@@ -341,7 +342,7 @@ def say_net_benefit(
 def say_each_of_100(
     grid_of_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
 ) -> str:
-    """Return how many alerts are right in each of few grids, the most first, or in the extreme ones."""
+    """Return the true positives in each of few grids, the most first, or in the extreme ones."""
     facet_channel, n_positives = channels.facet, curves.curve_rows["n_pos"]
     label_of_curve = dict.fromkeys(curves.curve_rows["curve"], "")
     if facet_channel is not None:
@@ -458,7 +459,7 @@ def say_by_eta(
 ) -> str:
     """Return `start 88% to 98% end at a prevalence of 1 in 2, 2.0% to 3.7% at 1 in 1,000`."""
     # Of prevalence and value of each line. Only those of the greatest and the least prevalence
-    # are told, in one unit unless they are apart, in panels.
+    # are written, in one unit unless they are apart, in panels.
     etas = [eta for eta, _ in etas_and_values]
     values_of_end_etas = [
         [value for eta_of_point, value in etas_and_values if eta_of_point == eta]
@@ -488,11 +489,11 @@ def say_values(
     say_numbers: number_words.SayShares = number_words.say_shares,
 ) -> str:
     """Return what each line has, or of many prevalences the lines at both ends."""
-    # Empty where neither names nor prevalences tell the lines apart.
+    # Empty where neither names nor prevalences distinguish the lines.
     facet_channel, etas = channels.facet, curves.curve_rows["eta"]
     is_by_eta = facet_channel is None or facet_channel.fields == ["eta"]
     name_of_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
-    has_own_etas = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its own prevalence
+    has_own_etas = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its prevalence
     if (etas.n_unique() == 1 and (is_by_eta or name_of_curve)) or (has_own_etas and name_of_curve):
         return say_each(sentence_start, sentence_end, value_of_curve, name_of_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
@@ -517,7 +518,7 @@ def say_point(threshold_text: str | None, precision: float, recall: float) -> st
 
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
     """Return at which thresholds lines find half of the positives; empty where not known well."""
-    # Of one group at several prevalences, which has one threshold, precision is told, too.
+    # Of one group at several prevalences, which has one threshold, precision is written, too.
     etas = curves.curve_rows["eta"]
     half_of_curve = find_known_half(curves).rows_by_key("curve", named=True, unique=True)
     text_of_curve = {
@@ -575,7 +576,7 @@ def say_areas(
     ):
         return ""
     if "eta" in curves.column_of_field and curve_rows["eta"].n_unique() > 1:
-        return ""  # areas at different shares of positives
+        return ""  # areas at different prevalences
     name_of_curve = name_curves(curves, channels)
     return say_each(f"{area_name} is", "", known_area_of_curve, name_of_curve, _say_areas)
 

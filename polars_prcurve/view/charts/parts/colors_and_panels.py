@@ -128,7 +128,7 @@ class Channels:
         return self.facet.name_color(panel_label)
 
     def curve_fields(self, curve_number: int) -> dict[str, str]:
-        """Return the record fields that tell colour and panel of the curve of this number."""
+        """Return the record fields with colour and panel of the curve of this number."""
         channel_of_field = {"color": self.color, "facet": self.facet}
         return {
             name: channel.label_of_curve[curve_number]
@@ -144,7 +144,7 @@ class Channels:
 
 
 def tell_panel(panel_label: str | None) -> dict[str, str]:
-    """Return the field of a record that tells its panel; none in a chart without panels."""
+    """Return the field of a record with its panel; none in a chart without panels."""
     return {} if panel_label is None else {"facet": panel_label}
 
 
@@ -195,7 +195,7 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
     if color is not None and color == facet:
         raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
     color_fields, panel_fields = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
-    # Every field that tells curves apart is in one of the two, so that no curves merge.
+    # Every field that distinguishes curves is in one of the two, so that no curves merge.
     free_fields = [field for field in curves.group_fields if field not in color_fields + panel_fields]
     for other_field in curves.other_fields:
         is_merged = curves.count_distinct(color_fields + panel_fields + free_fields) < len(
@@ -232,7 +232,7 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
 def read_panels_of_one(
     curves: ChartCurves, color_column: str | None, facet_column: str | None
 ) -> Channels:
-    """Return channels in which each curve has a panel; prevalences have a colour only if asked for."""
+    """Return channels in which each curve has a panel; prevalences have a colour only if requested."""
     channels = read_channels(curves, color_column, facet_column)
     color_fields, panel_fields = (
         channel.fields if channel else [] for channel in (channels.color, channels.facet)
@@ -275,7 +275,7 @@ def are_far_apart(etas: pl.Series) -> bool:
 def pick_out(
     channels: Channels, value_of_curve: Mapping[int, float], most_colors: int | None = None
 ) -> Channels:
-    """Return channels in which a few of many colours stay, and `color_note`, which says which."""
+    """Return channels in which a few of many colours stay, and `color_note`, which names them."""
     # Of more groups than colours the first, middle and last by value stay, or the first `most_colors`.
     color_channel = channels.color
     if (

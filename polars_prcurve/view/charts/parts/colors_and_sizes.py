@@ -20,7 +20,7 @@ OTHERS = "#CDD1D6"
 LINE = 2.2  # pixels that a line is wide
 LINE_IN_DOUBT = 1.6  # those of a dotted line, which looks wider than it is
 LINE_OF_OTHERS = 1.2  # those of a grey line behind all others
-# The dash of all that is not known well. No group is told by a dash.
+# The dash of all that is not known well. No group has a dash of its own.
 DOTS = [1.5, 3]
 BAND = 0.16  # the opacity of a band: two that overlap stay paler than their lines
 BAND_IN_DOUBT = 0.08  # half of that, where a line is dotted

@@ -1,4 +1,4 @@
-"""Numbers and names as charts and reports write them: short, as people say them, harmless in HTML."""
+"""Numbers and names as charts and reports write them: short, as people write them, harmless in HTML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from polars_prcurve.view.words.value_names import (
 
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)  # what `escape_text` makes harmless, and why
-# The column of the next lower threshold, in tables of all scores: a threshold is told from it.
+# The column of the next lower threshold, in tables of all scores: a threshold is distinguished from it.
 LOWER = "lower"
 
 
@@ -69,7 +69,7 @@ def say_eta_range(etas: Sequence[float]) -> str:
 
 def add_threshold(row: Mapping[str, Any]) -> str:
     """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one."""
-    # It has six digits, since the rows of such charts leave out scores to tell it from.
+    # It has six digits, since the rows of such charts leave out scores to distinguish it from.
     threshold_text = say_threshold(row.get("threshold"))
     return f", threshold {threshold_text}" if threshold_text else ""
 

@@ -39,7 +39,7 @@ class Canvas:
         self.curves, self.channels, self.spec = curves, channels, spec
         self.axes = (spec.x, spec.y)
         self.size = chart_assembly.arrange_panels(channels.facet, spec, given)
-        # One list for all layers, which tell their records by `part`: so data are in the spec once.
+        # One list for all layers, which select their records by `part`: so data are in the spec once.
         self.records: list[dict[str, Any]] = []
         self.words: list[Word] = []
         # Layers of its own that a chart draws below all others, and above them.
@@ -70,7 +70,7 @@ class Canvas:
         *,
         has_ghosts: bool = True,
     ) -> pl.DataFrame:
-        """Draw lines of many points, thinned as no eye sees, and return what is drawn."""
+        """Draw lines of many points, with fewer where no eye sees it, and return what is drawn."""
         # `order` ranks points by their height; `marks` are rows whose thresholds lines run through.
         drawn_points = self.thin_curves(points, order, marks)
         self.spoken = point_thinning.describe_thinning(points, drawn_points)
@@ -222,7 +222,7 @@ class Canvas:
     def draw_line(
         self, points: Iterable[tuple[float, float]], line_name: str, panel_fields: dict[str, Any]
     ) -> None:
-        """Draw one line to compare with; `panel_fields` tell its panel."""
+        """Draw one line to compare with; `panel_fields` give its panel."""
         x_field, y_field = (axis.field for axis in self.axes)
         for x_value, y_value in points:
             point_fields = {

@@ -25,7 +25,7 @@ from polars_prcurve.view.words.number_words import (
     say_threshold,
 )
 
-_MOST_COMPARED = 12  # labels, at most, whose digits tell each from all others
+_MOST_COMPARED = 12  # labels, at most, whose digits distinguish each from all others
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
 
@@ -60,7 +60,7 @@ class MarkedPoints:
         ]
 
     def find_title(self, curves: ChartCurves, channels: Channels) -> str:
-        """Return what a single point says, or one point of each line at one recall if known well."""
+        """Return the title on a single point, or one point of each line at one recall if known well."""
         records, curve_rows = self.records, curves.curve_rows
         if not records or any(record["precision"] is None for record in records):
             return ""
@@ -109,7 +109,7 @@ def read_points(
         field: column
         for field, column in curves.column_of_field.items()
         if not field.startswith("carried")
-        and (curves.count_distinct([field]) > 1 or column in result.columns)  # it tells curves apart
+        and (curves.count_distinct([field]) > 1 or column in result.columns)  # it distinguishes curves
     }
     for field, column in key_fields.items():
         if column not in result.columns:
@@ -167,7 +167,7 @@ def add_lower(marked_points: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
 
 
 def _read_goals(result: pl.DataFrame) -> pl.Series:
-    """Return what each point was chosen for, such as `recall 0.5`; empty if the table does not tell."""
+    """Return what each point was chosen for, such as `recall 0.5`; empty if not in the table."""
     goals = [""] * len(result)
     if {"criterion", "target"} <= set(result.columns):
         target_values = result.get_column("target").cast(pl.Float64)

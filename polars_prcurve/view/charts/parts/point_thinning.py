@@ -17,12 +17,12 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 
-_FEWEST_COLUMNS = 60  # columns that a curve is thinned in, at the least, so that it keeps its shape
+_FEWEST_COLUMNS = 60  # columns of pixels, at the least, so that a reduced curve keeps its shape
 _FEW_POINTS = 2_000  # points of a chart, at most, that all are drawn
 _MOST_COLUMNS = 20_000  # columns of all curves of a chart together, or its file would be too large
 _HIDDEN_PIXELS = 0.5  # how far a line may be from a point that it leaves out: no eye sees half a pixel
-_POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
-_FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by what they tell of a field of several parts
+_POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are reduced
+_FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by their effective number in several parts
 MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
 # Lines, and what the pointer reads along them.
 _LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
@@ -64,7 +64,7 @@ def start_at_origin(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def prepend_made(made_points: pl.DataFrame, table_points: pl.DataFrame) -> pl.DataFrame:
-    """Return in each curve the points made here, then its rows; the column `made` tells them apart."""
+    """Return in each curve the points made here, then its rows; the column `made` distinguishes them."""
     marked_points = [made_points.with_columns(made=True), table_points.with_columns(made=False)]
     return pl.concat(marked_points, how="diagonal").sort("curve", maintain_order=True)
 
@@ -112,7 +112,7 @@ def find_marks(points: pl.DataFrame, marks: Sequence[Mapping[str, Any]]) -> pl.D
 def thin_points(points: pl.DataFrame, x_pixels: pl.Expr, order: pl.Expr, n_pixels: int) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
     # `order` ranks points by their height. Precision is monotone in fpr / recall at every eta, so a PR
-    # curve keeps the same points at every eta. Many curves are thinned more. Points `marked` stay.
+    # curve keeps the same points at every eta. Many curves are reduced more. Points `marked` stay.
     most_columns = max(_FEWEST_COLUMNS, _MOST_COLUMNS // max(points["curve"].n_unique(), 1))
     share = min(1.0, most_columns / n_pixels)
     point_number = pl.int_range(pl.len())
@@ -217,9 +217,9 @@ def measure_areas(
 
 def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
-    # Sums of weights and published rates do not tell how many there are, so nothing is said of these;
+    # Sums of weights and published rates do not have their number, so these are not dotted;
     # but whole numbers that rise by one count examples, though they are floats. In a field of several
-    # parts, false positives count by what they tell: see `sample_designs`.
+    # parts, false positives count by their effective number: see `sample_designs`.
     is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.
@@ -259,11 +259,11 @@ def has_sums_of_weights(points: pl.DataFrame) -> bool:
 def split_by_doubt(
     points: pl.DataFrame, interpolate: Interpolation, extra_columns: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points."""
+    """Return the points with `run`, a stretch of equal doubt, and `copy`, which marks added points."""
     # The stretch from one point to the next is in doubt if the value that it draws is: the second point
     # of steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy
     # of the last point of the stretch before it, so that lines have no gaps. Stretches are equal
-    # in the extra columns, too, as far as these tell of the way to a point.
+    # in the extra columns, too, as far as these are on the way to a point.
     is_doubtful = pl.col("doubt").fill_null(False)
     was_doubtful = is_doubtful.shift(1).over("curve").fill_null(is_doubtful)
     is_in_doubt = {
@@ -317,7 +317,7 @@ def build_records(
 
 
 def pack_lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records, with one in place of all points of a stretch of a line: a list per number."""
+    """Return the records, with one instead of all points of a stretch of a line: a list per number."""
     # Layers of lines unfold the list `recall_line` into `recall`, so that names and keys stand once per
     # stretch. Vega needs all lists in all of them.
     names_of_part: dict[str, dict[str, None]] = {part: {} for part in _LINE_PARTS}

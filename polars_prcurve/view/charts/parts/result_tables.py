@@ -27,7 +27,7 @@ SPAN = "interval of the prevalence"  # the column of intervals in words, as user
 NUMBER = "number of "  # before the name of a field of groups: the number of its colour
 REASON = "reason"  # of values with intervals: the column of why these are in doubt
 _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
-"""Sizes of a test of several parts, by what they tell of the field."""
+"""Effective sizes of a test of several parts."""
 _NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE, CERTAINTY)
 """Columns of `operating_points` that are no metrics."""
 _MAX_NAMES = 5  # of groups without a curve
@@ -164,7 +164,7 @@ def number_curves(points: pl.DataFrame, key_fields: Iterable[str]) -> pl.DataFra
 
 
 def add_sizes(points: pl.DataFrame) -> pl.DataFrame:
-    """Add `n_pos` and `n_neg`, unless the frame has them; null if its table does not tell them."""
+    """Add `n_pos` and `n_neg`, unless the frame has them; null if its table does not have them."""
     if {"n_pos", "n_neg"} <= set(points.columns):
         return points
     null_size = pl.lit(None, dtype=pl.Float64)
@@ -205,7 +205,7 @@ def build_chart_curves(
 def _name_left_out(
     left_out_rows: pl.DataFrame, all_curve_rows: pl.DataFrame, column_of_field: Mapping[str, str]
 ) -> str:
-    """Return a sentence that names the groups without a curve, and says why; empty if all have one."""
+    """Return a sentence that names the groups without a curve, and the reason; empty if all have one."""
     if left_out_rows.is_empty():
         return ""
     has_one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
@@ -261,7 +261,7 @@ def read_sweep(
         column_of_field |= {"eta": "eta"}
         key_fields.append("eta")
         if set(end_columns) <= set(column_of_carried_field.values()):
-            # The interval of a prevalence tells curves apart where several are equal but for that.
+            # The interval of a prevalence distinguishes curves where several are equal but for that.
             n_curves, n_curves_with_spans = (
                 table.select(pl.struct(names_of_key).n_unique()).item()
                 for names_of_key in (own_key_columns, [*own_key_columns, *end_columns])
@@ -312,7 +312,7 @@ def _sort_points(
     points = pick_columns(table, column_of_field, [*SWEEP_COLUMNS, *rate_columns, *field_columns])
     rate_exprs = pl.col(rate_columns).cast(
         pl.Float64
-    )  # null in place of NaN and infinity, which JSON has not
+    )  # null instead of NaN and infinity, which JSON has not
     points = add_sizes(points.with_columns(pl.when(rate_exprs.is_finite()).then(rate_exprs)))
     sort_columns = [*key_fields, "threshold", "fpr", "recall"]
     is_falling = [name == "threshold" for name in sort_columns]
@@ -415,7 +415,7 @@ def _read_values(
     interval_columns = {
         column for name in columns_after_eta for column in astuple(name_estimate(name))[1:]
     }
-    # Of a table with all columns metrics are what was asked for, and stand after those of a sweep.
+    # Of a table with all columns metrics are what was requested, and stand after those of a sweep.
     sweep_columns = SWEEP_COLUMNS if set(SWEEP_COLUMNS) <= set(columns_after_eta) else ()
     no_metrics = {*interval_columns, *_NO_METRICS, *sweep_columns}
     metrics = [name for name in metric_candidates if name not in no_metrics]
