@@ -47,7 +47,7 @@ def from_rates(
     eta: Numbers = None,
     names: str | Sequence[str] | None = None,
 ) -> DataFramePrc:
-    """Return tests of which a paper prints two rates as a bound table.
+    """Return a bound table of tests for which a paper prints two rates.
 
     One rate is of the positives, `recall` or `sensitivity`; the other is `fpr`, `specificity` or
     `precision`. Each argument is a number or, with `names`, a list of numbers, one for each test.

@@ -432,10 +432,10 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         return vars(self) | {"_tables": tables}
 
     def __call__(self, **words: Unpack[TableWords]) -> Self:
-        """Return the same methods, with words about the table that hold for each of them.
+        """Return the same methods, with stored arguments that describe the table.
 
-        A word passed again in a call replaces the bound one; None takes it away. The table is a
-        snapshot: a later change of the frame in place is not seen.
+        An argument passed in a call overrides the stored one; None removes it. The table is a
+        snapshot: a later change of the frame in place has no effect.
 
         Examples
         --------

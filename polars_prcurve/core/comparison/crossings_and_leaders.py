@@ -1,4 +1,4 @@
-"""Where models trade places: the prevalences, the best model in between, and crossings of ROC curves.
+"""Where models change places: the prevalences, the best model in between, and crossings of ROC curves.
 
 Curves are in memory, because the search evaluates them many times. Places are logits of prevalence: from
 0.001 to 0.01 is about as far as from 0.01 to 0.1. For operating points, whose rates are fixed, an
@@ -166,7 +166,7 @@ def _collect_model_scores(
         raise PrcError(f"eta_range= is {expected}; got {eta_range!r} (at 1 all models meet)")
     low_logit, high_logit = map(to_logit, eta_ends)
     if not metric.depends_on_eta:
-        raise PrcError(f"{metric.name} does not depend on prevalence, so no models trade places on it")
+        raise PrcError(f"{metric.name} does not depend on prevalence, so no models change places on it")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
     sign, term_size = direction_sign(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):

@@ -18,8 +18,8 @@ _N_FIRST_NAMES = 10  # of more names than that: about two lines
 class PrcError(ValueError):
     """Input, or an argument, that `polars_prcurve` refuses.
 
-    The message has what was expected, what came, and what to do. It is one short line, in which
-    names from the user's table cannot command a terminal.
+    The message has what was expected, what came, and what to do. It is one short line, in which names
+    from the user's table cannot control a terminal.
     """
 
     def __init__(self, message: str) -> None:

@@ -194,7 +194,7 @@ def f_gain(beta: float) -> PointMetric:
 def point(
     name: str, formula: Formula, *, range: tuple[float, float] = (-INF, INF), direction: str = "maximize"
 ) -> PointMetric:
-    """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.
+    """A custom metric, from the prevalence-weighted cells `tp, fn, fp, tn`.
 
     The cells are shares of all examples and sum to 1, in tables and calls alike. The formula
     may use arithmetic that NumPy arrays and Polars expressions both have.

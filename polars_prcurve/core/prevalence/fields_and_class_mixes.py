@@ -45,9 +45,9 @@ class ClassMix:
 def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     """Return a field of several parts, for `eta=`, such as countries that share one threshold.
 
-    The rows of all parts stand behind one threshold, and count with the prevalence and the share of
-    their part. The answer is of the whole field: its prevalence is the sum of share times eta, and its
-    counts are weighted, as by `reweight`. Estimates among the prevalences carry their error (Zou and
+    All parts share one threshold, and their rows are weighted by the prevalence and the share of their
+    part. The result is for the whole population: its prevalence is the sum of share times eta, and its
+    counts are weighted, as by `reweight`. Intervals include the error of estimated prevalences (Zou and
     Donner 2008).
 
     Parameters

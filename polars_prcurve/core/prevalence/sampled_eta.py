@@ -51,8 +51,8 @@ def eta_from_sample(
 ) -> Any:
     """Return the prevalence of a sample, `k` positives among `n` examples, with its interval.
 
-    Where the model will run, somebody looked at n examples at random, and k of them were positive. The
-    result is a frame that every `eta=` takes, and intervals then carry the error of the prevalence, too.
+    Of n examples drawn at random where the model will run, k were positive. The result is a frame that
+    every `eta=` takes; intervals then include the error of the prevalence, too.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def eta_for_f_beta(recall: Any, fpr: Any, value: Any, beta: float = 1) -> Any:
 
 @hint_at_arguments
 def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | PointMetric) -> float | None:
-    """The prevalence at which two operating points trade places on a metric; None if never.
+    """The prevalence at which two operating points change places on a metric; None if never.
 
     A point is `(recall, fpr)`. Below the prevalence one point is better, above it the other.
     Metrics that do not depend on prevalence never cross. Nor do precision, fdr and lift, which
@@ -128,6 +128,6 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     if len(etas) > 1:
         values_text = " and ".join(f"{eta:.6g}" for eta in etas)
         raise PrcError(
-            f"the points trade places on {point_metric.name} more than once, at eta {values_text}"
+            f"the points change places on {point_metric.name} more than once, at eta {values_text}"
         )
     return etas[0] if etas else None

@@ -42,7 +42,7 @@ def prc(x: ArrowTable, **words: Unpack[TableWords]) -> DataFramePrc: ...
 def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc | ExprPrc:
     """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
 
-    Words bind what the table holds, as in `df.prc(...)`. An Arrow stream becomes a DataFrame.
+    Arguments describe the table, as in `df.prc(...)`. An Arrow stream becomes a DataFrame.
 
     Examples
     --------

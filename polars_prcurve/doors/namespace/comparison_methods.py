@@ -85,8 +85,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         ----------
         eta
             As in `curve`. None is the prevalence of each group, which its models must share unless no
-            metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
-            errors it may be an estimate, whose farther end adds to the error.
+            metric depends on it, such as recall, fpr and `roc_auc`. For curve metrics with analytic
+            errors it may be an estimate; the farther end of its interval is added to the error.
         paired
             Whether the models scored the same examples. With False each value of the column `model` has
             examples of its own, such as a country or published points, and both errors add up in
@@ -96,23 +96,23 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             bootstrap alone, and otherwise null. At a target, point metrics, `precision` if left out.
         targets
             One target, as in `operating_points`, at which point metrics are compared, by the distances
-            to the ends of their bands (Zou and Donner 2008), which for models of one test set count how
-            often both flag the same examples. Where the target finds the thresholds, as `recall=0.8`
-            does, intervals allow for those of another test set. Where `threshold=` gives them,
+            to the ends of their bands (Zou and Donner 2008). For models of one test set these allow for
+            how often both flag the same examples. Where the target chooses the thresholds, as
+            `recall=0.8` does, intervals allow for the choice. Where `threshold=` fixes them,
             `net_benefit(...)`, `recall` and `fpr` of models of one test set without weights have a
             standard error (Agresti and Min 2005). A `threshold` frame may have the column of models,
             which is `model` for the columns of `score`.
         other
             A bound table of one point of other examples, such as of a human reader,
-            `prc(paper, cells=(...))`, with the `by` groups of this table. It goes with `match`.
+            `prc(paper, cells=(...))`, with the `by` groups of this table. It needs `match`.
         match
             `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
             metrics are compared there, at prevalences that are numbers. Since both rates have errors,
             the interval is the union over all thresholds that may be the right one, by Newcombe's limits
             (1998).
         worst
-            Whether to return only the best and the worst model, with `paired=False`. They were picked
-            for their distance, so their interval holds for all pairs of models at once.
+            Whether to return only the best and the worst model, with `paired=False`. They were chosen
+            for their difference, so their interval is simultaneous for all pairs.
         mean_over
             As in `summary`: the difference of means over groups, which is the mean of the differences in
             the groups in which both models have a value, as in a paired t-test (Student 1908). It needs
@@ -144,17 +144,17 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           whose interval has unequal sides, except at `threshold=`
         - `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
-          `average_precision` it is where the interval begins to hold 0
+          `average_precision` it is the level at which the interval begins to contain 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
-        - `significant`: Boolean, whether the interval leaves out 0; null without an interval, and where
-          one that leaves out 0 is not to be relied upon: a class has fewer than 10 examples or, except
-          for `average_precision`, there is a `doubt` and the difference is not twice as far from 0 as
-          the interval takes
+        - `significant`: Boolean, whether the interval excludes 0; null without an interval, and where
+          one that excludes 0 is unreliable: a class has fewer than 10 examples or, except for
+          `average_precision`, there is a `doubt` and the difference is less than twice as far from 0 as
+          the interval requires
         - with `margin`, `not_worse`: Boolean, whether the interval rules out that model a is worse by
           more than `margin`: `low` is at least -`margin`, or, where less is better, `high` is at most
-          `margin`. One end counts, so a model that is worse by `margin` is to pass in half of
-          `1 - confidence` of all tables. Null without an interval
+          `margin`. Only one end counts: nominally, a model that is worse by `margin` passes in half of
+          `1 - confidence` of test sets. Null without an interval
         - with `mean_over`, `n_groups`: Int64, the groups in which both models have a value
         - `doubt`: String, null where the interval can be trusted, else the first reason why not, as in
           `summary` or `operating_points` of either model, or "equal scores" (many near the threshold of
@@ -295,8 +295,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
         - with `confidence`, `doubt`: String, as in `compare`, of the model and the best other one
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
-        - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this
-          allows for nothing of chance. Null where the value is
+        - with `coarse`, `may_be_best`: Boolean, whether it may be the best by the limits of all models,
+          sampling error aside. Null where the value is
 
         Examples
         --------
@@ -330,13 +330,13 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         eta_range: tuple[float | str, float | str] | None = None,
         **words: Unpack[RateTargetsOfCurve],
     ) -> pl.DataFrame:
-        """Where models trade places, by prevalence or in ROC, or which of them lead in between.
+        """Where models change places, by prevalence or in ROC, or which of them lead in between.
 
         A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
         prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
-        grids; each change of sign is solved to 1e-11 in logit. Models that are equal, or that touch and
-        part again, do not trade places. Of metrics that jump or bend with prevalence two changes within
-        one step may stay unseen.
+        grids; each change of sign is solved to 1e-11 in logit. Models that are equal, or whose values
+        touch without crossing, do not change places. For metrics that jump or bend with prevalence, two
+        changes within one step may be missed.
 
         Parameters
         ----------
@@ -345,9 +345,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             whatever the prevalence: the model that is above on the left finds the first positives with
             fewer false positives, which counts at low prevalence (Richardson et al. 2024).
         leaders
-            True gives what lies between crossings instead of these. Of `"pr"`, the best model in each
-            range of prevalences; of published points, `ranking(coarse=True)` shows which model may be
-            best, whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
+            True returns what lies between the crossings instead. Of `"pr"`, the best model in each range
+            of prevalences; of published points, `ranking(coarse=True)` shows which model may be best,
+            whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
             points joined by lines, is nowhere below the other, and they differ. At every prevalence such
             a model is at least as good in `pr_auc` and `roc_auc`, also on the hull. It is so in
             `average_precision`, and in `precision_at_recall` of any recall, if no positive ties with a
@@ -359,12 +359,12 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             left out.
         targets
             One target, as in `compare`. It fixes the operating points, and a formula gives where they
-            trade places (see `crossing`); for a metric of your own the difference is scanned. Of
-            published points each model has its first that meets the target, at unlike recalls.
+            change places (see `crossing`); for a custom metric the difference is scanned. Of published
+            points each model has its first that meets the target, at different recalls.
 
         Returns
         -------
-        One row per `by` group and trade of places, by group, `eta`, models; with `leaders`, one per
+        One row per `by` group and change of places, by group, `eta`, models; with `leaders`, one per
         group and range of prevalences, rising, none where no model has a value, or of `"roc"` one per
         group and model:
 
@@ -442,8 +442,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             and NaN raise, and so does text in which "10" stands before "9". A row belongs to the
             period in which its label became known.
         eta
-            With `metrics="precision"`, the prevalence at which it is watched, so that a change of
-            prevalence is no alarm. None watches that of the alerts themselves.
+            With `metrics="precision"`, the prevalence at which it is monitored, so that a change of
+            prevalence raises no alarm. None monitors the precision of the alerts themselves.
         reference
             The baseline rate: a bound table of other rows with labels, such as `prc(last_year)`,
             whose own error is allowed for. Or a number, taken as it is. Arguments not set on that
@@ -452,7 +452,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             The deployed threshold. It must not have been chosen on these rows. Or a frame with one
             per group.
         metrics
-            `"precision"`, `"recall"` or `"fpr"`, one a call. A rise of fpr is what is bad.
+            `"precision"`, `"recall"` or `"fpr"`, one per call. For fpr, a rise raises the alarm.
         confidence
             The level.
         columns
@@ -475,10 +475,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `reference`: Float64, the rate of the reference
         - with `columns="all"`, `bound`: Float64, the reference less its error; only what is worse than
           that can be an alarm
-        - with `columns="all"`, `evidence`: Float64, the likelihood ratio of a change against no
-          change: a product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin,
-          Ramdas and Rinaldo 2023), so that Ville's inequality holds it (1939)
-        - with `columns="all"`, `needed`: Float64, the evidence that makes an alarm
+        - with `columns="all"`, `evidence`: Float64, the likelihood ratio of a change against no change:
+          a product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and
+          Rinaldo 2023), to which Ville's inequality applies (1939)
+        - with `columns="all"`, `needed`: Float64, the evidence that raises the alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
         - `since`: as in the table, the period in which the change likely began; null before the alarm
         - with `columns="all"`, `overall_since`, `overall_since_low`, `overall_since_high`: Float64, the

@@ -147,25 +147,24 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which
-            `"0.1%"`, `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives
-            to negatives. None is the prevalence of each group in this table. A frame gives each
-            group its prevalence, in a column `eta` (null is that of the group) beside any `by`
-            columns. Further columns are carried along, with a result for each row; their names may
-            not be in this table, and each group needs a row. An estimate has its interval in
-            `eta_low` and `eta_high`, both null if it is exact, and its level in `eta_confidence`
-            (else that of `confidence`), as of `eta_from_sample`. All three stand after `eta` in the
-            result, whose intervals carry its error. `field(...)` is a field of several parts,
-            `class_mix(...)` one of several classes. A bound table without labels, `prc(month,
-            label=None)`, gives the prevalence of its rows, estimated with this table, whose errors
-            both share.
+            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which `"0.1%"`,
+            `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives to negatives.
+            None is the prevalence of each group in this table. A frame gives each group its prevalence,
+            in a column `eta` (null is that of the group) beside any `by` columns. Further columns are
+            carried along, with a result for each row; their names may not be in this table, and each
+            group needs a row. An estimate has its interval in `eta_low` and `eta_high`, both null if it
+            is exact, and its level in `eta_confidence` (else that of `confidence`), as of
+            `eta_from_sample`. All three follow `eta` in the result, whose intervals include its error.
+            `field(...)` is a field of several parts, `class_mix(...)` one of several classes. A bound
+            table without labels, `prc(month, label=None)`, is the prevalence of its rows, estimated with
+            this table; intervals allow for the shared examples.
         metrics
             Names or values of point metrics from `polars_prcurve.metrics`.
         confidence
-            A level, such as 0.95, or `intervals(...)`: adds an interval of each metric, of what this
-            threshold does in samples with as many positives and negatives. The analytic one holds the
-            level on average (Zou and Donner 2008). With `cluster` it goes by the variance among clusters
-            (Korn and Graubard 1998), with `stratum` by that within and between strata (Neyman 1938).
+            A level, such as 0.95, or `intervals(...)`: adds an interval of each metric at this
+            threshold, for samples with as many positives and negatives. The analytic one has the level
+            on average (Zou and Donner 2008). With `cluster` it uses the variance among clusters (Korn
+            and Graubard 1998), with `stratum` that within and between strata (Neyman 1938).
         smooth
             `"binormal"`: recall and fpr are those of the model that `binormal` fits. Counts are null.
         long
@@ -223,7 +222,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         columns: ResultColumns = "short",
         **words: Unpack[TargetsOfDesign],
     ) -> F:
-        """The threshold that meets a target, and what it does, at every prevalence.
+        """The threshold that meets a target, and its metrics, at every prevalence.
 
         A target takes one value or several, and you can combine kinds of targets. A group that is one
         point, such as a 2x2 table in `cells`, needs none; one of several points then raises.
@@ -394,15 +393,15 @@ class CurveMethods(BoundTable[F], path="prc"):
     ) -> F:
         """Net benefit at each risk at which a user would act, beside that of acting always.
 
-        Who acts at a risk of `p` accepts `(1 - p) / p` false positives for a true one. Scores are
-        posteriors in [0, 1]; flagging those of at least `p` has the net benefit
+        If you act at a risk of `p`, you accept `(1 - p) / p` false positives per true positive. Scores
+        are posteriors in [0, 1]; flagging those of at least `p` has the net benefit
         `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per event (Vickers and Elkin 2006).
 
         Parameters
         ----------
         eta
             The prevalence, a number or several, to which posteriors are moved, as by `shift_prior`. At
-            each group's own one, None, and in `field(...)` they stand as they are.
+            the prevalence of each group, None, and in `field(...)` they are not moved.
         probabilities
             The risks at which users act, numbers in [0, 1).
         eta_train
@@ -484,15 +483,14 @@ class CurveMethods(BoundTable[F], path="prc"):
             sum of steps grows with each further point of a line. Those on the hull need a DataFrame.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
-            ones are known of `average_precision`, `roc_auc` and, of examples outside of fields, metrics
-            at a target, such as `precision_at_recall(...)`: there they are of the model, whose threshold
-            is another one in another sample, and there is no standard error. Of other metrics they are
-            null. `intervals(method="bootstrap")` has all metrics, draws the positives and the negatives
-            of each group separately, in their own numbers, and needs a DataFrame; those at a threshold
-            keep the interval by their formula. With `cluster` the
-            influences of a cluster's examples add up first, and the bootstrap draws whole clusters. With
-            `stratum` influences vary as those of rows drawn one by one with these weights, a little more
-            than strata do.
+            ones exist for `average_precision`, `roc_auc` and, outside of fields, metrics at a target,
+            such as `precision_at_recall(...)`: there they are of the model, whose threshold differs from
+            sample to sample, without a standard error. For other metrics they are null.
+            `intervals(method="bootstrap")` has all metrics, draws the positives and the negatives of
+            each group separately, in their own numbers, and needs a DataFrame; those at a threshold keep
+            the interval by their formula. With `cluster` the influences of a cluster's examples add up
+            first, and the bootstrap draws whole clusters. With `stratum` influences vary as those of
+            rows drawn one by one with these weights, a little more than strata do.
         columns
             `"short"`, those that fit a screen, or `"all"`: they depend on the arguments alone.
         smooth

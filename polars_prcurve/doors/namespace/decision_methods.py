@@ -46,7 +46,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         mean_over: Columns = None,
         **words: Unpack[TargetsOfTable],
     ) -> Decision:
-        """Decide which model to use, and from which score: one verdict, tested once.
+        """Decide which model to use, and at which threshold: one verdict, tested once.
 
         A LazyFrame is collected at the call.
 
@@ -54,19 +54,21 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ----------
         eta
             As in `curve`, from 1e-15 to 1 - 1e-15; with several prevalences there is a verdict for each,
-            and one above them. None is the prevalence of the table, which is then a cohort.
+            and one over all of them. None is the prevalence of the table, which is then taken as a
+            random sample of the population.
         targets
-            What is wanted, all together, one number each, as in `operating_points`. They choose the
-            threshold. Models are judged by precision at a recall that has to be reached; by recall where
-            alerts, fpr or precision are limited; by the metric that is maximized; and by average
+            The targets, one number each, all to be met together, as in `operating_points`. They choose
+            the threshold. Models are judged by precision at a recall that has to be reached; by recall
+            where alerts, fpr or precision are limited; by the metric that is maximized; and by average
             precision without a target. A group of one point, as in `cells`, needs no target: its
             precision and recall are reported. Alerts are counted among `per` cases: if left out, a round
             number with 100 positives or more.
 
-            Beside `threshold=`, or of one point, targets are a demand. Such a threshold comes from other
-            data: a number, or a frame by group as `operating_points` returns it. The interval that is
-            printed decides. Several targets share the error of the tests (Bonferroni), and so do groups
-            and prevalences that miss one (Holm 1979): `level` in `table` has the level of each row.
+            With `threshold=`, or for one point, targets are requirements. Such a threshold comes from
+            other data: a number, or a frame by group as `operating_points` returns it. The interval that
+            is printed decides. Several targets share the error of the tests (Bonferroni), and so do
+            groups and prevalences that miss one (Holm 1979): `level` in `table` has the level of each
+            row.
         guarantee
             A level, such as 0.95: thresholds meet the targets with this confidence, as in
             `operating_points`. The targets are then a demand.
@@ -75,24 +77,23 @@ class DecisionMethods(BoundTable[F], path="prc"):
         mean_over
             Columns that name groups, such as topics or folds, as in `summary`: models are judged by the
             mean of average precision over the groups, in a paired t-test (`ranking(mean_over=)`). It
-            takes no targets, for one threshold for all groups is another question. With fewer than 10
-            groups only a clear lead makes a winner.
+            takes no targets. With fewer than 10 groups only a clear lead makes a winner.
 
         Returns
         -------
         A `Decision`. Its `verdict` has one of eight statuses, the first that holds:
 
         - `too_little_data`: a class has fewer than 10 examples, or no interval is narrow enough
-        - `chance`: no model ranks better than chance, and every interval rules out a use
-        - `not_met`: no threshold meets the targets, or the one passed does not, beyond doubt
+        - `chance`: no model ranks better than chance, and every interval rules out a useful precision
+        - `not_met`: no threshold meets the targets, or the one passed does not, significantly
         - `unsure`: the intervals allow both that the targets are met and that they are missed
         - `no_winner`: several models may be best (`ranking`)
         - `winner`: one model is better than all others, or all others significantly miss the targets
         - `met`: one model, or only one of several, meets the demand
         - `measured`: one model without a demand
 
-        `verdict.met` is true, false or None, apart from the comparison. A wrong model is called better
-        in at most `1 - confidence` of test sets, over all groups together.
+        `verdict.met` is true, false or None, whatever the comparison shows. A wrong model is called
+        better in at most `1 - confidence` of test sets, over all groups together.
 
         Examples
         --------
@@ -149,9 +150,9 @@ class DecisionMethods(BoundTable[F], path="prc"):
         targets
             As in `decide`.
         parts
-            A page of your own, instead of all that: texts, DataFrames and Altair charts, in order, with
-            captions by `Table` and `Figure` of `polars_prcurve.view.report`. In a text an empty line
-            separates paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
+            A custom page instead: texts, DataFrames and Altair charts, in order, with captions by
+            `Table` and `Figure` of `polars_prcurve.report`. In a text an empty line separates
+            paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
 
         Returns
         -------

@@ -96,8 +96,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
         - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. A class with
           weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
-        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Either
-          rate alone would be known about equally well; more of one class makes up for fewer of the other
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both rates
+          contribute about equally; more examples of one class make up for fewer of the other
         - with `solve_for="eta"`, `eta`: Float64, instead of both; from this prevalence up the band is
           at most `delta` wide. 0 if it is so everywhere, null if the interval of recall reaches down to
           0
@@ -147,10 +147,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
         thresholds: Thresholds = None,
         **words: Unpack[CountWords],
     ) -> pl.DataFrame:
-        """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
+        """Precision in random samples of the negatives; a LazyFrame is collected at the call.
 
         Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
-        random, and puts the precision of the samples beside that of all negatives, adjusted to the same
+        random, and returns the precision of the samples and that of all negatives, adjusted to the same
         prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does so exactly, for one
         threshold.
 
@@ -263,8 +263,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         name: str = "weight",
         **words: Unpack[WeightWords],
     ) -> F:
-        """Add weights, by which rows represent the parts of a field, or the rows that a plan left
-        out.
+        """Add weights, by which rows represent the parts of a field, or the strata of a plan.
 
         Pass `weight="weight"` on to another method, and leave `eta` out: the prevalence of the
         weighted table is that of all parts, or with a plan that of all rows. Pass
@@ -356,12 +355,12 @@ class PlanningMethods(BoundTable[F], path="prc"):
     def sampling_plan(
         self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[ScoreWords]
     ) -> pl.DataFrame:
-        """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
+        """Plan how many rows to label next, at which scores; a LazyFrame is collected at the call.
 
-        The plan shares labels out so that precision at the threshold is known best, at any
-        prevalence (Neyman 1934), with some below it, because positives may be there. Draw `n_next`
-        rows at random in each stratum, label them, and plan again; then `reweight` adds the weights
-        of the labels.
+        The plan allocates labels so that the interval of precision at the threshold is narrowest, at any
+        prevalence (Neyman 1934), with some below it, because positives may be there. Draw `n_next` rows
+        at random in each stratum, label them, and plan again; then `reweight` adds the weights of the
+        labels.
 
         Parameters
         ----------

@@ -59,8 +59,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     """Charts of a score table, as plain Altair charts.
 
     Each method collects the table of the `.prc` method that its first line names, and returns an Altair
-    chart of it, drawn by the function of its own name in `charts`. Words are as in that method, such as
-    `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
+    chart of it, drawn by the function of its own name in `charts`. Arguments are as in that method, such
+    as `eta` and `confidence`, or else as in that function, such as `log_y`; only those that differ are
+    described below.
 
     A curve has at most 2 * positives + 2 rows per group; `threshold_curve` draws every score. Charts
     share `color` and `facet`, the group columns of curves and panels, `title`, a text, or False for a
@@ -124,15 +125,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
     ) -> Chart:
-        """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
+        """Collect `operating_points`, and draw how many of 100 alerts are true: one grid per row.
 
-        Below 1 right in 50 a grid has as many alerts as one right one takes, up to 1,000; in a report,
-        where two grids stand side by side, up to 200.
+        Below a precision of 1 in 50 a grid has as many alerts as contain one true positive, up to 1,000;
+        in a report, where two grids fit side by side, up to 200.
 
         Parameters
         ----------
         confidence
-            As in `operating_points`; with None no doubt is drawn.
+            As in `operating_points`; with None no uncertainty is drawn.
         targets
             Targets, as in `operating_points`.
         """
@@ -365,7 +366,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """Collect `summary` or `operating_points` at each prevalence, and draw metrics by prevalence.
 
         With models, `model=` or `score` as a list, these have the colours. For one metric that depends
-        on prevalence, and 2 to 8 models, the chart also shows where models trade places.
+        on prevalence, and 2 to 8 models, the chart also shows where models change places.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Metrics by prevalence: P3 curves, and charts of any metric, with circles where models trade places."""
+"""Metrics by prevalence: P3 curves, and charts of any metric, with circles at crossings."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def metric_by_eta(
         What `summary` or `operating_points` returns for several eta, such as `eta_grid()`, long or
         with a column per metric. You can drop columns and rows that you do not want to see.
     crossings
-        What `crossings` returns for the same metric: circles where two models trade places. Crossings
+        What `crossings` returns for the same metric: circles where two models change places. Crossings
         of models or prevalences that the table lacks are left out.
     ranking
         What `ranking(confidence=..., columns="all")` returns for the same metric, models and

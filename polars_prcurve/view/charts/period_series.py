@@ -52,7 +52,7 @@ def monitor(
     width: int | None = None,
     height: int | None = None,
 ) -> Chart:
-    """A series that is watched, from the table of `monitor`: a dot per period, and the mean of them.
+    """A monitored series, from the table of `monitor`: a dot per period, and the mean of them.
 
     After an alarm there are two means, before the likely change and since, and a rule at the change
     and at the alarm. The shade is the interval of a mean, which holds in all periods at once. Grey

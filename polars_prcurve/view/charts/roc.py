@@ -67,9 +67,8 @@ def roc_curve(
         What `sweep` or `curve` returns: the `by` columns, then the columns of `sweep`.
     eta
         A prevalence, as a number or a text such as `"1 in 1,000"`, at which to show lines of equal
-        precision: points of one precision lie on a line through the origin,
-        `recall = fpr * precision * (1 - eta) / ((1 - precision) * eta)`. In many panels they take the
-        place of the other groups in grey.
+        precision: points of one precision lie on a line through the origin, `recall = fpr * precision *
+        (1 - eta) / ((1 - precision) * eta)`. In many panels they replace the other groups in grey.
     log_x
         A log axis for fpr, which gives room to the low fpr that matters if positives are rare. Fpr 0 is
         drawn at the left edge, half the smallest other fpr, and straight lines are curved.

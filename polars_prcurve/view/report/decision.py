@@ -40,7 +40,7 @@ class Decision:
 
     @property
     def has_demand(self) -> bool:
-        """Whether targets are a demand, for which `verdict.met` stands: see `decide`."""
+        """Whether the targets are requirements, on which `verdict.met` reports; see `decide`."""
         return bool(self._findings.goal.demand)
 
     @cached_property
@@ -77,8 +77,8 @@ class Decision:
 
         The file needs no network, no other file and no script, and can be read on a phone, on paper, in
         dark mode and with a screen reader. Equal decisions make equal bytes. A grid has an icon for each
-        of 100 alerts; below 1 right in 50 for as many as one right one takes, up to 200, so that two
-        grids stand side by side (`plot.alerts` draws up to 1,000).
+        of 100 alerts; below a precision of 1 in 50, for as many as contain one true positive, up to 200,
+        so that two grids fit side by side (`plot.alerts` draws up to 1,000).
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Decision:
             The file to write, which ends in `.html`. An existing file is replaced once the new one is
             complete.
         title, date, notes
-            A heading, a date to print, since the document looks at no clock, and a text of your own.
+            A heading, a date to print (default: none), and a text to add.
         """
         from polars_prcurve.view.report.decision_html import build_document
         from polars_prcurve.view.report.html_and_svg import check_page_path, write_text
@@ -98,12 +98,11 @@ class Decision:
     def page(
         self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
     ) -> Path:
-        """Write a page to move the score, the prevalence and the costs, and return its path.
+        """Write a page to move the threshold, the prevalence and the costs, and return its path.
 
-        One HTML file without a server: the sentence, the icons and the costs follow, and the state
-        stands in the address. It begins at the score of the verdict. Groups are in a list to pick
-        from: those that the verdict names, and as many others as have room in 200 kB; the page has
-        the number left out.
+        One HTML file without a server: the sentence, the icons and the costs follow, and the address
+        stores the state. It starts at the threshold of the verdict. Groups are in a list: those that the
+        verdict names, and as many others as have room in 200 kB; the page has the number left out.
 
         Parameters
         ----------
