@@ -118,6 +118,25 @@ def test_a_prevalence_by_another_name_is_eta_wherever_there_is_one(name: str, wr
         call.find(call.table)(**call.plain, **{wrong: 0.1})
 
 
+@pytest.mark.parametrize(
+    ("owner", "wrong", "hint"),
+    [
+        (DF.prc, "sweeps", r"prc has no method 'sweeps'; did you mean 'sweep'\?$"),
+        (DF.lazy().prc, "auc", r"prc has no method 'auc'; pass the metric 'roc_auc' to summary\(\)$"),
+        (DF.prc, "ppv", r"pass the metric 'precision' to operating_points\(\)$"),
+        (DF.prc.plot, "roc", r"prc.plot has no method 'roc'; did you mean 'roc_curve'\?$"),
+        (pl.col("score").prc, "mcc", r"prc has no method 'mcc'; pass the metric 'mcc' to metric\(\)$"),
+        (DF.prc, "_repr_png_", "^_repr_png_$"),  # which notebooks ask for
+    ],
+)
+def test_a_method_that_there_is_not_leads_to_one_that_there_is(
+    owner: Any, wrong: str, hint: str
+) -> None:
+    with pytest.raises(AttributeError, match=hint):
+        getattr(owner, wrong)
+    assert not hasattr(owner, wrong)
+
+
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
     with pytest.raises(TypeError, match=r"; there are: thresholds, score, label, pos_label, "):
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, get_type_hints
 
 import polars as pl
 
@@ -24,8 +24,8 @@ from polars_prcurve.core.confidence.band_types import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import find_corners
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -44,8 +44,8 @@ from polars_prcurve.core.inputs.table_reader import (
     read_unlabelled,
 )
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete, stack_classes, stack_models
-from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.uncertainty.means_over_groups import MeanOver
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
@@ -339,8 +339,11 @@ class PublicMethods:
     In errors of a call `path` takes the place of the class, which users do not see: `prc.sweep()`.
     """
 
+    _path: str
+
     def __init_subclass__(cls, path: str | None = None) -> None:
         super().__init_subclass__()
+        cls._path = path or cls._path
         for name, method in list(vars(cls).items()):
             is_public = name == "__call__" or not name.startswith("_")
             if path is not None and is_public and inspect.isfunction(method):
@@ -349,6 +352,27 @@ class PublicMethods:
                 if path == "prc" and "score" in words and name != "__call__":
                     vocabulary.USES[name] = frozenset(TABLE_WORDS) & words.keys()
                 setattr(cls, name, complete_signature(method))
+
+    if not TYPE_CHECKING:  # for a type checker any name would be a method
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise, with a hint at the method that a wrong name stands for."""
+            if name.startswith("_"):  # copies and notebooks ask for many
+                raise AttributeError(name)
+            raise AttributeError(
+                f"{self._path} has no method {name!r}; {_suggest_method(type(self), name)}"
+            )
+
+
+def _suggest_method(owner: type, wrong_name: str) -> str:
+    """Return a hint at the method that takes a metric of this name, or at methods of similar names."""
+    metric_name = METRIC_OF_SYNONYM.get(wrong_name.lower(), wrong_name)
+    method_names = [name for name in dir(owner) if not name.startswith("_")]
+    is_of_points = metric_name in POINT_METRICS
+    for method_name in ("metric", "operating_points") if is_of_points else ("summary",):
+        if method_name in method_names and metric_name in (*POINT_METRICS, *CURVE_METRICS):
+            return f"pass the metric {metric_name!r} to {method_name}()"
+    return suggest_names(wrong_name, method_names)
 
 
 def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -273,6 +273,7 @@ SYNONYMS_OF_ARGUMENTS = {
     ("pos_label",): "positive positive_class positive_label event_level",
     ("color", "by"): "hue color colour",
     ("by",): "group groups group_by groupby over",
+    ("time",): "period periods date day week month timestamp",
     ("parts",): "part within country countries",
     ("weight",): "weights sample_weight sample_weights",
     ("cluster",): "clusters patient",
@@ -288,6 +289,8 @@ SYNONYMS_OF_ARGUMENTS = {
     ("guarantee",): "promise assurance",
     ("resamples",): "n_resamples n_boot n_bootstraps n_bootstrap replicates",
     ("seed",): "random_state rng",
+    ("margin",): "tolerance delta non_inferiority noninferiority_margin",
+    ("reference",): "baseline expected",
     ("missing",): "na nan nulls null_policy drop_nulls",
     ("ratio",): "imbalance",
 }
