@@ -356,8 +356,8 @@ class PublicMethods:
     if not TYPE_CHECKING:  # for a type checker any name would be a method
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise, with a hint at the method that a wrong name stands for."""
-            if name.startswith("_"):  # copies and notebooks ask for many
+            """Raise, with a hint at the method that a wrong name means."""
+            if name.startswith("_"):  # copies and notebooks look up many
                 raise AttributeError(name)
             raise AttributeError(
                 f"{self._path} has no method {name!r}; {_suggest_method(type(self), name)}"
