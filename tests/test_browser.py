@@ -111,13 +111,21 @@ def test_a_report_in_dark_mode_and_on_paper(browser: Any, report: Path) -> None:
     context.close()
 
 
-@pytest.mark.parametrize("name", ["report", "live", "groups"])
+@pytest.mark.parametrize("name", ["report", "live", "groups", "prevalences"])
 def test_documents_on_paper(
     browser: Any, request: pytest.FixtureRequest, tmp_path: Path, name: str
 ) -> None:
-    """A report of two models takes one sheet of A4, one of twelve groups two, a page to move one."""
+    """A report of two models takes one sheet of A4, one of twelve groups two, a page to move one.
+
+    So does one of two models at three prevalences, whose alerts are all drawn.
+    """
     page = browser.new_page()
-    path = groups_of_paper(tmp_path) if name == "groups" else request.getfixturevalue(name)
+    if name == "prevalences":
+        decision = WIDE.prc(score=WIDE.columns[1:]).decide([0.3, 0.02, 0.001], recall=0.6)
+        path = decision.report(tmp_path / "report.html")
+        assert path.read_text("utf-8").count('class="model"') == 6
+    else:
+        path = groups_of_paper(tmp_path) if name == "groups" else request.getfixturevalue(name)
     page.goto(path.as_uri())
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= (2 if name == "groups" else 1)
@@ -271,9 +279,15 @@ def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> No
     """Shares of 100 alerts, which are 100 only if all are right, and what hatched icons mean."""
     watched = watch(browser, live, 1280)
     shares = [0.0, 0.0123, 0.5, 0.949, 0.95, 0.9501, 0.989, 0.995, 0.9951, 0.99999, 1.0]
-    said = watched.page.evaluate("shares => shares.map(of100)", shares)
-    written = [format_value("precision", Estimate(share))[0] for share in shares]
-    assert said == [text.removesuffix("%") for text in written]
+    said = watched.page.evaluate("shares => shares.map((share) => sayShares([share])[0])", shares)
+    assert said == [format_value("precision", Estimate(share))[0] for share in shares]
+    intervals = [(0.996, 0.95, 1.0), (0.01, 0.009892, 0.01001), (0.0123, 0.0078, 0.14), (0.0, 0.0, 0.07)]
+    for name, scale in (("precision", 1), ("alerts", 10), ("alerts", 12_346)):
+        for ends in intervals:
+            numbers = [scale * end for end in ends]
+            say = "sayShares" if name == "precision" else "sayNumbers"
+            value, *ends_said = watched.page.evaluate(f"numbers => {say}(numbers)", numbers)
+            assert f"{value} ({' to '.join(ends_said)})" == write_value(name, Estimate(*numbers))
     draw = """share => {
       const place = shape("svg", {});
       drawIcons(place, {value: share, low: share, high: share}, 0, "");

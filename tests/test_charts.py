@@ -2361,11 +2361,13 @@ def test_thresholds_say_what_half_recall_takes():
     parts = [draw_scores(seed=k, pos=200, neg=2_000, digits=8, g=g) for k, g in enumerate("ab")]
     groups = pl.concat([parts[0], parts[1].with_columns(pl.col("score") - 3)])
     said = heading(charts.threshold_curve(groups.prc.curve(0.1, by="g")))
-    found = re.fullmatch(r"Recall is 50% at a threshold of ([\d.]+) for a and (-[\d.]+) for b", said)
+    found = re.fullmatch(
+        r"Recall is 50% at a threshold of ([\d.]+) for a and (\u2212[\d.]+) for b", said
+    )
     assert found is not None
     for name, words in zip("ab", found.groups(), strict=True):
         scores = groups.filter(pl.col("g") == name, pl.col("label") == 1)["score"]
-        assert (scores >= float(words)).mean() >= 0.5, "rounded down"
+        assert (scores >= float(words.replace("\u2212", "-"))).mean() >= 0.5, "rounded down"
     few = charts.threshold_curve(draw_scores(pos=10).prc.curve(0.1))
     assert heading(few).startswith("With 10 positives, ")
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 
 from polars_prcurve import Decision, class_mix, eta_from_sample, field, prc
@@ -58,6 +61,7 @@ KINDS = SETTLED.select(
 )
 MIX = class_mix({"a": 0.1, "b": 0.2, "c": 0.7})
 WEAK = draw_models({"score": 0.8}, 300, 30_000).with_columns(pl.col("score").clip(upper_bound=1.5))
+WEAKER = WEAK.with_columns(other=pl.col("score").clip(upper_bound=1.0)).prc(score=["score", "other"])
 OF_SITES = pl.concat(
     frame.rename(dict(zip(frame.columns, ("label", "new", "old"), strict=True))).with_columns(
         site=pl.lit(site)
@@ -67,6 +71,12 @@ OF_SITES = pl.concat(
 CAPS = {"alerts": 200, "per": 10_000, "precision": 0.2}
 PARTS = pl.DataFrame({"part": [0, 1], "eta": [0.05, 0.001], "share": [0.3, 0.7]})
 CELLS = pl.DataFrame({"tp": [202], "fp": [3], "fn": [10], "tn": [354]})
+TOPICS = pl.concat(
+    draw_models({"a": 1.0 + 2 * number, "b": 1.5}, 5, 20, seed=number).with_columns(
+        topic=pl.lit(f"t{number}"), lang=pl.lit("en" if number < 2 else "fr")
+    )
+    for number in range(4)
+)
 BOTH = ["new", "old"]
 HALF = {"recall": 0.5}
 DESIGNS: dict[str, Design] = {
@@ -97,12 +107,30 @@ DESIGNS: dict[str, Design] = {
         f"{n} sites": Design(draw_sites(n).prc(by="site"), 0.02, HALF) for n in (2, 6, 40)
     },
     "sites of a gate": Design(draw_sites(6).prc(by="site"), 0.02, {"threshold": 2.0, "precision": 0.2}),
+    "gate missed": Design(SETTLED.prc(score="new"), 0.02, {"threshold": 1.0, "precision": 0.3}),
+    "gate of alerts missed": Design(
+        SETTLED.prc(score="new"), 0.02, {"threshold": 0.5, "alerts": 500, "per": 10_000}
+    ),
+    "sites that miss a gate": Design(
+        draw_sites(6).prc(by="site"), 0.02, {"threshold": 2.5, "recall": 0.4}
+    ),
+    "not met by models": Design(WEAKER, 0.001, {"precision": 0.5}),
+    "not met together": Design(SETTLED.prc(score=BOTH), 0.001, {"recall": 0.9, "precision": 0.9}),
+    "one does not meet it": Design(SETTLED.prc(score=BOTH), 0.02, {"precision": 0.6}),
+    "too many alerts": Design(prc(WEAK), 0.02, {"alerts": 200, "per": 10_000}),
+    "best MCC of coins": Design(COINS.prc(score=["heads", "tails"]), 0.02, {"maximize": "mcc"}),
+    "few topics": Design(TOPICS.prc(score=["a", "b"], by="topic"), None, {"mean_over": "topic"}),
+    "few topics of languages": Design(
+        TOPICS.prc(score="b", by=["lang", "topic"]), None, {"mean_over": "topic"}
+    ),
+    "low thresholds": Design(SETTLED.with_columns(pl.col(BOTH) - 9).prc(score=BOTH), 0.02, HALF),
+    "two prevalences": Design(EQUAL.prc(score=["one", "other"]), [0.3, 0.02], {}),
     "sites without a target": Design(draw_sites(6).prc(by="site"), 0.02, {}),
     "sites of models": Design(OF_SITES.prc(score=BOTH, by="site"), 0.02, HALF),
 }  # fmt: skip
 QUICK = (
     *("winner", "no target", "little", "gate", "guarantee", "weight", "field", "cells of a gate"),
-    *("6 sites", "prevalences"),
+    *("6 sites", "prevalences", "sites that miss a gate", "not met together", "few topics"),
 )
 
 
@@ -124,8 +152,18 @@ def list_rows(decision: Decision) -> Iterator[tuple[float, float, float]]:
                 for value, low, high in frame.select(name, f"{name}_low", f"{name}_high").iter_rows():
                     if None not in (value, low, high):
                         yield value, low, high
+    per = evidence.per
+    if "predicted_positive_rate" in evidence.curves.columns:
+        shares = evidence.curves.select(
+            cs.matches("^predicted_positive_rate(_low|_high)?$")
+        ).drop_nulls()
+        yield from (shares * per).iter_rows()
     areas = evidence.areas.filter(metric="average_precision")
     yield from areas.select("value", "low", "high").drop_nulls().iter_rows()
+    if evidence.curves.is_empty():  # of means over groups, which are said to be within their range
+        means = decision.table.select(cs.matches("^mean_average_precision(_low|_high)?$")).drop_nulls()
+        yield from means.select(pl.all().clip(0, 1)).iter_rows()
+        return
     name = "precision" if "precision" in decision.table.columns else "precision_at_half"
     columns = [name, f"{name}_low", f"{name}_high"]
     for eta, *ends in decision.table.select("eta", *columns).drop_nulls().iter_rows():
@@ -208,6 +246,86 @@ def test_each_interval_on_a_chart_of_a_decision_is_a_row(name: str) -> None:
         found = [texts_ for text in texts for texts_ in IN_BRACKETS.findall(plain(str(text)))]
         assert found
         assert not [each for each in found if not is_row(each, rows)]
+
+
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in QUICK, DESIGNS))
+def test_numbers_below_0_have_a_minus_sign_and_stay_in_the_picture(name: str, tmp_path: Path) -> None:
+    """A line may end at a hyphen, also inside an interval; and an axis from 0 on would lose its line."""
+    decision = decide(name)
+    report = PageReader(decision.report(tmp_path / "report.html").read_text("utf-8"))
+    texts = [decision.say(200), decision.model_card().replace("| --- ", ""), report.read()]
+    for text in (*texts, *decision.verdict.reasons, decision.verdict.would_settle):
+        assert not re.findall(r"(?<![\w.-])-\d", text), re.findall(r".{20}(?<![\w.-])-\d.{9}", text)
+    width = height = math.inf
+    for tag, attributes in report.tags:
+        if tag == "svg":
+            _, _, width, height = map(float, (attributes.get("viewbox") or "0 0 inf inf").split())
+        for key, end in {**dict.fromkeys(("x1", "x2", "cx", "x"), width), "y1": height}.items():
+            if tag in ("line", "circle", "text") and key in attributes:
+                assert 0 <= float(attributes[key] or 0) <= end, (tag, attributes)
+    if not decision._findings.goal.targets and not decision._findings.goal.is_of_point:
+        models = [attributes for _, attributes in report.tags if attributes.get("class") == "model"]
+        assert not models, "icons are of a target"
+
+
+@pytest.mark.parametrize(
+    "name", ["winner", "no winner", "chance", "not met by models", "weight", "rare"]
+)
+def test_names_stand_beside_their_lines_and_over_none(name: str, tmp_path: Path) -> None:
+    text = decide(name).report(tmp_path / "report.html").read_text("utf-8")
+    charts = re.findall(r"<svg[^>]*Precision of each model by its recall.*?</svg>", text)
+    assert len(charts) == 2
+    for chart in charts:
+        lines = [
+            [tuple(map(float, point.split(","))) for point in path.split("L")]
+            for path in re.findall(r'<path d="M([\d.,L-]+)" fill="none"', chart)
+        ]
+        names = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*strong rim[^>]*>(.*?)<', chart)
+        assert len(names) == 2 or "names small" in text
+        for x, y, shown in names:
+            left, right, top, bottom = float(x), float(x) + 6 * len(shown), float(y) - 9, float(y)
+            for (x1, y1), (x2, y2) in (pair for line in lines for pair in pairwise(line)):
+                is_beside = x1 > right or x2 < left or max(y1, y2) < top or min(y1, y2) > bottom
+                assert is_beside, (shown, x1, y1)
+
+
+def test_another_threshold_meets_what_the_one_passed_misses() -> None:
+    """The one that is named is met by its own interval, on the same rows."""
+    for name, (word, limit) in {
+        "gate missed": ("precision", 0.3),
+        "gate of alerts missed": ("alerts", 500 / 10_000),
+        "sites that miss a gate": ("recall", 0.4),
+    }.items():
+        verdict = decide(name).verdict
+        assert verdict.status == "not_met"
+        one = re.search(
+            r"(?:In (s\d): on|On) this test set, threshold (\S+) meets", verdict.would_settle
+        )
+        several = re.search(r"other thresholds meet the target: (\S+) in (s\d)", verdict.would_settle)
+        assert one or several
+        where, said = one.groups() if one else several.groups()[::-1]
+        metric = "predicted_positive_rate" if word == "alerts" else word
+        points = DESIGNS[name].table.operating_points(
+            0.02, threshold=float(said), metrics=metric, confidence=0.95
+        )
+        row = (points if where is None else points.filter(site=where)).row(0, named=True)
+        assert row[f"{metric}_high"] <= limit if word == "alerts" else row[f"{metric}_low"] >= limit
+
+
+def test_a_target_that_no_model_meets_has_the_best_that_is_reached(tmp_path: Path) -> None:
+    for name, opening in {
+        "not met by models": "No threshold meets 50% precision; the highest precision is ",
+        "not met together": "No threshold meets 90% recall and 90% precision; "
+        "with 90% recall the highest precision is ",
+        "too many alerts": "No threshold meets at most 200 alerts per 10,000 cases; "
+        "the lowest number of alerts is ",
+    }.items():
+        decision = decide(name)
+        assert decision.verdict.status == "not_met"
+        assert plain(decision.verdict.sentence).startswith(opening)
+        cells = PageReader(decision.report(tmp_path / "report.html").read_text("utf-8")).within("td")
+        seen = cells[: 2 if "models" in name or "together" in name else 0]
+        assert all("the highest precision is" in cell for cell in seen), "and no dashes"
 
 
 def test_a_wrong_number_is_seen() -> None:

@@ -20,13 +20,14 @@ from itertools import chain
 from typing import Any
 
 import polars as pl
+from polars import selectors
 
 from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
-from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
@@ -54,7 +55,10 @@ class EvidenceColumn:
     MAY_MEET = f"{RESERVED}may_meet"
     """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
     BEST = f"{RESERVED}best"
-    """The best value of the only target that no threshold meets, with both ends of its interval."""
+    """Where no threshold meets the targets, the best value of the last one, with both ends of its
+    interval, among the thresholds that meet the others."""
+    OTHER = f"{RESERVED}other_"
+    """Before the columns of another threshold that meets all limits, beside the one that is tested."""
 
 
 @dataclass(frozen=True)
@@ -98,17 +102,18 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         keys = case_rows.columns[: case_rows.columns.index("criterion")]
     keys = [column for column in keys if column not in (model_column, "n_pos", "n_neg")]
     group_columns = keys[: keys.index("eta")]
-    model_columns = [] if model_column is None else [model_column]
+    group_keys = [*group_columns, *([] if model_column is None else [model_column])]
     if group_columns:
         request = replace(request, n_groups=max(1, areas.select(group_columns).n_unique()))
     if request.n_groups > 1:
-        case_rows = _replace_chance_tests(request, case_rows, [*group_columns, *model_columns])
-    case_rows = _add_whole_curves(case_rows, areas, [*keys, *model_columns])
+        case_rows = _replace_chance_tests(request, case_rows, group_keys)
+    case_rows = _add_whole_curves(case_rows, areas, [*keys, *group_keys[len(group_columns) :]])
     case_rows = _add_leads(request, case_rows, keys, per)
     curve_points = _collect_curves(request)
-    case_rows = _add_open_targets(request, case_rows, curve_points, [*group_columns, *model_columns])
+    case_rows = _add_open_targets(goal, case_rows, curve_points, [*group_keys, "eta"])
+    case_rows = _add_other_thresholds(goal, case_rows, curve_points, [*group_keys, "eta"])
     if not request.is_published:
-        case_rows = _add_few_scores(case_rows, curve_points, [*group_columns, *model_columns])
+        case_rows = _add_few_scores(case_rows, curve_points, group_keys)
     plain_table = request.unweighted_table
     return Evidence(
         rows=case_rows,
@@ -116,7 +121,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         areas=areas,
         sizes=areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc"),
         curves=curve_points,
-        points=_collect_rates(request, case_rows, curve_points, [*group_columns, *model_columns]),
+        points=_collect_rates(request, case_rows, curve_points, group_keys),
         per=per,
         test_level=request.test_level,
     )
@@ -170,7 +175,8 @@ def _collect_means(request: DecisionRequest) -> Evidence:
 
 def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
     """Return a thin curve of each model, with the rates and what the targets limit."""
-    limit_names = [TARGET_KINDS[word].metric.name for word in request.goal.limits]
+    limits = {**request.goal.limits, **request.goal.demand}
+    limit_names = [TARGET_KINDS[word].metric.name for word in limits]
     curves: pl.DataFrame = request.table.curve(
         request.eta,
         metrics=list(dict.fromkeys([*_RATES, *limit_names])),
@@ -309,24 +315,20 @@ def _find_misses(goal: Goal, points: pl.DataFrame) -> set[int]:
 
 
 def _add_open_targets(
-    request: DecisionRequest, case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
+    goal: Goal, case_rows: pl.DataFrame, curve_points: pl.DataFrame, case_keys: Sequence[str]
 ) -> pl.DataFrame:
     """Add MAY_MEET and BEST where no threshold of a model meets the targets, from its curve."""
-    limits = request.goal.limits
+    limits = goal.limits
     if not limits or not case_rows["threshold"].null_count():
         return case_rows
     has_alerts = (pl.col("tp") + pl.col("fp")).fill_null(math.inf) >= _LEAST_ALERTS
-    tests = [has_alerts]
-    for word, limit in limits.items():
-        kind, share = TARGET_KINDS[word], limit / (request.goal.per or 1) if word == "alerts" else limit
-        name = kind.metric.name
-        low, high = pl.col(f"{name}_low").fill_null(0.0), pl.col(f"{name}_high").fill_null(math.inf)
-        tests.append(low <= share if kind.is_at_most else high >= share)
-    case_keys = [*keys, "eta"]
-    open_exprs = [pl.all_horizontal(tests).any().alias(EvidenceColumn.MAY_MEET)]
-    if len(limits) == 1:
-        open_exprs += [_find_best(TARGET_KINDS[word], has_alerts) for word in limits]
-    open_targets = curve_points.group_by(case_keys).agg(open_exprs)
+    may_meet = [_test_limit(goal, word, ("low", "high"), unknown=True) for word in limits]
+    *other_words, last_word = limits
+    meets_others = [_test_limit(goal, word, ("", "")) for word in other_words]
+    open_targets = curve_points.group_by(case_keys).agg(
+        pl.all_horizontal(has_alerts, *may_meet).any().alias(EvidenceColumn.MAY_MEET),
+        _find_best(TARGET_KINDS[last_word], pl.all_horizontal(has_alerts, *meets_others)),
+    )
     is_open = pl.col("threshold").is_null()
     added_columns = [
         pl.when(is_open).then(column) for column in set(open_targets.columns) - {*case_keys}
@@ -334,8 +336,42 @@ def _add_open_targets(
     return _join(case_rows, open_targets, case_keys).with_columns(added_columns)
 
 
+def _add_other_thresholds(
+    goal: Goal, case_rows: pl.DataFrame, curve_points: pl.DataFrame, case_keys: Sequence[str]
+) -> pl.DataFrame:
+    """Add OTHER: of thresholds whose intervals are within all limits the one that does most.
+
+    It finds most, or if only what is missed is limited it has the fewest false positives.
+    """
+    if not goal.is_gate or not goal.is_at_threshold:
+        return case_rows
+    names = "|".join(TARGET_KINDS[word].metric.name for word in goal.demand)
+    columns = selectors.matches(f"^(threshold|({names})(_low|_high)?)$")
+    is_capped = any(word in CAPS for word in goal.demand)
+    other_points = (
+        curve_points.filter(_test_limit(goal, word, ("high", "low")) for word in goal.demand)
+        .sort("recall" if is_capped else "fpr", descending=is_capped, maintain_order=True)
+        .unique(case_keys, keep="first", maintain_order=True)
+        .select(*case_keys, columns.name.prefix(EvidenceColumn.OTHER))
+    )
+    return _join(case_rows, other_points, case_keys)
+
+
+def _test_limit(goal: Goal, word: str, ends: tuple[str, str], *, unknown: bool = False) -> pl.Expr:
+    """Return whether an end of the interval of rows is within a limit: of at most, and of at least.
+
+    An empty end is the value itself.
+    """
+    kind = TARGET_KINDS[word]
+    limit = {**goal.limits, **goal.demand}[word]
+    share = limit / (goal.per or 1) if word == "alerts" else limit
+    end = ends[0 if kind.is_at_most else 1]
+    value = pl.col(f"{kind.metric.name}_{end}" if end else kind.metric.name)
+    return (value <= share if kind.is_at_most else value >= share).fill_null(unknown)
+
+
 def _find_best(kind: TargetKind, is_counted: pl.Expr) -> pl.Expr:
-    """Return BEST, the value nearest to a target and both ends of its interval, of some rows."""
+    """Return BEST, the value nearest to a target and both ends of its interval, of rows that count."""
     name = kind.metric.name
     rows = pl.col(f"^{name}(_low|_high)?$").filter(is_counted)
     merits = pl.col(name).filter(is_counted)

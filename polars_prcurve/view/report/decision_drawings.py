@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name
@@ -35,7 +36,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
-from polars_prcurve.view.words.number_words import count_of_100, count_one_in
+from polars_prcurve.view.words.number_words import count_of_100, count_one_in, say_signed
 from polars_prcurve.view.words.value_names import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
@@ -136,15 +137,59 @@ _LETTER_OF_VALUE = 7.6  # pixels that a letter of a bold name takes, about
 _INTERVAL_HEIGHT = 46.0  # pixels that a model takes: its name and value, and the interval below
 
 
-def draw_intervals(case: Case, models: Sequence[tuple[Candidate, int]], width: float, kind: str) -> str:
-    """Return the picture of what is judged: the merit of each model, with the number of its colour."""
+@dataclass(frozen=True)
+class Axis:
+    """An axis of values from left to right: five steps from 0, and further ones below 0."""
+
+    start: float
+    end: float
+    step: float
+    pixels: tuple[float, float]  # where it starts and ends
+
+    def place(self, value: float) -> float:
+        """Return where a value is, in pixels from the left."""
+        first, last = self.pixels
+        return first + (value - self.start) / (self.end - self.start) * (last - first)
+
+    def draw_ticks(
+        self, line_ends: tuple[float, float], text_y: float, *, is_of_rate: bool = False
+    ) -> Iterator[str]:
+        """Yield an upright line at each step, with its value."""
+        for number in range(round(self.start / self.step), round(self.end / self.step) + 1):
+            x = self.place(number * self.step)
+            yield draw_line((x, line_ends[0]), (x, line_ends[1]), "var(--grid)")
+            scale, unit = (100, "%") if is_of_rate else (1, "")
+            tick_text = say_signed(scale * number * self.step, "{:.6g}".format)
+            yield draw_text((x, text_y), tick_text + unit, 11, anchor="middle")
+
+
+def find_axis(estimates: Iterable[Estimate], pixels: tuple[float, float]) -> Axis:
+    """Return the axis of all values and intervals; one of a mean may reach below 0, or above 1."""
+    numbers = (end for estimate in estimates for end in estimate.span or (estimate.value,))
+    ends = [number for number in numbers if number is not None] or [0.0, 1.0]
+    reach = max(map(abs, ends))
+    axis_end = next(
+        (end for power in range(-2, 7) for digit in (1, 2, 5) if (end := digit * 10.0**power) >= reach),
+        1.0,
+    )
+    step = axis_end / 5
+    return Axis(min(math.floor(min(ends) / step) * step, 0.0), axis_end, step, pixels)
+
+
+def draw_intervals(
+    case: Case,
+    models: Sequence[tuple[Candidate, int]],
+    estimates: Iterable[Estimate],
+    width: float,
+    kind: str,
+) -> str:
+    """Return the picture of what is judged: the merit of each model, with the number of its colour.
+
+    Its axis has room for `estimates`, which may be those of more cases.
+    """
     column, height = case.goal.merit_column, _INTERVAL_HEIGHT * len(models) + 26
-    axis_end = _find_axis_end(candidate.read(column) for candidate, _ in models)
-
-    def place(value: float) -> float:
-        return 8 + value * (width - 28) * 100 / axis_end
-
-    shapes = [*_draw_ticks(axis_end, place, (0, height - 22), height - 6)]
+    axis = find_axis(estimates, (12, width - 20))
+    shapes = [*axis.draw_ticks((0, height - 22), height - 6)]
     for number, (candidate, color_number) in enumerate(models):
         y, color, estimate = _INTERVAL_HEIGHT * number, name_color(color_number), candidate.read(column)
         value_text = write_merit(candidate)
@@ -153,9 +198,9 @@ def draw_intervals(case: Case, models: Sequence[tuple[Candidate, int]], width: f
         shapes.append(draw_text((0, y + 16), name, 13, kind="strong rim", color=color))
         shapes.append(draw_text((width, y + 16), value_text, 13, kind="rim", anchor="end"))
         if estimate.span is not None:
-            low, high = ((place(end), y + 31) for end in estimate.span)
+            low, high = ((axis.place(end), y + 31) for end in estimate.span)
             shapes.append(draw_line(low, high, color, 'stroke-width="2.4"'))
-        shapes.append(draw_circle(place(estimate.value), y + 31, 5, f'style="fill:{color}"'))
+        shapes.append(draw_circle(axis.place(estimate.value), y + 31, 5, f'style="fill:{color}"'))
     return draw_document(shapes, width, height, f"{name_merit(case)} of each model", kind)
 
 
@@ -165,8 +210,9 @@ LOG_BELOW_ETA = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
 FEW_FALSE_ALERTS = 5  # false positives below which a line is dotted: chance decides about it
 _FEW_POSITIVES = 20  # positives below which it is, too
-_LINE_HEIGHT = 16.0  # pixels from a name to the next one
-_NAME_RECALL = 0.62  # the recall at which names stand: there is room to the right, and curves differ
+_NAME_RECALL = 0.62  # near which names stand: there is room to the right, and curves differ
+_NAME_STEPS = 40  # places along a line at which its name may stand
+_NAME_LETTER = 7.4  # pixels that a letter of a bold name takes, about
 
 
 @dataclass(frozen=True)
@@ -184,8 +230,29 @@ Place: TypeAlias = Callable[[float, float], Point]
 """Where a recall and a precision are in a picture."""
 
 
-def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
-    """Return the picture of some models, and the level of chance."""
+class Box(NamedTuple):
+    """The place of a text or a mark, in pixels from the top left."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+    def overlaps(self, other: Box) -> bool:
+        """Return whether two boxes have a point in common."""
+        is_beside = self.x2 <= other.x1 or other.x2 <= self.x1
+        return not is_beside and self.y1 < other.y2 and other.y1 < self.y2
+
+
+def draw_curves(
+    curves: Sequence[Curve],
+    eta: float,
+    targets: Mapping[str, float],
+    size: tuple[float, float],
+    kind: str,
+) -> tuple[str, bool]:
+    """Return the picture of some models, chance and targets, and whether it names all lines."""
+    width, height = size
     foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
     plot_left = 84 if foot else 42
 
@@ -209,23 +276,36 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
     shapes.append(draw_text((x, foot_y + 36), "Recall", 12))
     for curve in sorted(curves, key=lambda curve: curve.color_number is not None):
         shapes += _draw_curve(place, curve)
-    chance_start = place(0, eta)
-    shapes.append(draw_line(chance_start, place(1, eta)))
-    label_offset = -5 if eta < 0.06 or foot else 15
-    x, y = chance_start
-    shapes.append(draw_text((x + 4, y + label_offset), "by chance", 11, kind="quiet rim"))
-    colored_curves = [curve for curve in curves if curve.color_number is not None]
-    if have_room(colored_curves, width):
-        shapes += _name_curves(place, width, colored_curves)
+    rules = [*_draw_rules(place, eta, targets, is_log=foot > 0)]
+    name_shapes = _name_curves(place, curves, [box for _, box in rules])
+    shapes += [*(shape for shape, _ in rules), *name_shapes]
     label = "Precision of each model by its recall"
-    return draw_document(shapes, width, height, label, kind)
+    return draw_document(shapes, width, height, label, kind), bool(name_shapes)
+
+
+def _draw_rules(
+    place: Place, eta: float, targets: Mapping[str, float], *, is_log: bool
+) -> Iterator[tuple[str, Box]]:
+    """Yield the rules of chance and of targets, and their labels, each with the place that it takes."""
+    (start_x, chance_y), (end_x, foot_y), (_, top_y) = place(0, eta), place(1, 0), place(1, 1)
+    label_y = chance_y + (-5 if eta < 0.06 or is_log else 15)
+    chance_line = ((start_x, chance_y), (end_x, chance_y))
+    rules = [(chance_line, "var(--rule)", (start_x + 4, label_y), "by chance")]
+    if (limit := targets.get("precision")) is not None:
+        _, y = place(0, limit)
+        rules.append((((start_x, y), (end_x, y)), "var(--text)", (end_x - 38, y - 5), "target"))
+    if (limit := targets.get("recall")) is not None:
+        x, _ = place(limit, 0)
+        rules.append((((x, top_y), (x, foot_y)), "var(--text)", (x + 4, top_y + 10), "target"))
+    for (start, end), color, (text_x, text_y), text in rules:
+        yield draw_line(start, end, color), Box(start[0] - 1, start[1] - 1, end[0] + 1, end[1] + 1)
+        label = draw_text((text_x, text_y), text, 11, kind="quiet rim")
+        yield label, Box(text_x, text_y - 12, text_x + 60, text_y + 4)
 
 
 def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
     color = name_color(curve.color_number)
-    curve_rows = [
-        row for row in curve.rows if row["precision"] is not None and row["recall"] is not None
-    ]
+    curve_rows = [row for row in curve.rows if _is_drawn(row)]
     band_rows = [row for row in curve_rows if row.get("precision_low") is not None]
     if band_rows and curve.color_number is not None:
         upper_points = [place(row["recall"], row["precision_high"]) for row in band_rows]
@@ -253,6 +333,10 @@ def _list_corners(points: Sequence[Point]) -> list[Point]:
     return corners
 
 
+def _is_drawn(row: Mapping[str, Any]) -> bool:
+    return row["precision"] is not None and row["recall"] is not None
+
+
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
     """Return whether so few examples are behind a point that chance decides about it."""
     n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
@@ -260,35 +344,57 @@ def _is_by_chance(row: Mapping[str, Any]) -> bool:
     return has_few_false or (n_pos is not None and n_pos < _FEW_POSITIVES)
 
 
-def have_room(curves: Sequence[Curve], width: float) -> bool:
-    """Return whether names can stand at their lines: longer ones are in a key below."""
-    return all(count_letters(curve.name) <= (1 - _NAME_RECALL) * width / 7.5 for curve in curves)
-
-
-def _name_curves(place: Place, width: float, curves: Sequence[Curve]) -> Iterator[str]:
-    """Yield the names, each near its line, in the order of lines and a line of text apart."""
-    anchored_curves = []
-    for curve in curves:
-        defined_rows = [row for row in curve.rows if row["precision"] is not None]
-        row = min(defined_rows, key=lambda row: abs((row["recall"] or 0) - _NAME_RECALL), default=None)
-        if row is not None:
-            anchored_curves.append((place(_NAME_RECALL, row["precision"]), curve))
-    anchored_curves.sort(key=lambda point_and_curve: point_and_curve[0][1])
-    heights: list[float] = []
-    for (_, y), _ in anchored_curves:
-        heights.append(max(y - 8, heights[-1] + _LINE_HEIGHT if heights else 14))
-    lowest_y = place(0, 0)[1] - 6
-    for number in reversed(range(len(heights))):
-        heights[number] = min(heights[number], lowest_y)
-        lowest_y = heights[number] - _LINE_HEIGHT
-    for ((x, _), curve), y in zip(anchored_curves, heights, strict=True):
-        has_room = x + 0.58 * 13 * len(curve.name) < width
-        text_x, anchor = (x, "start") if has_room else (width - 4, "end")
+def _name_curves(place: Place, curves: Sequence[Curve], boxes_in_use: Sequence[Box]) -> list[str]:
+    """Return the names of coloured lines, each beside its own, over none; empty if one has no room."""
+    lines = [
+        [place(row["recall"], row["precision"]) for row in curve.rows if _is_drawn(row)]
+        for curve in curves
+    ]
+    marks = [place(*curve.point) for curve in curves if curve.point is not None]
+    boxes_in_use = [*boxes_in_use, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y in marks)]
+    shapes: list[str] = []
+    for curve, line in zip(curves, lines, strict=True):
+        if curve.color_number is None or not curve.name:
+            continue
+        free_boxes = (
+            box
+            for box in _list_places(place, line, _NAME_LETTER * count_letters(curve.name))
+            if not any(map(box.overlaps, boxes_in_use))
+            and not any(_find_box(other, box.x1, box.x2).overlaps(box) for other in lines)
+        )
+        box = next(free_boxes, None)
+        if box is None:
+            return []
+        boxes_in_use.append(box)
         color = name_color(curve.color_number)
-        yield draw_text((text_x, y), curve.name, 13, kind="strong rim", anchor=anchor, color=color)
+        name_shape = draw_text((box.x1, box.y2 - 3), curve.name, 13, kind="strong rim", color=color)
+        shapes.append(name_shape)
+    return shapes
 
 
-# Groups: the values of each with their intervals, those below first --------------------------------
+def _list_places(place: Place, line: Sequence[Point], name_width: float) -> list[Box]:
+    """Return where a name may stand, above and below its line; the best places come first."""
+    (start_x, top_y), (end_x, foot_y), (named_x, _) = place(0, 1), place(1, 0), place(_NAME_RECALL, 0)
+    distance_of_box: dict[Box, float] = {}
+    for step in range(_NAME_STEPS):
+        x = start_x + 4 + step / _NAME_STEPS * (end_x - start_x)
+        part = _find_box(line, x, x + name_width)
+        if part.y1 <= part.y2 and x + name_width < end_x + 20:
+            for y, distance in ((part.y1 - 18, 0.0), (part.y2 + 3, 60.0)):
+                if top_y - 12 <= y <= foot_y - 15:
+                    box = Box(x, y, x + name_width, y + 15)
+                    distance_of_box[box] = abs(x - named_x) + distance
+    return sorted(distance_of_box, key=lambda box: distance_of_box[box])
+
+
+def _find_box(line: Sequence[Point], x1: float, x2: float) -> Box:
+    """Return the box of a line of steps between two x; it is upside down if the line is not there."""
+    start, end = (bisect_left(line, x, key=lambda point: point[0]) for x in (x1, x2))
+    heights = [y for _, y in line[start : end + 1]] if line and line[0][0] <= x2 else []
+    return Box(x1, min(heights, default=math.inf), x2, max(heights, default=-math.inf))
+
+
+# Groups: the values of each with their intervals, the highest first ------------------------------
 
 _ROW_HEIGHT = 14.0  # pixels that a row takes
 _NAME_ROW_HEIGHT = 12.0  # pixels that a further row of its name takes
@@ -300,15 +406,15 @@ _LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer e
 _OPEN_COLOR = None  # the colour of what is not decided: grey
 # The title of the cases of each result, and the number of its colour, in the order of blocks.
 _BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
-    "worse": ("{} worse than the others", 1),
-    "not_met": ("{} where the target is not met", 1),
-    "open": ("{} without a significant difference to the others", _OPEN_COLOR),
-    "unsure": ("{} not sure", _OPEN_COLOR),
     "better": ("{} better than the others", 0),
     "winner": ("{} with a clear winner", 0),
     "met": ("{} where the target is met", 0),
     "measured": ("{} measured", 0),
     "no_winner": ("{} without a clear winner", _OPEN_COLOR),
+    "open": ("{} without a significant difference to the others", _OPEN_COLOR),
+    "unsure": ("{} not sure", _OPEN_COLOR),
+    "worse": ("{} worse than the others", 1),
+    "not_met": ("{} where the target is not met", 1),
     "chance": ("{} no better than chance", 1),
     "too_little_data": ("{} with too little data", _OPEN_COLOR),
 }
@@ -330,11 +436,11 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
     column = choose_drawn_column(findings.goal)
     candidates = [candidate for case in findings.cases for candidate in case.candidates]
-    axis_end = _find_axis_end(candidate.read(column) for candidate in candidates)
-
-    def place(share: float) -> float:
-        return names_width + share * (plot_right - names_width) * 100 / axis_end
-
+    upright = find_drawn_limits(findings.goal).get(
+        column, None if findings.group_tests is None else findings.group_tests.overall_value
+    )
+    estimates = [candidate.read(column) for candidate in candidates]
+    axis = find_axis([*estimates, Estimate(upright)], (names_width, plot_right))
     names = {case.name for case in findings.cases}
     rows_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
@@ -343,7 +449,10 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD_HEIGHT + sum(map(measure, block.cases)) for block in blocks)
-    shapes = [*_draw_axis(findings, axis_end, place, height)]
+    is_of_rate = bool(find_drawn_limits(findings.goal)) or findings.goal.is_of_rate
+    shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=is_of_rate)]
+    if upright is not None:  # the limit of a demand, or the value of all groups together
+        shapes.append(draw_line((axis.place(upright), 18), (axis.place(upright), height), "var(--text)"))
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
     for block in blocks:
@@ -356,56 +465,10 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
             for number, row_text in enumerate(name_rows):
                 row_y = first_row_y + _NAME_ROW_HEIGHT * number
                 shapes.append(draw_text((0, row_y), row_text, 10.5, kind=text_kind))
-            shapes += _draw_marks(block, case, color_number_by_model, middle_y, place)
+            shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis.place)
             shapes.append(draw_text((width, middle_y + 4), format_count(case.n_pos), 10.5, anchor="end"))
             y += measure(case)
     return draw_document(shapes, width, height, "Value of each group with its interval", kind)
-
-
-def _draw_axis(
-    findings: Findings, axis_end: int, place: Callable[[float], float], height: float
-) -> Iterator[str]:
-    """Yield the ticks, and the value of all groups together or the limit of a demand."""
-    overall = None if findings.group_tests is None else findings.group_tests.overall_value
-    column = choose_drawn_column(findings.goal)
-    limits = find_drawn_limits(findings.goal)
-    overall, is_of_rate = limits.get(column, overall), bool(limits) or findings.goal.is_of_rate
-    yield from _draw_ticks(axis_end, place, (18, height), 11, is_of_rate=is_of_rate)
-    if overall is not None:
-        yield draw_line((place(overall), 18), (place(overall), height), "var(--text)")
-
-
-def _draw_ticks(
-    axis_end: int,
-    place: Callable[[float], float],
-    line_ends: tuple[float, float],
-    text_y: float,
-    *,
-    is_of_rate: bool = False,
-) -> Iterator[str]:
-    """Yield six upright lines from 0 to the end of an axis, in 100, with their values."""
-    for percent in (axis_end * number / 5 for number in range(6)):
-        x = place(percent / 100)
-        yield draw_line((x, line_ends[0]), (x, line_ends[1]), "var(--grid)")
-        tick_text = f"{percent:g}%" if is_of_rate else f"{percent / 100:g}"
-        yield draw_text((x, text_y), tick_text, 11, anchor="middle")
-
-
-def _find_axis_end(estimates: Iterable[Estimate]) -> int:
-    """Return the round number, in 100, beyond all values and intervals of models."""
-    high_values = [
-        estimate.high if estimate.span else estimate.value
-        for estimate in estimates
-        if estimate.value is not None
-    ]
-    return next(
-        (
-            axis_end
-            for axis_end in (1, 2, 5, 10, 20, 50)
-            if 100 * max(high_values, default=1.0) <= axis_end
-        ),
-        100,
-    )
 
 
 def _draw_marks(
@@ -461,40 +524,29 @@ def number_models(findings: Findings) -> dict[Any, int]:
 
 
 def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
-    """Return the cases of each outcome, in the order of blocks, and the lowest of an outcome first."""
+    """Return the cases of each outcome, in the order of blocks, and the highest of an outcome first."""
     cases_by_outcome: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
     column = choose_drawn_column(findings.goal)
     for case in findings.cases:
         cases_by_outcome[case.outcome].append(case)
     for cases in cases_by_outcome.values():
-        cases.sort(key=lambda case: case.candidates[0].read(column).value or 0.0)
+        cases.sort(key=lambda case: case.candidates[0].read(column).value or 0.0, reverse=True)
     return cases_by_outcome
 
 
 def list_blocks(findings: Findings) -> list[GroupBlock]:
     """Return the blocks; the cases with a winner have one for each model."""
-    color_number_by_model = number_models(findings)
     blocks = []
     for outcome, cases in place_cases(findings).items():
         title, color_number = _BLOCKS[outcome]
+        has_winner = outcome == "winner" and not findings.has_one_model
         cases_by_winner: dict[str, list[WordedCase]] = {}
         for case in cases:
-            has_winner = outcome == "winner" and not findings.has_one_model
-            winner = say_short(case) if has_winner else ""
-            cases_by_winner.setdefault(winner, []).append(case)
-        for winner, block_cases in sorted(
-            cases_by_winner.items(), key=lambda winner_and_cases: -len(winner_and_cases[1])
-        ):
-            blocks.append(
-                GroupBlock(
-                    title=f"{len(block_cases)} where {winner}"
-                    if winner
-                    else title.format(len(block_cases)),
-                    color_number=color_number_by_model[block_cases[0].qualifiers[0].model]
-                    if winner
-                    else color_number,
-                    cases=block_cases,
-                    is_in_doubt=outcome == "too_little_data",
-                )
-            )
+            cases_by_winner.setdefault(say_short(case) if has_winner else "", []).append(case)
+        for winner, block_cases in sorted(cases_by_winner.items(), key=lambda item: -len(item[1])):
+            if winner:
+                color_number = number_models(findings)[block_cases[0].qualifiers[0].model]
+            n_cases, is_in_doubt = len(block_cases), outcome == "too_little_data"
+            block_title = f"{n_cases} where {winner}" if winner else title.format(n_cases)
+            blocks.append(GroupBlock(block_title, color_number, block_cases, is_in_doubt))
     return blocks

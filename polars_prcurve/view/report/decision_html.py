@@ -23,13 +23,12 @@ from polars import selectors
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground import safe_text
+from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
-from polars_prcurve.core.judging.evidence import EvidenceColumn
-from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.judging.overall_status import find_least_known
+from polars_prcurve.core.judging.overall_status import are_alike, find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
 from polars_prcurve.view.report.html_and_svg import (
     DECISION_STYLE,
@@ -44,17 +43,15 @@ from polars_prcurve.view.report.html_and_svg import (
     write_prose,
 )
 from polars_prcurve.view.verdicts import value_phrases
+from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
-from polars_prcurve.view.verdicts.value_phrases import name_outcome
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_status
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
+from polars_prcurve.view.verdicts.verdict_sentences import describe_difference
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
-
-
-_PRECISION_AT_HALF = f"precision at {number_words.say_share(0.5)} recall"  # without a target
 
 
 def build_document(findings: Findings, title: str | None, date: str | None, notes: str | None) -> str:
@@ -74,28 +71,15 @@ def _write_body(
     yield write_status(findings)
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if findings.cases:
-        case = findings.cases[0]
-        if len(findings.cases) > 1 and not is_drawn:
-            yield write_cases(findings)
-            yield f"<h2>{escape(value_phrases.start_sentence(case.place))}</h2>"
         if is_drawn:
             yield from write_groups(findings)
         else:
-            yield from _draw_models(findings, case)
-            chart_html, shares_html = "".join(_draw_chart(findings, case)), write_shares(case)
-            # A point has no curve: instead, its precision at other prevalences is in sight.
-            yield chart_html or (shares_html and f"<h2>Other prevalences</h2>{shares_html}")
+            yield from _draw_cases(findings)
         if notes is not None:
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
-        if is_drawn:
-            yield from _fold_cases(findings)
-        else:
-            if case.status == "winner" and (difference_html := describe_difference(case)):
-                yield _fold("The difference, tested", f"<p>{difference_html}</p>")
-            if chart_html and shares_html:
-                yield _fold("Other prevalences", shares_html)
+        yield from _fold_cases(findings) if is_drawn else _fold_differences(findings)
         table_html = write_raw(build_table(findings))
         yield _fold("Numbers in full, and how they are made", table_html + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
@@ -114,54 +98,99 @@ def write_sentence(findings: Findings, verdict: Verdict) -> str:
 class ModelCard:
     """What a card of a model is of."""
 
-    case: Case
+    case: WordedCase
     candidate: Candidate
     color_number: int
-    heading: str = ""  # if empty, the name of the model
+    names_case: bool = False  # and not the model
+
+    @property
+    def heading(self) -> str:
+        """The name of the model; of an only one, the case and how it stands."""
+        if self.names_case:
+            return ": ".join(filter(None, [self.case.short_name, say_short(self.case)]))
+        return "" if self.candidate.model is None else value_phrases.name_model(self.candidate)
 
 
-def _draw_models(findings: Findings, case: JudgedCase) -> Iterator[str]:
-    """Yield what is judged: the alerts of two models at the targets, or without these their merit."""
-    color_number_by_model = drawings.number_models(findings)
-    has_targets = not case.goal.is_of_curve
-    if has_targets:
-        cards = [
-            ModelCard(case, candidate, color_number_by_model[candidate.model])
+def _draw_cases(findings: Findings) -> Iterator[str]:
+    """Yield what is judged: alerts of two models of each case, or without a target their merit."""
+    cases, color_number_by_model = findings.cases, drawings.number_models(findings)
+    is_joined = findings.has_one_model and len(cases) > 1  # whose cards stand side by side
+    cards: list[ModelCard] = []
+    for case in cases:
+        new_cards = [
+            ModelCard(case, candidate, color_number_by_model[candidate.model], is_joined)
             for candidate in choose_drawable(case)
         ]
-        yield from _write_cards(findings, cards)
-    else:
-        column, first_models = case.goal.merit_column, rank_models(case)[:_MOST_LINES]
-        drawn = [candidate for candidate in first_models if candidate.read(column).value is not None]
-        models = [(candidate, color_number_by_model[candidate.model]) for candidate in drawn]
-        yield '<section class="chart">'
-        heading = value_phrases.start_sentence(value_phrases.name_merit(case))
-        yield f'<p class="place">{escape(heading)}; line: {describe_level(findings)} interval</p>'
-        for css_class, width in (("wide", 740), ("small", 358)):
-            yield drawings.draw_intervals(case, models, width, f"{css_class} rows")
-        yield f'</section><p class="note">{escape(describe_intervals(findings))}</p>'
-    if len(case.candidates) > (2 if has_targets else 1 if case.goal.mean_over else 0):
-        yield write_models(case)
+        if len(cases) > 1 and not (is_joined and new_cards):
+            yield f"<h2>{isolate(value_phrases.start_sentence(case.place))}</h2>"
+            if not are_alike(cases) or not (new_cards or case.goal.is_of_curve):
+                yield f'<p class="place">{write_sentence(findings, case.verdict)}</p>'
+        if new_cards and not is_joined:
+            yield write_cards(new_cards)
+        if case.goal.is_of_curve:
+            yield from _draw_merits(findings, case)
+        cards += new_cards
+    if cards:
+        yield (write_cards(cards) if is_joined else "") + write_key(findings, cards)
+    elif cases[0].goal.is_of_curve:
+        yield f'<p class="note">{escape(describe_intervals(findings))}</p>'
+    if len(cases) == 1:
+        [case] = cases
+        n_drawn = 2 if cards else 0 if case.goal.is_of_curve and not case.goal.mean_over else 1
+        if len(case.candidates) > n_drawn:
+            yield write_models(findings, case)
+        # A point has no curve: instead, its precision at other prevalences is in sight.
+        shares_html, chart_html = write_shares(case), "".join(_draw_chart(findings, case))
+        yield chart_html or (shares_html and f"<h2>Other prevalences</h2>{shares_html}")
+
+
+def _fold_differences(findings: Findings) -> Iterator[str]:
+    """Yield differences of models that are tested, and precision at other prevalences."""
+    cases = findings.cases
+    differences_html = ""
+    for case in cases:
+        if case.status == "winner" and (difference := describe_difference(case)):
+            level_note = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
+            place = f" {case.place}" if len(cases) > 1 else ""
+            text = value_phrases.start_sentence(f"{difference}{level_note}{place}.")
+            differences_html += f"<p>{write_prose(text)}</p>"
+    if differences_html:
+        yield _fold("The difference, tested", differences_html)
+    if len(cases) == 1 and not cases[0].goal.is_of_point and (shares_html := write_shares(cases[0])):
+        yield _fold("Other prevalences", shares_html)
+
+
+def _draw_merits(findings: Findings, case: JudgedCase) -> Iterator[str]:
+    """Yield the merit of each model with its interval, on the axis of all cases."""
+    column, color_number_by_model = case.goal.merit_column, drawings.number_models(findings)
+    estimates = [candidate.read(column) for other in findings.cases for candidate in other.candidates]
+    first_models = [
+        candidate for candidate in rank_models(case) if candidate.read(column).value is not None
+    ]
+    models = [
+        (candidate, color_number_by_model[candidate.model]) for candidate in first_models[:_MOST_LINES]
+    ]
+    heading = value_phrases.start_sentence(value_phrases.name_merit(case))
+    yield '<section class="chart">'
+    yield f'<p class="place">{escape(heading)}; line: {columns.describe_level(findings)} interval</p>'
+    for css_class, width in (("wide", 740), ("small", 358)):
+        yield drawings.draw_intervals(case, models, estimates, width, f"{css_class} rows")
+    yield "</section>"
 
 
 def rank_models(case: Case) -> list[Candidate]:
     """Return the models in the order in which they are drawn: those that may be best come first."""
-    ranked = [*choose_pair(case), *case.rivals, *case.candidates]
+    ranked = [*columns.choose_pair(case), *case.rivals, *case.candidates]
     return [*{candidate.model: candidate for candidate in ranked}.values()]
-
-
-def choose_pair(case: Case) -> list[Candidate]:
-    """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
-    first, *others = case.qualifiers or list(case.candidates)
-    rivals = [other for other in others if other.may_be_best]
-    return [first, *(rivals or others)[:1]]
 
 
 def choose_drawable(case: Case) -> list[Candidate]:
     """Return those of the two models that have alerts at the targets; without a target none has."""
     if case.goal.is_of_curve:
         return []
-    return [candidate for candidate in choose_pair(case) if candidate.precision.value is not None]
+    return [
+        candidate for candidate in columns.choose_pair(case) if candidate.precision.value is not None
+    ]
 
 
 def write_status(findings: Findings) -> str:
@@ -171,34 +200,32 @@ def write_status(findings: Findings) -> str:
     return f'<p class="{css_classes}">{escape(label)}</p>' if label else ""
 
 
-def _write_cards(findings: Findings, cards: Sequence[ModelCard]) -> Iterator[str]:
-    """Yield the card of each model, and a key of icons."""
+def write_cards(cards: Sequence[ModelCard]) -> str:
+    """Return cards side by side."""
+    return f'<div class="models">{"".join(map(_write_card, cards))}</div>'
 
-    def draw_dot(kind: str) -> str:
-        return draw_document(
-            [draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, ""
-        )
 
-    if not cards:
-        return
-    yield f'<div class="models">{"".join(map(_write_card, cards))}</div>'
+def write_key(findings: Findings, cards: Sequence[ModelCard]) -> str:
+    """Return the key of the icons of some cards, and what the intervals are of."""
+    dots = {
+        kind: draw_document([draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, "")
+        for kind in ("right", "likely", "false")
+    }
     doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
-    interval_phrase = escape(
-        f"{doubt_phrase}: the {number_words.format_level(findings.confidence)} interval"
+    level_text = columns.describe_level(findings)
+    return (
+        f'<p class="key">{dots["right"]}true {dots["likely"]}{escape(doubt_phrase)}: the {level_text} '
+        f'interval {dots["false"]}false</p><p class="note">{escape(describe_intervals(findings))}</p>'
     )
-    key_html = f"{draw_dot('right')}true {draw_dot('likely')}{interval_phrase} {draw_dot('false')}false"
-    yield f'<p class="key">{key_html}</p><p class="note">{escape(describe_intervals(findings))}</p>'
 
 
 def _write_card(card: ModelCard) -> str:
     """Return the icons and the values of a model."""
-    candidate, heading = card.candidate, card.heading
-    if not heading and candidate.model is not None:
-        heading = value_phrases.name_model(candidate)
-    heading_html = f"<h3>{isolate(heading)}</h3>" if heading else ""
+    candidate = card.candidate
+    heading_html = f"<h3>{isolate(card.heading)}</h3>" if card.heading else ""
     value_items = "".join(
         f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)} <small>{escape(span_text)}</small></dd>"
-        for value_name, value_text, span_text in list_values(card.case, candidate)
+        for value_name, value_text, span_text in list_tiles(card.case, candidate)
     )
     icons = drawings.draw_alerts(card.case, candidate.precision, card.color_number)
     return (
@@ -207,38 +234,24 @@ def _write_card(card: ModelCard) -> str:
     )
 
 
-def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
-    """Yield names, values and intervals of a model, in the words of the document."""
+def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
+    """Yield names, values and intervals of a model at the targets, in the words of the document."""
     goal = case.goal
-    precision_name = "precision (true alerts)"
-    if goal.is_of_curve:
-        precision_name = _PRECISION_AT_HALF
-    yield precision_name, *value_phrases.format_metric(candidate, "precision")
-    if not goal.is_of_rate:
-        yield value_phrases.name_merit(case), *value_phrases.format_metric(candidate, goal.merit_column)
-    if goal.is_of_curve:
-        return
-    yield "recall", *value_phrases.format_metric(candidate, "recall")
-    yield f"alerts {number_words.say_cases(case.per)}", *value_phrases.format_metric(candidate, "alerts")
-    for word in goal.demand if goal.is_gate else ():
-        if word not in ("precision", "recall", "alerts"):
-            name = TARGET_KINDS[word].column
-            yield value_phrases.name_limited(word, case), *value_phrases.format_metric(candidate, name)
-    if threshold_text := say_score(candidate):
+    title_of_name = {
+        goal.merit_column: value_phrases.name_merit(case),
+        "precision": "precision (true alerts)",
+        "alerts": f"alerts {number_words.say_cases(case.per)}",
+    }
+    for name in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
+        title = title_of_name.get(name, name_metric(name))
+        yield title, *value_phrases.format_metric(candidate, name)
+    if threshold_text := columns.say_score(candidate):
         yield "threshold", threshold_text, ""
-
-
-def say_score(candidate: Candidate) -> str:
-    """Return a threshold in six digits, rounded down, so that all that it flags stays flagged."""
-    threshold = candidate.row.get("threshold")
-    if isinstance(threshold, float):
-        return number_words.say_threshold(threshold)
-    return "" if threshold is None else name_value(threshold)
 
 
 def describe_intervals(findings: Findings) -> str:
     """Return what the intervals are of, and at which level."""
-    goal, level_text = findings.goal, describe_level(findings)
+    goal, level_text = findings.goal, columns.describe_level(findings)
     if goal.mean_over:
         groups = safe_text.name_groups(goal.mean_over)[1]
         return f"{level_text} intervals of means over {groups}, by Student's distribution."
@@ -251,31 +264,20 @@ def describe_intervals(findings: Findings) -> str:
     return f"{level_text} intervals of this threshold; they allow for its choice on the test set."
 
 
-def describe_level(findings: Findings) -> str:
-    """Return the level of the intervals; where a demand is tested, the level of the tests."""
-    level_column = EvidenceColumn.LEVEL
-    if level_column not in findings.evidence.rows.columns:
-        return number_words.format_level(findings.confidence)
-    levels = findings.evidence.rows[level_column].unique().sort()
-    texts = [number_words.format_level(float(f"{level:.4g}")) for level in levels]
-    return " to ".join(dict.fromkeys(texts[:: max(len(texts) - 1, 1)]))
-
-
 # Groups -------------------------------------------------------------------------------------------
 
 
 def write_groups(findings: Findings) -> Iterator[str]:
-    """Yield the worst and the best group that differ, and the picture of all cases."""
+    """Yield the best and the worst group that differ, and the picture of all cases."""
     cases_by_outcome = drawings.place_cases(findings)
-    lowest_cases, highest_cases = cases_by_outcome["worse"][:1], cases_by_outcome["better"][-1:]
+    apart = [*cases_by_outcome["better"][:1], *cases_by_outcome["worse"][-1:]]
     cards = [
-        ModelCard(case, case.candidates[0], color_number, f"{rank}: {case.name}")
-        for rank, cases, color_number in (("Worse", lowest_cases, 1), ("Better", highest_cases, 0))
-        for case in cases
+        ModelCard(case, case.candidates[0], 0 if case.outcome == "better" else 1, names_case=True)
+        for case in apart
     ]
-    yield from _write_cards(findings, cards)
-    unit_name = "group" if findings.group_columns else "prevalence"
-    yield f'<section class="chart"><h2>Every {unit_name}</h2>'
+    if cards and not findings.goal.is_of_curve:
+        yield write_cards(cards) + write_key(findings, cards)
+    yield f'<section class="chart"><h2>Every {name_unit(findings.cases, is_plural=False)}</h2>'
     metric_name, group_tests = value_phrases.choose_drawn_column(findings.goal), findings.group_tests
     hollow_meaning = (
         "hollow: too little data" if findings.has_one_model else "hollow: significantly worse"
@@ -285,7 +287,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
         hollow_meaning = f"{'upright: the target; ' if has_line else ''}hollow: not sure"
     if group_tests is not None:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
-    level_text = describe_level(findings)
+    level_text = columns.describe_level(findings)
     key_text = (
         f"{value_phrases.start_sentence(name_metric(metric_name))}; line: {level_text} interval; "
         f"{hollow_meaning}"
@@ -338,7 +340,7 @@ def make_key(*values: Any) -> tuple[Any, ...]:
     return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
 
-def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
+def _draw_chart(findings: Findings, case: JudgedCase) -> Iterator[str]:
     [rows_by_model] = pick_rows(findings, [case], findings.evidence.curves)
     color_number_by_model = drawings.number_models(findings)
     # Models that may be best have colours of their own.
@@ -358,11 +360,13 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         return
     level_text = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
+    unmet = case.goal.limits if case.status in ("not_met", "unsure") else {}
     axis_text = f"Precision by recall; band: {level_text} intervals at each threshold; "
     yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false positives or 20 positives</p>'
-    for css_class, width, height in (("wide", 740, 260), ("small", 358, 240)):
-        yield drawings.draw_curves(curves, case.eta or 0.0, width, height, css_class)
-        if not drawings.have_room(curves, width):
+    for css_class, size in (("wide", (740, 260)), ("small", (358, 240))):
+        drawing, has_names = drawings.draw_curves(curves, case.eta or 0.0, unmet, size, css_class)
+        yield drawing
+        if not has_names:
             yield _write_names({curve.name: curve.color_number for curve in curves}, css_class)
     yield "</section>"
 
@@ -372,9 +376,9 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
     list_items = "".join(
         f'<li style="color:{name_color(color_number)}">{isolate(name)}</li>'
         for name, color_number in color_number_by_name.items()
-        if color_number is not None
+        if name and color_number is not None
     )
-    return f'<ul class="names {css_class}">{list_items}</ul>'
+    return list_items and f'<ul class="names {css_class}">{list_items}</ul>'
 
 
 def _write_need(findings: Findings) -> Iterator[str]:
@@ -405,28 +409,6 @@ def _write_need(findings: Findings) -> Iterator[str]:
 
 def _fold(name: str, html: str) -> str:
     return f"<details><summary>{escape(name)}</summary>{html}</details>"
-
-
-def describe_difference(case: Case) -> str:
-    """Return how far the second model is behind the first, as HTML; empty without a second one."""
-    if len(case.qualifiers) < 2:
-        return ""
-    first, second = case.qualifiers[:2]
-    gap = second.read("behind")
-    if gap.value is None or gap.span is None:
-        return ""
-    names_html = [isolate(value_phrases.name_model(candidate)) for candidate in (first, second)]
-    pair_html = " minus ".join(names_html)
-    metric_name = value_phrases.name_merit(case)
-    unit = " points" if case.goal.is_of_rate else ""
-    scale, number_format = (100, "{:.1f}") if unit else (1, "{:.2g}")
-    gap_text, low_text, high_text = (
-        number_words.say_signed(scale * number, number_format.format, "+")
-        for number in (gap.value, *gap.span)
-    )
-    interval_text = f"{gap_text}{unit} ({low_text} to {high_text})"
-    level_text = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
-    return f"{pair_html}, {escape(metric_name)}: {interval_text}{level_text}."
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
@@ -492,107 +474,79 @@ def write_value(value_text: str, span_text: str) -> str:
     return f"<span>{escape(value_text)}{span_html}</span>"  # or a narrow page would set them apart
 
 
-def write_models(case: JudgedCase) -> str:
+def write_models(findings: Findings, case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
-    goal, status = case.goal, case.status
-    names = value_phrases.list_metrics(goal)
-    heads = [name_metric(name) for name in names]
-    if goal.is_of_curve and not goal.mean_over:
-        names, heads = [*names, "precision"], [*heads, _PRECISION_AT_HALF]
-    if not goal.is_of_curve:
-        heads[-1] = f"alerts {number_words.say_cases(case.per)}"
-        heads.insert(0, "threshold")
-    table_rows = []
-    for candidate in case.candidates[:_MOST_ROWS]:
-        name_html = "" if candidate.model is None else isolate(value_phrases.name_model(candidate))
-        if not candidate.meets_targets:
-            table_rows.append([name_html, *("–" for _ in heads), "no threshold meets the targets"])
-            continue
-        cells = [write_value(*value_phrases.format_metric(candidate, name)) for name in names]
-        if not goal.is_of_curve:
-            cells.insert(0, escape(say_score(candidate)))
-        standing = "" if candidate.may_be_best else "significantly worse"
-        if candidate.may_be_chance:
-            standing = "may be no better than chance"
-        elif candidate.may_be_best and status in ("winner", "no_winner"):
-            standing = "best" if status == "winner" else "may be best"
-        table_rows.append([name_html, *cells, standing])
-    n_left = len(case.candidates) - _MOST_ROWS
-    note_html = f'<p class="note">{n_left} more models are in the table below.</p>' if n_left > 0 else ""
+    candidates = case.candidates[:_MOST_ROWS]
+    text_columns = columns.list_model_columns(findings, case, candidates)
+    if not case.qualifiers:  # cells would be dashes
+        text_columns = text_columns[:1]
+    standings = TextColumn("", [_describe_standing(case, candidate) for candidate in candidates], True)
     cards = choose_drawable(case)
-    rows_of_cards = [number for number, model in enumerate(case.candidates) if model in cards]
-    return write_table(["model", *heads, ""], table_rows, rows_of_cards=rows_of_cards) + note_html
+    rows_of_cards = [number for number, model in enumerate(candidates) if model in cards]
+    n_left = len(case.candidates) - _MOST_ROWS
+    return write_columns([*text_columns, standings], n_left, rows_of_cards)
+
+
+def _describe_standing(case: JudgedCase, candidate: Candidate) -> str:
+    """Return how a model stands beside the others; without a threshold, the best that it reaches."""
+    if not candidate.meets_targets:
+        return value_phrases.describe_best([candidate]) or "no threshold meets the targets"
+    if candidate.may_be_chance:
+        return "may be no better than chance"
+    if not candidate.may_be_best:
+        return "significantly worse"
+    return {"winner": "best", "no_winner": "may be best"}.get(case.status, "")
+
+
+def write_columns(
+    text_columns: Sequence[TextColumn], n_left: int = 0, rows_of_cards: Collection[int] = ()
+) -> str:
+    """Return a table of columns of text, the first of which has names, and how many rows it lacks."""
+
+    def show(column: TextColumn, cell: str) -> str:
+        value_text, _, span_text = cell.partition(" (")
+        return write_value(value_text, span_text[:-1]) if column.has_interval else write_prose(cell)
+
+    names, *others = text_columns
+    rows = [
+        [isolate(name), *(show(column, cell) for column, cell in zip(others, cells, strict=True))]
+        for name, *cells in zip(names.cells, *(column.cells for column in others), strict=True)
+    ]
+    heads = [column.head for column in text_columns]
+    note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
+    return write_table(heads, rows, rows_of_cards=rows_of_cards) + note_html
 
 
 def write_cases(findings: Findings) -> str:
-    """Return a row for each case: where it is, its status, and its verdict as a sentence."""
-    table_rows = []
-    has_threshold = findings.has_one_model and not findings.goal.is_of_curve
-    for case in sort_cases(findings)[:_MOST_ROWS]:
-        sentence_html = f'<span class="words">{write_prose(case.verdict.sentence)}</span>'
-        names = [isolate(case.name), *([escape(say_score(case.candidates[0]))] if has_threshold else [])]
-        table_rows.append([*names, escape(name_outcome(case.outcome)), sentence_html])
-    n_left = len(findings.cases) - _MOST_ROWS
-    note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
-    heads = ["where", *(["threshold"] if has_threshold else []), "status", "verdict"]
-    return write_table(heads, table_rows, "cases") + note_html
-
-
-def sort_cases(findings: Findings) -> Sequence[WordedCase]:
-    """Return the cases, those of groups of one model by their values, the highest first."""
-    has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
-    if not has_groups or not findings.has_one_model:
-        return findings.cases
-    name, *_ = choose_columns(findings.goal)
-
-    def read_value(case: Case) -> float:
-        return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
-
-    return sorted(findings.cases, key=read_value, reverse=True)
-
-
-def choose_columns(goal: Goal) -> list[str]:
-    """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
-    return [*goal.limit_of_column] or [goal.merit_column]
+    """Return a row for each case: where it is, its values, and how it stands."""
+    cases = columns.sort_cases(findings)[:_MOST_ROWS]
+    has_room = len(cases[0].candidates) <= _MOST_COMPARED
+    build = columns.list_case_columns if has_room else columns.list_pair_columns
+    return write_columns(build(findings, cases), len(findings.cases) - _MOST_ROWS)
 
 
 def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
-    eta = case.eta
-    if (
-        eta is None
-        or case.goal.mean_over
-        or not 0 < eta < 1
-        or case.key_values.get("eta_low") is not None
-        or not case.qualifiers
-    ):
+    eta, is_counted = case.eta, case.key_values.get("eta_low") is not None
+    candidates = [model for model in case.qualifiers if model.precision.value is not None]
+    if eta is None or case.goal.mean_over or not 0 < eta < 1 or is_counted or not candidates:
         return ""
-    candidates = case.qualifiers[:_MOST_COMPARED]
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
-    table_rows = []
-    for other_eta, eta_text in zip(etas, number_words.say_etas(etas), strict=True):
-        cells_html = []
-        for precision in (candidate.precision for candidate in candidates):
-            # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
-            # do the ends of its interval, where that has no error of the prevalence.
-            precision_and_ends = (precision.value, precision.low, precision.high)
-            shifted_shares: list[Any] = [
-                None if share is None else shift_prior(share, eta, other_eta)
-                for share in precision_and_ends
-            ]
-            estimate = Estimate(*shifted_shares)
-            cells_html.append(write_value(*value_phrases.format_value("precision", estimate)))
-        table_rows.append([escape(eta_text), *cells_html])
-    model_names = [
-        "" if candidate.model is None else value_phrases.name_model(candidate)
-        for candidate in candidates
-    ]
-    heads = ["prevalence", *(model_name or "precision" for model_name in model_names)]
-    half_text = f"{number_words.say_share(0.5)} recall"
-    has_thresholds = any(candidate.row.get("threshold") is not None for candidate in candidates)
-    point_text = "the thresholds of this decision" if has_thresholds else "the point as published"
-    place = half_text if case.goal.is_of_curve else point_text
-    return write_table(heads, table_rows) + f'<p class="note">Precision at {place}.</p>'
+    text_columns = [TextColumn("prevalence", number_words.say_etas(etas), is_text=True)]
+    for candidate in candidates[:_MOST_COMPARED]:
+        # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So do
+        # the ends of its interval, where that has no error of the prevalence.
+        shares = candidate.precision.value, *(candidate.precision.span or ())
+        estimates = [Estimate(*(shift_prior(share, eta, other) for share in shares)) for other in etas]
+        head = "precision" if candidate.model is None else value_phrases.name_model(candidate)
+        cells = [value_phrases.write_value("precision", estimate) for estimate in estimates]
+        text_columns.append(TextColumn(head, cells, has_interval=True))
+    place = "the thresholds of this decision"
+    if case.goal.is_of_curve:
+        place = f"{number_words.say_share(0.5)} recall"
+    elif candidates[0].row.get("threshold") is None:
+        place = "the point as published"
+    return write_columns(text_columns) + f'<p class="note">Precision at {place}.</p>'
 
 
 def write_raw(result: pl.DataFrame) -> str:

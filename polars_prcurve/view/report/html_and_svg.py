@@ -19,7 +19,7 @@ from polars_prcurve.core.ground.atomic_file import name_file, resolve_target, wr
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import make_visible
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, QUIET, RULE
-from polars_prcurve.view.words.number_words import keep_together
+from polars_prcurve.view.words.number_words import MINUS, keep_together
 
 
 def escape(text: str) -> str:
@@ -43,10 +43,9 @@ def show_value(value: Any, show_float: Callable[[float], str]) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return show_float(value)
+    if isinstance(value, int | float):
+        text = show_float(value) if isinstance(value, float) else f"{value:,}"
+        return text.replace("-", MINUS, 1) if value < 0 else text
     if isinstance(value, pl.Series | list | tuple):
         return ", ".join(show_value(item, show_float) for item in value)
     return str(value)
@@ -179,7 +178,7 @@ svg .rim{paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoi
 h1{font-size:30px;line-height:1.22;margin:8px 0 18px;letter-spacing:-.2px;text-wrap:balance}
 h2{font-size:18px;line-height:1.3;margin:34px 0 2px}
 .models{display:grid;grid-template-columns:repeat(2,1fr);gap:28px}
-.model{border-top:4px solid var(--c,var(--rule));padding-top:10px}
+h2+.place{margin-bottom:8px}.model{border-top:4px solid var(--c,var(--rule));padding-top:10px}
 .model h3{margin:0 0 8px;font-size:15px;color:var(--c,var(--text))}
 .model>div{display:grid;grid-template-columns:176px 1fr;gap:18px;align-items:start}
 dl{margin:0}dt{font-size:12.5px;color:var(--quiet);line-height:1.25;margin-top:11px}
@@ -200,13 +199,13 @@ summary{cursor:pointer;font-weight:700;font-size:15px;min-height:28px}
 table{border-collapse:collapse;width:100%;font-size:14px}
 td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
   font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
-td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
-.words,tbody th{white-space:normal}th,td{overflow-wrap:break-word}
+td:first-child,th:first-child{text-align:left}td:first-child,th:first-child{padding-left:0}
+tbody th{white-space:normal}th,td{overflow-wrap:break-word}
 .names{margin:4px 0 0;padding-left:22px;overflow:hidden;font-size:14px;font-weight:700;list-style:square}
 .names li{float:left;margin-right:36px}
 thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
-.cases{margin:0 0 22px}.raw th:first-child{min-width:12em}
-.cases td,.cases th{text-align:left}.raw{font-size:12px}
+.raw th:first-child{min-width:12em}
+.raw{font-size:12px}
 footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}
 @media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
@@ -217,19 +216,18 @@ dd small{display:inline}
 table{font-size:14px}th,td{overflow-wrap:anywhere}thead{display:none}table,tbody{display:block}
 tr{display:flex;flex-wrap:wrap;gap:0 12px;padding:8px 0;border-bottom:1px solid var(--grid)}
 tr>th:first-child{flex:1 1 50%;order:-2;border:0;padding:1px 0;font-weight:700}
-td[data-name=""],.cases td[data-name=status]{flex:none;order:-1}
+td[data-name=""],td[data-name=verdict]{flex:none;order:-1}
 td{display:flex;flex:1 0 100%;justify-content:space-between;
 gap:4px 12px;border:0;padding:1px 0;white-space:normal}
-td::before{content:attr(data-name);color:var(--quiet);text-align:left}
-.cases td::before{content:none}.cases td{justify-content:flex-start}}
+td::before{content:attr(data-name);color:var(--quiet);text-align:left}}
 @media print{@page{size:A4;margin:10mm 14mm}main{padding:0;max-width:none}
 body{font-size:9pt;line-height:1.35}h1{font-size:16pt;margin:4pt 0 8pt}
-h2{font-size:11pt;margin:10pt 0 2pt}
+h2{font-size:11pt;margin:9pt 0 2pt}.model{padding-top:4pt}.model h3{margin:0 0 4pt}.key{margin-top:6pt}
 h2,summary{break-after:avoid}.models,.chart,.settle,.model,tr{break-inside:avoid}
 .place,.note,.key,.reasons,.status,.model h3,table,td,th,footer{font-size:8.5pt}
-dl{display:grid;grid-template-columns:11fr 9fr;gap:4pt 6pt}dt,.note{margin:0}
+dl{display:grid;grid-template-columns:11fr 9fr;gap:2pt 6pt}dt,.note{margin:0}
 dt,td small,dd small{font-size:8pt}
-dd{font-size:12pt}.model>div{grid-template-columns:110px 1fr}td,th{padding:1.5pt 5px}.cases{margin:0}
+dd{font-size:12pt}.model>div{grid-template-columns:102px 1fr}td,th{padding:1.5pt 5px}
 .chart svg.wide{max-height:52mm;width:auto}.chart svg.rows{max-height:none}details p{margin:2pt 0}
 details{padding:2pt 0;font-size:7.5pt}summary{list-style:none;font-size:8.5pt;min-height:0}
 details::details-content{content-visibility:visible;display:block}footer{margin-top:6pt}

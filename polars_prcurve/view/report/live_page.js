@@ -23,7 +23,9 @@ function shorten(rows, number) {
   const near = [0, 1, ...[rows[number - 1], rows[number + 1]].filter(Boolean).map((row) => row[0])];
   for (let digits = 2; digits < 16; digits++) {
     const said = value.toPrecision(digits);
-    if (near.every((other) => other === value || other.toPrecision(digits) !== said)) return String(Number(said));
+    if (near.every((other) => other === value || other.toPrecision(digits) !== said)) {
+      return String(Number(said)).replace(/^-/, "\u2212");
+    }
   }
   return String(value);
 }
@@ -123,14 +125,14 @@ function draw() {
   };
   slide("row", state.row, rows.length - 1, (data.hasScores ? "threshold " : "point ") + score);
   slide("eta", state.eta, here.etas.length - 1, sayEta(eta));
-  const show = (id, said, low, high) => {
-    const ends = document.createElement("small");
-    ends.textContent = known ? `${low} to ${high}` : "";
+  const show = (id, say, numbers) => {
+    const ends = document.createElement("small"), [said, ...saidEnds] = say(known ? numbers : [numbers[0]]);
+    ends.textContent = saidEnds.join(" to ");
     find(id).replaceChildren(said + " ", ends);
   };
-  show("alerts", two(point.alerts), two(point.alertsLow), two(point.alertsHigh));
-  show("found", percent(point.recall), of100(point.recallLow ?? 0), of100(point.recallHigh ?? 0));
-  show("cost", two(point.cost), two(point.costLow), two(point.costHigh));
+  show("alerts", sayNumbers, [point.alerts, point.alertsLow, point.alertsHigh]);
+  show("found", sayShares, [point.recall, point.recallLow, point.recallHigh]);
+  show("cost", sayNumbers, [point.cost, point.costLow, point.costHigh]);
   find("alert").value = state.alert;
   find("miss").value = state.miss;
   [...find("models").children].forEach((button, n) => button.setAttribute("aria-pressed", n === state.model));

@@ -14,7 +14,8 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.judging.case_status import Case, JudgedCase
+from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.report.decision_drawings import FEW_FALSE_ALERTS, number_models
 from polars_prcurve.view.report.html_and_svg import (
@@ -26,6 +27,7 @@ from polars_prcurve.view.report.html_and_svg import (
 from polars_prcurve.view.verdicts.case_places import locate_group, name_cases
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
 from polars_prcurve.view.words.number_words import format_level, glue_numbers, say_cases
 from polars_prcurve.view.words.value_names import mark_names
 
@@ -126,12 +128,11 @@ def _write_json(data: Any) -> str:
 
 def describe_data(findings: Findings) -> dict[str, Any]:
     """Return what the script reads: as many groups as have room, with their curves and prevalences."""
-    cases_by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
+    cases_by_group: dict[tuple[Any, ...], list[WordedCase]] = {}
     for case in findings.cases:
         cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
     cases_of_groups = list(cases_by_group.values())
-    # Rates are the same at any of its prevalences.
-    cases = [cases_of_group[0] for cases_of_group in cases_of_groups]
+    cases = [cases_of_group[0] for cases_of_group in cases_of_groups]  # rates are the same in all
     evidence, color_number_of_model = findings.evidence, number_models(findings)
     rows_of_cases = document.pick_rows(findings, cases, evidence.curves, evidence.points)
     curves = [_round_rows(rows) for rows in rows_of_cases]
@@ -148,17 +149,18 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     ]
     for number in sorted(range(len(cases)), key=lambda number: not is_named[number]):
         if curves[number]:
-            group_content = _describe_group(
-                cases_of_groups[number], curves[number], color_number_of_model, most_rows
-            )
-            group = {"name": group_names[number], **group_content}
+            curve_rows, group_cases = curves[number], cases_of_groups[number]
+            content = _describe_group(group_cases, curve_rows, color_number_of_model, most_rows)
+            group = {"name": group_names[number], **content}
             n_bytes_left -= len(_write_json(group).encode())
             if group_by_number and n_bytes_left < 0:
                 break
             group_by_number[number] = group
     if not group_by_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    groups_in_order = [group for _, group in sorted(group_by_number.items())]
+    names = [case.name for case in columns.sort_cases(findings)]
+    numbers = sorted(group_by_number, key=lambda number: names.index(cases[number].name))
+    groups_in_order = [group_by_number[number] for number in numbers]
     return {
         "groups": groups_in_order,
         "left": len(cases) - len(groups_in_order),

@@ -14,14 +14,27 @@ const sayEta = (eta) => {
   if (eta > 0.1 || (isRound && !isWhole)) return two(100 * eta) + "%";
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
-// A share in 100 in two digits, and in more if it would read as 100 and is less.
-const of100 = (share) => {
-  let digits = 2;
-  if (share >= 1e-8 && share < 0.0995) return (100 * share).toPrecision(2);
-  while (share < 1 && digits < 16 && Number((100 * share).toPrecision(digits)) >= 100) digits += 1;
-  return digits === 2 ? two(100 * share) : String(Number((100 * share).toPrecision(digits)));
+// Numbers of one interval: two digits that count, and as few decimals beyond these as tell them apart.
+// None below the whole reads as that.
+const magnitude = (n) => n ? Number(n.toExponential(1).split("e")[1]) : 1;
+function sayNumbers(numbers, whole = Infinity) {
+  const least = numbers.map((n) => 1 - magnitude(n)), finest = 5 - magnitude(Math.max(...numbers.map(Math.abs)));
+  const round = (n, decimals) => decimals >= 0 ? n.toFixed(decimals) : String(Math.round(n * 10 ** decimals) / 10 ** decimals);
+  const write = (n, decimals) => n === 0 || n === whole ? String(n)
+    : round(n, decimals).replace("-", "\u2212").replace(/^\d+/, group);
+  const different = new Set(numbers.map((n) => round(n, finest))).size;
+  let said = [];
+  for (let decimals = Math.min(...least); decimals < Math.max(...least) + 14; decimals++) {
+    said = numbers.map((n, place) => write(n, Math.max(decimals, least[place])));
+    const isApart = decimals > finest || new Set(said).size >= different;
+    if (isApart && !numbers.some((n) => n < whole && Number(round(n, decimals)) >= whole)) break;
+  }
+  return said;
+}
+const sayShares = (shares) => {
+  const [share, ...ends] = sayNumbers(shares.map((share) => 100 * (share ?? 0)), 100);
+  return [share + "%", ...ends];
 };
-const percent = (share) => of100(share) + "%";
 
 // The formulas of the library. Recall and fpr have intervals; a share moves with each of them, and both
 // distances add up in quadrature on the scale of its log odds. At 0 and 1 that scale has no distances,
@@ -58,8 +71,8 @@ const isRare = ({value, high}) => value > 0 && value < 0.02 && !(high > 0.5);
 
 // The sentence about a point: its precision, with the interval.
 function sayPrecision({value, low, high, recallLow}) {
-  const span = recallLow === null ? "" : ` (${of100(low ?? 0)}${space}to${space}${of100(high ?? 0)})`;
-  return ` is ${percent(value ?? 0)}${span}`;
+  const [share, ...ends] = sayShares(recallLow === null ? [value] : [value, low, high]);
+  return ` is ${share}${ends.length ? ` (${ends.join(`${space}to${space}`)})` : ""}`;
 }
 const sayWhere = (eta) => `at a prevalence of ${sayEta(eta)}`;
 

@@ -7,41 +7,35 @@ of, and then names are cut. The last line names what was left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from polars_prcurve.core.ground.terminal_text import (
-    GAP,
     TextColumn,
     fill_lines,
     lay_out,
     make_harmless,
     measure_columns,
     measure_width,
-    pad_text,
 )
-from polars_prcurve.core.judging.case_status import Candidate, Case
-from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
-    list_metrics,
-    name_merit,
     name_model,
     start_sentence,
-    write_metric,
 )
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,
     keep_together,
-    say_cases,
     say_dropped_rows,
-    say_share,
 )
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
 
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal claims to be
-_LEAST_NAME = 12  # characters that names of models and groups keep, at least
+_LEAST_NAME = 10  # characters that names of models and groups keep where columns can go instead
+_LEAST_LETTERS = 5  # characters that they keep at least
+_CLINICAL_NAMES = {"precision": "precision (PPV)", "recall": "recall (sensitivity)"}
 _MOST_ROWS = 50  # models or cases, at most: more scroll off a terminal
 
 
@@ -61,16 +55,11 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     hidden_heads: list[str] = []
     if len(findings.cases) == 1:
         [case] = findings.cases
-        text_columns, spare_heads = list_columns(findings, case, case.candidates[:_MOST_ROWS])
-        for head in spare_heads:
-            if measure_columns(text_columns) <= width:
-                break
-            hidden_heads += [
-                text_column.head for text_column in text_columns if text_column.head == head
-            ]
-            text_columns = [text_column for text_column in text_columns if text_column.head != head]
+        text_columns = columns.list_model_columns(findings, case, case.candidates[:_MOST_ROWS])
+        while measure_columns(text_columns) > width and text_columns[-2].has_interval:
+            hidden_heads.append(text_columns.pop().head)
         if any(candidate.meets_targets for candidate in case.candidates):
-            line_blocks.append(list(_lay_out(text_columns, width)))
+            line_blocks.append(_lay_out(text_columns, width))
     elif findings.cases:
         case_lines, hidden_heads = _write_cases(findings, width)
         line_blocks.append(case_lines)
@@ -102,135 +91,54 @@ def _clean(text: str) -> str:
     return make_harmless(text.replace(NO_BREAK, " "))
 
 
-def list_columns(
-    findings: Findings, case: Case, candidates: Sequence[Candidate]
-) -> tuple[list[TextColumn], list[str]]:
-    """Return the columns of models in order, and the heads of those that may go, in that order."""
-
-    def fill(name: str) -> list[str]:
-        return [_write(candidate, name) for candidate in candidates]
-
-    goal, text_columns = case.goal, []
-    if any(candidate.model is not None for candidate in candidates):
-        model_names = [_clean(name_model(candidate)) for candidate in candidates]
-        text_columns.append(TextColumn("model", model_names, is_text=True))
-    level_text = _clean(document.describe_level(findings))
-    text_columns += _list_thresholds(goal, candidates)
-    first, *others = list_metrics(goal)
-    text_columns.append(TextColumn(f"{name_metric(first)} ({level_text} CI)", fill(first)))
-    head_of_name = {name: name_metric(name) for name in others}
-    if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
-        head_of_name["precision"] = f"precision at {say_share(0.5)} recall"
-    text_columns += [TextColumn(head, fill(name)) for name, head in head_of_name.items()]
-    return text_columns, [*reversed(head_of_name.values())]
-
-
-def _list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
-    """Return the column of thresholds; none if no model has one."""
-    cells = [_clean(document.say_score(candidate)) or "-" for candidate in candidates]
-    return [] if goal.is_of_curve or {*cells} <= {"-"} else [TextColumn("threshold", cells)]
-
-
-def _write(candidate: Candidate | None, name: str) -> str:
-    """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
-    if candidate is None or not candidate.meets_targets:
-        return "-"
-    return _clean(write_metric(candidate, name))
-
-
 def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
     """Return a line per case with the values of its models, and the heads of columns without room.
 
     If columns of several models are too wide, there is a line per model.
     """
-    cases = document.sort_cases(findings)[:_MOST_ROWS]
-    text_columns = _list_case_columns(findings, cases)
-    if not findings.has_one_model and measure_columns(text_columns[1:]) > width - len(GAP):
-        text_columns = _list_pair_columns(findings, cases)
+    cases = columns.sort_cases(findings)[:_MOST_ROWS]
+    text_columns = columns.list_case_columns(findings, cases)
+    if not findings.has_one_model and _measure_least(text_columns) > width:
+        text_columns = columns.list_pair_columns(findings, cases)
     spare_heads, hidden_heads = ["verdict", "threshold"], []
     if findings.goal.is_at_threshold:  # whose conditions name the threshold
         spare_heads.reverse()
-    other_names = document.choose_columns(findings.goal)[1:]
+    other_names = columns.choose_columns(findings.goal)[1:]
     for head in (*spare_heads, *map(name_metric, reversed(other_names))):
         is_spare = [text_column.head == head for text_column in text_columns]
-        if any(is_spare) and measure_columns(text_columns[1:]) > width - len(GAP):
+        if any(is_spare) and _measure_least(text_columns) > width:
             hidden_heads.append(head)
             text_columns = [column for column in text_columns if column.head != head]
-    lines = list(_lay_out(text_columns, width) if measure_columns(text_columns) <= width else ())
     n_left = len(findings.cases) - len(cases)
-    lines = lines or list(_stack_names(text_columns, width))
+    lines = _lay_out(text_columns, width)
     return [*lines, *([f"{n_left} more"] if n_left > 0 else [])], hidden_heads
 
 
-def _stack_names(text_columns: Sequence[TextColumn], width: int) -> Iterator[str]:
-    """Yield the lines of a table, with names that have no room beside their values above these."""
-    names, *value_columns = text_columns
-    room = width - measure_columns(value_columns) - len(GAP)
-    cells = [names.head, *names.cells]
-    widths_in_row = [measure_width(cell) for cell in cells if measure_width(cell) <= room]
-    names_width = max(widths_in_row) if 2 * len(widths_in_row) > len(cells) else 0
-    rows_of_values = _lay_out(value_columns, width - names_width - len(GAP))
-    for cell, row in zip(cells, rows_of_values, strict=True):
-        has_room = measure_width(cell) <= names_width
-        yield from () if has_room else fill_lines(cell, width)
-        yield pad_text(cell if has_room else "", names_width, is_right=False) + GAP + row
+def _cut_names(column: TextColumn, width: int) -> TextColumn:
+    """Return a column of names in about this width, but with its whole head; others stay as they are."""
+    if not column.is_text or column.head == "verdict":
+        return column
+    return column.cut(max(width, _LEAST_LETTERS, *map(measure_width, column.head.split("\n"))))
 
 
-def _list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
-    """Return the columns of the two models of each case that a document draws, one below the other."""
-    name, *_ = document.choose_columns(findings.goal)
-    rows = [
-        (_clean(case.name) if number == 0 else "", _clean(name_model(model)), _write(model, name))
-        for case in cases
-        for number, model in enumerate(document.choose_pair(case))
+def _measure_least(text_columns: Sequence[TextColumn]) -> int:
+    """Return the width of columns of which those of names are cut as far as is allowed."""
+    return measure_columns([_cut_names(column, _LEAST_NAME) for column in text_columns])
+
+
+def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
+    """Return the lines of a table: names are cut to fit, and then intervals stand below their values."""
+    text_columns = [
+        column._replace(head=_clean(column.head), cells=[*map(_clean, column.cells)])
+        for column in text_columns
     ]
-    case_names, model_names, values = map(list, zip(*rows, strict=True))
-    return [
-        TextColumn("where", case_names, is_text=True),
-        TextColumn("model", model_names, is_text=True),
-        TextColumn(f"{name_metric(name)} ({_clean(document.describe_level(findings))} CI)", values),
-    ]
-
-
-def _list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
-    """Return the columns of cases: name, threshold and value of one model, or values of each model."""
-    name, *other_names = document.choose_columns(findings.goal)
-    level_text = _clean(document.describe_level(findings))
-    value_head = f"{name_metric(name)} ({level_text} CI)"
-    case_names = [_clean(case.name) for case in cases]
-    verdict_column = TextColumn("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
-    if findings.has_one_model:
-        candidates = [case.candidates[0] for case in cases]
-        return [
-            TextColumn("where", case_names, is_text=True),
-            *_list_thresholds(findings.goal, candidates),
-            TextColumn(value_head, [_write(candidate, name) for candidate in candidates]),
-            *(
-                TextColumn(
-                    name_metric(other_name), [_write(candidate, other_name) for candidate in candidates]
-                )
-                for other_name in other_names
-            ),
-            *([verdict_column] if any(verdict_column.cells) else []),
-        ]
-    name_of_model = {candidate.model: _clean(name_model(candidate)) for candidate in cases[0].candidates}
-    models = sorted(name_of_model, key=str)
-    value_columns = [
-        TextColumn(name_of_model[model], [_write(case.find_candidate(model), name) for case in cases])
-        for model in models
-    ]
-    is_shown = len(set(verdict_column.cells)) > 1
-    names = TextColumn(value_head, case_names, is_text=True)
-    return [names, *value_columns, *([verdict_column] if is_shown else [])]
-
-
-def _lay_out(text_columns: Sequence[TextColumn], width: int) -> Iterator[str]:
-    """Yield the lines of a table; the first column is cut if all are too wide together."""
-    names, excess = text_columns[0], measure_columns(text_columns) - width
-    if excess > 0 and names.is_text:
-        text_columns = [names.cut(max(names.width - excess, _LEAST_NAME)), *text_columns[1:]]
-    for lines in lay_out(text_columns):
-        yield from lines
+    if _measure_least(text_columns) > width:
+        text_columns = [column.stack() for column in text_columns]
+    for number, column in enumerate(text_columns):
+        excess = measure_columns(text_columns) - width
+        if excess > 0:
+            text_columns[number] = _cut_names(column, column.width - excess)
+    return [line for lines in lay_out(text_columns) for line in lines]
 
 
 # Markdown ------------------------------------------------------------------------------------------
@@ -261,41 +169,21 @@ def write_model_card(findings: Findings, date: str | None) -> str:
 
 def _write_markdown_table(findings: Findings) -> list[str]:
     if len(findings.cases) > 1:
-        columns = _list_case_columns(findings, document.sort_cases(findings))
-        rows = zip(*(column.cells for column in columns), strict=True)
-        lines = [[column.head for column in columns], ["---"] * len(columns), *rows]
+        case_columns = columns.list_case_columns(findings, columns.sort_cases(findings))
+        rows = zip(*(column.cells for column in case_columns), strict=True)
+        lines = [[column.head for column in case_columns], ["---"] * len(case_columns), *map(list, rows)]
         return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
-    case = findings.cases[0]
-    candidates = document.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
-    value_head = f"value ({document.describe_level(findings)} CI)"
-    heads = [value_head, *map(name_model, candidates)]
+    [case] = findings.cases
+    candidates = columns.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
+    heads = [f"value ({columns.describe_level(findings)} CI)", *map(name_model, candidates)]
     if len(candidates) == 1 and candidates[0].model is None:
-        heads = ["", value_head]
-
-    def write(row_title: str, name: str) -> str:
-        cells = [
-            _escape(write_metric(candidate, name)) if candidate.meets_targets else "–"
-            for candidate in candidates
-        ]
-        return f"| {row_title} | {' | '.join(cells)} |"
-
-    precision_title = "precision (PPV)" + (" at 50% recall" if case.goal.is_of_curve else "")
-    table_lines = [
-        f"| {' | '.join(map(_escape, heads))} |",
-        f"|---|{'---|' * len(candidates)}",
-        *([] if case.goal.mean_over else [write(precision_title, "precision")]),
-    ]
-    if not case.goal.is_of_rate:
-        table_lines.append(write(name_merit(case), case.goal.merit_column))
-    if case.goal.is_of_curve:
-        return table_lines
-    thresholds = [_escape(document.say_score(candidate)) for candidate in candidates]
-    return [
-        *table_lines,
-        write("recall (sensitivity)", "recall"),
-        write(f"alerts {say_cases(case.per)}", "alerts"),
-        *([f"| threshold | {' | '.join(thresholds)} |"] if any(thresholds) else []),
-    ]
+        heads = ["", heads[0]]
+    lines = [heads, ["---"] * len(heads)]
+    for column in columns.list_model_columns(findings, case, candidates):
+        if column.head != "model":
+            title = column.head.removesuffix(f" ({columns.describe_level(findings)} CI)")
+            lines.append([_CLINICAL_NAMES.get(title, title), *column.cells])
+    return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
 
 
 def _escape(text: str) -> str:

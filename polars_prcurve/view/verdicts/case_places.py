@@ -28,10 +28,14 @@ def say_places(cases: Sequence[Case], quantifier: str) -> str:
     return f"{'at' if unit == 'prevalences' else 'in'} {number} {unit}"
 
 
+def name_own_group(case: Case) -> str:
+    """Return the group of a case: `Cork`; empty without groups."""
+    return ", ".join(name_group(column, value) for column, value in case.groups.items())
+
+
 def locate_group(case: Case) -> str:
-    """Return the group of a case: `in Cork`; empty without groups."""
-    group_names = [name_group(column, value) for column, value in case.groups.items()]
-    return f"in {', '.join(group_names)}" if group_names else ""
+    """Return where a case is: `in Cork`; empty without groups."""
+    return f"in {name_own_group(case)}" if case.groups else ""
 
 
 def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
@@ -53,13 +57,7 @@ def name_cases(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[s
     separator = " at " if is_in_sentence else ", "
     return [
         separator.join(
-            filter(
-                None,
-                [
-                    ", ".join(name_group(column, value) for column, value in case.groups.items()),
-                    "" if case.eta is None else text_of_eta.get(case.eta, ""),
-                ],
-            )
+            filter(None, [name_own_group(case), text_of_eta.get(case.eta, "") if case.eta else ""])
         )
         for case in cases
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
+from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import (
     POWER,
     RELEVANT_GAP,
@@ -20,13 +21,16 @@ from polars_prcurve.core.judging.sample_needs import (
     measure_half_width,
     rests_on_eta,
 )
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import (
+    name_limited,
     name_merit,
     say_about,
     say_points,
     start_sentence,
+    write_limited,
 )
-from polars_prcurve.view.words.number_words import say_share
+from polars_prcurve.view.words.number_words import say_share, say_threshold
 
 _COUNT_CASES = "Most of that uncertainty is of the prevalence: count more cases where the model will run"
 """What to do where a prevalence is an estimate, and more examples in the test set would not help."""
@@ -50,7 +54,8 @@ def say_need(case: JudgedCase, test_level: float) -> str:
     if case.status == "no_winner":
         aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
     elif case.status == "unsure":
-        aim = f"To decide whether it meets the target, with {_POWER_TEXT} power,"
+        targets = "target" if len(case.goal.demand) == 1 else "targets"
+        aim = f"To decide whether it meets the {targets}, with {_POWER_TEXT} power,"
     return f"{aim} you need {format_sizes(need)}"
 
 
@@ -157,10 +162,32 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     return ". ".join(filter(None, sentences))
 
 
+def find_other_threshold(case: Case) -> str:
+    """Return another threshold, which meets what is demanded on the same data; empty without one."""
+    return say_threshold(case.candidates[0].row.get(f"{EvidenceColumn.OTHER}threshold"))
+
+
+def _say_other_threshold(case: Case) -> str:
+    """Return which other threshold meets what is demanded, on the same data; empty without one."""
+    if not (threshold := find_other_threshold(case)):
+        return ""
+    [candidate] = case.candidates
+    phrases = [
+        f"{name_limited(word, case)} "
+        f"{write_limited(candidate, word, f'{EvidenceColumn.OTHER}{kind.metric.name}', case.per)}"
+        for word, kind in ((word, TARGET_KINDS[word]) for word in case.goal.demand)
+    ]
+    targets = "target" if len(phrases) == 1 else "targets"
+    return (
+        f"On this test set, threshold {threshold} meets the {targets}: "
+        f"{join_words(phrases)}. Test it on other data"
+    )
+
+
 def _say_promise(case: Case) -> str:
     """Return what it takes to meet the targets, or to guarantee that."""
     if case.goal.is_at_threshold or case.goal.is_of_point:
-        return "" if case.qualifiers else "Pass a lower threshold"
+        return _say_other_threshold(case) or ("" if case.qualifiers else "Pass a lower threshold")
     need = find_promise_need(case)
     if need is None:
         return "Better scores are needed, or lower targets"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,6 +12,7 @@ import polars as pl
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
@@ -23,12 +23,15 @@ from polars_prcurve.view.words.number_words import (
     say_cases,
     say_count,
     say_share,
+    say_signed,
     say_threshold,
 )
 from polars_prcurve.view.words.value_names import name_metric, name_value
 
+NO_VALUE = "–"  # of what is undefined, or of a model that does not meet the targets
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
-_MOST_DIGITS = 6  # significant digits, at most, of a value and the ends of its interval
+_MOST_DIGITS = 6  # significant digits, at most, that distinguish a value from the ends
+_MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
 _STANDINGS: Mapping[str, str] = {
     "worse": "worse",
     "open": "not significant",
@@ -49,7 +52,7 @@ def format_value(metric_name: str, estimate: Estimate, *others: float) -> tuple[
     stand beside them, such as the limit of a target. What is undefined is a dash.
     """
     if estimate.value is None:
-        return "–", ""
+        return NO_VALUE, ""
     texts, unit = _write_numbers(metric_name, estimate, *others)
     return texts[0] + unit, f"{texts[1]} to {texts[2]}" if estimate.span else ""
 
@@ -62,10 +65,10 @@ def format_ends(metric_name: str, estimate: Estimate) -> tuple[str, str]:
 
 def _write_numbers(metric_name: str, estimate: Estimate, *others: float) -> tuple[list[str], str]:
     """Return a value, the ends of its interval and the others in digits, and the sign of all."""
-    is_share = metric_name in _SHARES
-    write = _write_percent if is_share else _write_count if metric_name == "alerts" else _write_number
     numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
-    return _write_apart(numbers, write), "%" if is_share else ""
+    if metric_name not in _SHARES:
+        return _write_apart(numbers, math.inf), ""
+    return _write_apart([100 * number for number in numbers], 100.0), "%"
 
 
 def join_value(value_text: str, span_text: str) -> str:
@@ -94,37 +97,37 @@ def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
     return format_value(name, candidate.read(name), *([limits[name]] if name in limits else []))
 
 
-def _write_apart(numbers: Sequence[float], write: Callable[[float, int], str]) -> list[str]:
-    """Return the numbers in as few digits, two or more, as distinguish those that differ."""
+def _write_apart(numbers: Sequence[float], whole: float) -> list[str]:
+    """Return numbers of one interval in digits: `1.000`, `0.989` and `1.001`, or `12`, `7.1` and `19`.
+
+    Each has two digits that count, and all have as few decimals beyond these as distinguish those
+    that differ. None that is below `whole` reads as that.
+    """
+    finest = _MOST_DIGITS - 1 - _find_magnitude(max(map(abs, numbers)))
+    n_different = len({round(number, finest) for number in numbers})
+    least_decimals = [1 - _find_magnitude(number) for number in numbers]
     texts: list[str] = []
-    n_different = len({f"{number:.9g}" for number in numbers})
-    for n_digits in range(2, _MOST_DIGITS + 1):
-        texts = [write(number, n_digits) for number in numbers]
-        if len(set(texts)) >= n_different:
+    for n_decimals in range(min(least_decimals), max(least_decimals) + _MOST_DECIMALS):
+        texts = [
+            _write_decimals(number, max(n_decimals, least), whole)
+            for number, least in zip(numbers, least_decimals, strict=True)
+        ]
+        is_apart = n_decimals > finest or len(set(texts)) >= n_different
+        if is_apart and not any(number < whole <= round(number, n_decimals) for number in numbers):
             break
     return texts
 
 
-def _write_percent(share: float, n_digits: int) -> str:
-    """Return a share in per cent without the sign; one below 1 never reads as 100."""
-    percent = 100 * share
-    if not 0 < percent < 100:
-        return f"{percent:g}"
-    if percent <= 95:
-        return f"{Decimal(f'{percent:#.{n_digits}g}'):f}"
-    n_decimals = n_digits - 2 - math.floor(math.log10(100 - percent))  # what counts there is the rest
-    text = f"{percent:.{max(n_decimals, n_digits - 2)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def _find_magnitude(number: float) -> int:
+    """Return the power of ten of a number in two digits; of 0 and of what is not finite it is 1."""
+    return int(f"{number:.1e}".partition("e")[2]) if number and math.isfinite(number) else 1
 
 
-def _write_number(value: float, n_digits: int) -> str:
-    """Return a value of a metric, such as an area."""
-    return f"{value:#.{n_digits}g}".rstrip(".")
-
-
-def _write_count(number: float, n_digits: int) -> str:
-    """Return an expected number: `380`, `13,000`, `0.42`."""
-    return say_count(float(f"{number:.{n_digits}g}"), 6)
+def _write_decimals(number: float, n_decimals: int, whole: float) -> str:
+    """Return a number in so many decimals, or rounded to tens, hundreds and so on if below 0."""
+    if number in (0, whole) or not math.isfinite(number):
+        return f"{number + 0.0:g}"
+    return say_signed(round(number, n_decimals), f"{{:,.{max(n_decimals, 0)}f}}".format)
 
 
 def say_points(share: float) -> str:
@@ -242,6 +245,38 @@ def find_drawn_limits(goal: Goal) -> dict[str, float]:
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
     """Return targets as what a threshold meets: `50% recall and at most 600 alerts per 1,000 cases`."""
     return join_words([describe_limit(word, value, per) for word, value in targets.items()])
+
+
+def describe_best(candidates: Sequence[Candidate]) -> str:
+    """Return the best value that models reach of the last target, among thresholds that meet the others.
+
+    It is such as `with 70% recall the highest precision is 31% (27 to 36) for a`, and empty if unknown.
+    """
+    goal = candidates[0].goal
+    reaching = [
+        candidate for candidate in candidates if candidate.read(EvidenceColumn.BEST).value is not None
+    ]
+    if not reaching:
+        return ""
+    *other_words, word = goal.limits
+    choose, extreme = (min, "lowest") if TARGET_KINDS[word].is_at_most else (max, "highest")
+    best = choose(reaching, key=lambda candidate: candidate.read(EvidenceColumn.BEST).value)
+    others = {name: goal.targets[name] for name in other_words}
+    opening = f"with {describe_targets(others, goal.per)} " if others else ""
+    name = "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
+    owner = f" for {name_model(best)}" if len(candidates) > 1 else ""
+    value = write_limited(best, word, EvidenceColumn.BEST, goal.per or 1)
+    return f"{opening}the {extreme} {name} is {value}{owner}"
+
+
+def write_limited(candidate: Candidate, word: str, column: str, per: float) -> str:
+    """Return a value that a target limits, of a column of rates: of alerts their number."""
+    estimate, name = candidate.read(column), TARGET_KINDS[word].metric.name
+    if word == "alerts":
+        low, high = estimate.span or (None, None)
+        name, estimate = word, Estimate(*(end and end * per for end in (estimate.value, low, high)))
+    limit = {**candidate.goal.limits, **candidate.goal.demand}[word]
+    return write_value(name, estimate, limit)
 
 
 def describe_limit(word: str, value: float, per: float | None) -> str:

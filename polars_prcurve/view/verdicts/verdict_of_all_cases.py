@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from polars_prcurve.core.ground.safe_text import (
     find_lookalikes,
@@ -14,7 +15,7 @@ from polars_prcurve.core.ground.safe_text import (
 from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_places
-from polars_prcurve.view.verdicts.need_sentences import say_group_need
+from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
@@ -56,17 +57,13 @@ def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
         return Verdict(judged_table.status, judged_table.models, sentence)
     if len(cases) == 1:
         return cases[0].verdict
-    if judged_table.group_tests is not None:
-        need_sentence = say_group_need(cases, judged_table.confidence)
-    else:
-        need_sentence = _say_need_of_least_known(cases, judged_table.evidence.test_level)
     return Verdict(
         judged_table.status,
         judged_table.models,
         sentence=glue_numbers(_write_headline(judged_table, cases)),
         met=judged_table.met,
         reasons=(*_join_reasons(cases), *_explain_open_groups(judged_table, cases)),
-        would_settle=glue_numbers(need_sentence),
+        would_settle=glue_numbers(". ".join(filter(None, _list_needs(judged_table, cases)))),
         conditions=describe_conditions(judged_table, cases),
     )
 
@@ -286,9 +283,31 @@ def say_short(case: JudgedCase) -> str:
     return name_outcome(case.outcome)
 
 
-def _say_need_of_least_known(cases: Sequence[WordedCase], test_level: float) -> str:
-    """Return what would settle the case of which least is known, and where that is."""
-    case = find_least_known(cases, test_level)
+def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Iterator[str]:
+    """Yield what would settle the case of which least is known, and what mends those that miss."""
+    test_level = judged_table.evidence.test_level
+    open_cases = [case for case in cases if not case.goal.demand or case.met is not False]
+    if judged_table.group_tests is not None:
+        yield say_group_need(cases, judged_table.confidence)
+        open_cases = [case for case in cases if case.outcome == "too_little_data"]
+    if open_cases:
+        yield _say_need(find_least_known(open_cases, test_level), cases)
+    misses = [case for case in cases if case not in open_cases and case.met is False]
+    mended = [(case, threshold) for case in misses if (threshold := find_other_threshold(case))]
+    if len(mended) == 1:
+        yield _say_need(mended[0][0], cases)
+    elif mended:
+        places = list_texts(
+            [f"{text} {join_places([case], [case.short_name])}" for case, text in mended]
+        )
+        targets = "target" if len(mended[0][0].goal.demand) == 1 else "targets"
+        yield (
+            f"On this test set, other thresholds meet the {targets}: {places}. Test them on other data"
+        )
+
+
+def _say_need(case: WordedCase, cases: Sequence[WordedCase]) -> str:
+    """Return what would settle a case, and where that is unless it is the same in all."""
     need_sentence = case.verdict.would_settle
     if need_sentence and any(other_case.verdict.would_settle != need_sentence for other_case in cases):
         need_sentence = f"{start_sentence(case.place)}: {need_sentence[:1].lower()}{need_sentence[1:]}"
@@ -309,21 +328,25 @@ def _explain_open_groups(judged_table: JudgedTable, cases: Sequence[WordedCase])
 
 def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
     """Return the reasons of all cases, those that start alike together, and where they hold."""
-    tails_by_head: dict[str, dict[str, None]] = {}
-    names_by_head: dict[str, dict[str, None]] = {}
+    names_by_head: dict[str, dict[str, list[str]]] = {}  # where each tail of a head holds
     for case in cases:
         for reason in case.verdict.reasons:
             head, _, tail = reason.partition(": ")
-            tails_by_head.setdefault(head, {})[tail] = None
-            names_by_head.setdefault(head, {})[case.short_name] = None
+            names_by_head.setdefault(head, {}).setdefault(tail, []).append(case.short_name)
     reasons = []
-    for head, tails in tails_by_head.items():
+    for head, names_of_tail in names_by_head.items():
         # Numbers, and models that are behind in one group alone: a picture or a table has them.
-        if len(tails) > 1 and (head.startswith("difference") or head == "significantly worse"):
+        has_several = len(names_of_tail) > 1
+        if has_several and head.startswith(("difference", "significantly worse")):
             continue
-        is_list_of_values = len(tails) > 1 and head.startswith("no significant difference")
-        tail = join_words([tail for tail in tails if tail and not is_list_of_values] or [""])
-        names = [*names_by_head[head]]
+        names = [*dict.fromkeys(chain.from_iterable(names_of_tail.values()))]
+        if has_several and head.startswith("one-sided confidence"):
+            if len(names) <= MOST_NAMES:
+                pairs = (f"{tail} ({join_words(where)})" for tail, where in names_of_tail.items())
+                reasons.append(f"{head}: {join_words(pairs)}")
+            continue
+        is_list_of_values = has_several and head.startswith("no ")
+        tail = join_words([tail for tail in names_of_tail if tail and not is_list_of_values] or [""])
         place_note = ""
         if len(names) < len(cases):
             has_room = len(names) <= MOST_NAMES

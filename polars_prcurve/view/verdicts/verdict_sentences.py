@@ -11,6 +11,7 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
 from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
@@ -18,6 +19,7 @@ from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
+    describe_best,
     describe_comparison,
     describe_targets,
     format_ends,
@@ -196,15 +198,9 @@ def _describe_unsure(case: JudgedCase) -> _Description:
 
 
 def _describe_targets(case: JudgedCase) -> dict[str, str]:
-    """Return the targets that no threshold meets, and the best value of a single one."""
-    goal, best = case.goal, ""
-    estimates = [candidate.read(EvidenceColumn.BEST) for candidate in case.candidates]
-    if not goal.is_joint and len(estimates) == 1 and estimates[0].value is not None:
-        [word] = goal.targets
-        extreme = "lowest" if TARGET_KINDS[word].is_at_most else "highest"
-        name = TARGET_KINDS[word].metric.name
-        best = f"; the {extreme} {name_metric(name)} is {write_value(name, estimates[0])}"
-    return {"target": describe_targets(goal.targets, goal.per), "best": best}
+    """Return the targets that no threshold meets, and the best value of the last one."""
+    best = describe_best(case.candidates)
+    return {"target": describe_targets(case.goal.targets, case.goal.per), "best": best and f"; {best}"}
 
 
 def _describe_met(case: JudgedCase) -> _Description:
@@ -296,7 +292,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     status = case.status
     if status != "chance" or not _are_constant(case):
         yield from map(_describe_few_scores, case.models_of_few_scores)
-    if status == "no_winner" and (difference := _describe_difference(case)):
+    if status == "no_winner" and (difference := describe_difference(case)):
         yield difference
     if status == "no_winner" and (reason := _compare_areas(case)):
         yield reason
@@ -305,7 +301,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
             f"intervals take each threshold as given; models are compared{place}, which is less certain"
         )
     if candidates := case.clear_misses:
-        yield f"no threshold meets the targets: {list_names(candidates)}"
+        yield _describe_misses(case.goal, candidates)
     if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
         yield f"not significantly better than chance: {list_names(candidates)}"
     if not case.is_reversed and (candidates := case.backward_models):
@@ -324,6 +320,14 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by the interval of each, without a test of the pair"
+
+
+def _describe_misses(goal: Goal, candidates: Sequence[Candidate]) -> str:
+    """Return which models have no threshold that meets the targets, and the best that they reach."""
+    targets, best = "target" if len(goal.limits) == 1 else "targets", describe_best(candidates)
+    if goal.guarantee is not None:
+        targets += f" with {format_level(goal.guarantee)} confidence"
+    return f"no threshold of {list_names(candidates)} meets the {targets}{best and f': {best}'}"
 
 
 def _compare_areas(case: JudgedCase) -> str:
@@ -371,11 +375,12 @@ def _describe_few_scores(candidate: Candidate) -> str:
     return f"the scores{owner} are {values}: pass scores or probabilities, not predicted labels"
 
 
-def _describe_difference(case: JudgedCase) -> str:
+def describe_difference(case: JudgedCase) -> str:
     """Return how far the second model may be behind the first, or ahead of it; empty if not tested."""
-    if len(case.rivals) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
+    models = case.qualifiers if case.status == "winner" else case.rivals
+    if len(models) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
         return ""
-    first, second = case.rivals[:2]
+    first, second = models[:2]
     gap = second.read("behind")
     if gap.value is None or gap.span is None:
         return ""

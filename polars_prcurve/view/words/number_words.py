@@ -64,6 +64,8 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
     score is among `other_scores`. If these are not known, it has six digits. Empty for None.
     """
     if not isinstance(threshold, float) or not math.isfinite(threshold):
+        if isinstance(threshold, int | float) and not isinstance(threshold, bool):
+            return say_signed(threshold, str)
         text = "" if threshold is None else str(threshold)
         return text.lower() if isinstance(threshold, bool) else text
     neighbour_scores = [float(score) for score in (*(other_scores or ()), 0, 1) if score is not None]
@@ -76,8 +78,9 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
         is_unlike_others = rounded_threshold == threshold or rounded_threshold not in neighbour_scores
         if is_unlike_others and all(score < rounded_threshold for score in lower_scores):
             break
-    text = repr(rounded_threshold).removesuffix(".0")
-    return f"{Decimal(text):f}" if 1e-9 < abs(rounded_threshold) < 1 else text
+    text = repr(rounded_threshold).removesuffix(".0").removeprefix("-")
+    text = f"{Decimal(text):f}" if 1e-9 < abs(rounded_threshold) < 1 else text
+    return f"{MINUS if rounded_threshold < 0 else ''}{text}"
 
 
 def say_share(share: float) -> str:

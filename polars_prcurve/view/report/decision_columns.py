@@ -1,0 +1,166 @@
+"""The tables of a decision, as columns of text: a row for each model, or for each case.
+
+A terminal lays them out, a page and the card of a model have them in their own signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polars_prcurve.core.ground.terminal_text import TextColumn
+from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.view.verdicts.case_places import name_own_group
+from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, list_metrics, name_model, write_metric
+from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
+from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.value_names import name_metric, name_value
+
+# Models of a case ---------------------------------------------------------------------------------
+
+
+def list_model_columns(
+    findings: Findings, case: Case, candidates: Sequence[Candidate]
+) -> list[TextColumn]:
+    """Return the columns of models of a case: name, threshold and values, the one that decides first."""
+    goal, columns = case.goal, []
+    if any(candidate.model is not None for candidate in candidates):
+        columns.append(TextColumn("model", [*map(name_model, candidates)], is_text=True))
+    first_name, *names = list_metrics(goal)
+    columns += list_thresholds(goal, candidates)
+    columns.append(list_values(candidates, first_name, name_value_column(findings, first_name)))
+    columns += [list_values(candidates, name) for name in names]
+    if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
+        half_text = f"precision at {number_words.say_share(0.5)} recall"
+        columns.append(list_values(candidates, "precision", half_text))
+    return columns
+
+
+def choose_pair(case: Case) -> list[Candidate]:
+    """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
+    first, *others = case.qualifiers or list(case.candidates)
+    rivals = [other for other in others if other.may_be_best]
+    return [first, *(rivals or others)[:1]]
+
+
+def list_values(candidates: Sequence[Candidate | None], name: str, head: str = "") -> TextColumn:
+    """Return the column of a metric of some models."""
+    cells = [write_cell(candidate, name) for candidate in candidates]
+    return TextColumn(head or name_metric(name), cells, has_interval=True)
+
+
+def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
+    """Return the column of thresholds; none if no model has one."""
+    cells = [say_score(candidate) or NO_VALUE for candidate in candidates]
+    return [] if goal.is_of_curve or {*cells} <= {NO_VALUE} else [TextColumn("threshold", cells)]
+
+
+def name_value_column(findings: Findings, name: str) -> str:
+    """Return the head of the column of a metric with its intervals: `precision (95% CI)`."""
+    return f"{name_metric(name)} ({describe_level(findings)} CI)"
+
+
+def write_cell(candidate: Candidate | None, name: str) -> str:
+    """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
+    if candidate is None or not candidate.meets_targets:
+        return NO_VALUE
+    return write_metric(candidate, name)
+
+
+def say_score(candidate: Candidate) -> str:
+    """Return a threshold in six digits, rounded down, so that all that it flags stays flagged."""
+    threshold = candidate.row.get("threshold")
+    if isinstance(threshold, float):
+        return number_words.say_threshold(threshold)
+    return "" if threshold is None else name_value(threshold)
+
+
+def describe_level(findings: Findings) -> str:
+    """Return the level of the intervals; where a demand is tested, the level of the tests."""
+    level_column = EvidenceColumn.LEVEL
+    if level_column not in findings.evidence.rows.columns:
+        return number_words.format_level(findings.confidence)
+    levels = findings.evidence.rows[level_column].unique().sort()
+    texts = [number_words.format_level(float(f"{level:.4g}")) for level in levels]
+    return " to ".join(dict.fromkeys(texts[:: max(len(texts) - 1, 1)]))
+
+
+# Cases --------------------------------------------------------------------------------------------
+
+
+def list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
+    """Return the columns of cases: name, threshold and values of one model, or a value of each model."""
+    name, *other_names = choose_columns(findings.goal)
+    verdict_column = TextColumn("verdict", [say_short(case) for case in cases], is_text=True)
+    if findings.has_one_model:
+        candidates = [case.candidates[0] for case in cases]
+        return [
+            *_list_places(cases),
+            *list_thresholds(findings.goal, candidates),
+            list_values(candidates, name, name_value_column(findings, name)),
+            *(list_values(candidates, other_name) for other_name in other_names),
+            *([verdict_column] if any(verdict_column.cells) else []),
+        ]
+    name_of_model = {candidate.model: name_model(candidate) for candidate in cases[0].candidates}
+    return [
+        *_list_places(cases, name_value_column(findings, name)),
+        *(
+            list_values([case.find_candidate(model) for case in cases], name, name_of_model[model])
+            for model in sorted(name_of_model, key=str)
+        ),
+        *([verdict_column] if len(set(verdict_column.cells)) > 1 else []),
+    ]
+
+
+def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
+    """Return the columns of the two models of each case that a document draws, one below the other."""
+    name, *_ = choose_columns(findings.goal)
+    pairs = [choose_pair(case) for case in cases]
+    candidates = [candidate for pair in pairs for candidate in pair]
+    places = [
+        column._replace(
+            cells=[
+                cell if number == 0 else ""
+                for cell, pair in zip(column.cells, pairs, strict=True)
+                for number in range(len(pair))
+            ]
+        )
+        for column in _list_places(cases)
+    ]
+    return [
+        *places,
+        TextColumn("model", [*map(name_model, candidates)], is_text=True),
+        list_values(candidates, name, name_value_column(findings, name)),
+    ]
+
+
+def _list_places(cases: Sequence[WordedCase], head: str = "where") -> list[TextColumn]:
+    """Return the column of groups, and that of prevalences if they have several of both."""
+    groups = [name_own_group(case) for case in cases]
+    etas = [
+        case.name.removeprefix(group).removeprefix(", ")
+        for case, group in zip(cases, groups, strict=True)
+    ]
+    if not all(groups) or not any(etas):
+        return [TextColumn(head, [case.name for case in cases], is_text=True)]
+    return [TextColumn(head, groups, is_text=True), TextColumn("prevalence", etas)]
+
+
+def sort_cases(findings: Findings) -> Sequence[WordedCase]:
+    """Return the cases, those of groups of one model by their values, the highest first."""
+    has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
+    if not has_groups or not findings.has_one_model:
+        return findings.cases
+    name, *_ = choose_columns(findings.goal)
+
+    def read_value(case: Case) -> float:
+        return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
+
+    return sorted(findings.cases, key=read_value, reverse=True)
+
+
+def choose_columns(goal: Goal) -> list[str]:
+    """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
+    return [*goal.limit_of_column] or [goal.merit_column]
