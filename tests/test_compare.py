@@ -891,7 +891,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
             {"model": "g", "id": "label", "paired": False, "score": "a"},
             "leave out id=, which identifies the rows of one example, with paired=False",
         ),
-        ({"paired": False, "score": "a"}, "there is no column 'model' for model="),
+        ({"paired": False, "score": "a"}, "no column 'model' for model=; name the column whose values"),
         ({"model": "g", "paired": 0, "score": "a"}, "paired= takes True or False"),
         ({"score": ["a", "b"], "model": "g"}, "score= names a column for each model; leave out model="),
         ({"score": ["a", "b"], "id": "g"}, "score= names a column for each model; leave out id="),

@@ -617,6 +617,7 @@ DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1
     ("how", "words"),
     [
         ({"confidence": 0}, "between 0 and 1, such as 0.95; got 0"),
+        ({"confidence": "bootstrap"}, r'pass confidence=intervals\(0.95, method="bootstrap"\)'),
         ({"confidence": 95}, "got 95"),
         ({"confidence": float("nan")}, "got nan"),
         ({"confidence": "0.95"}, "got '0.95'"),

@@ -124,6 +124,12 @@ def test_a_prevalence_by_another_name_is_eta_wherever_there_is_one(name: str, wr
         (DF.prc, "sweeps", r"prc has no method 'sweeps'; did you mean 'sweep'\?$"),
         (DF.lazy().prc, "auc", r"prc has no method 'auc'; pass the metric 'roc_auc' to summary\(\)$"),
         (DF.prc, "ppv", r"pass the metric 'precision' to operating_points\(\)$"),
+        (
+            DF.prc,
+            "precision_recall_curve",
+            r"has no method 'precision_recall_curve'; did you mean 'curve'",
+        ),
+        (DF.prc.plot, "calibration", r"has no method 'calibration'; did you mean 'reliability'\?$"),
         (DF.prc.plot, "roc", r"prc.plot has no method 'roc'; did you mean 'roc_curve'\?$"),
         (pl.col("score").prc, "mcc", r"prc has no method 'mcc'; pass the metric 'mcc' to metric\(\)$"),
         (DF.prc, "_repr_png_", "^_repr_png_$"),  # which notebooks ask for

@@ -364,8 +364,22 @@ class PublicMethods:
             )
 
 
+_METHOD_OF_SYNONYM = {
+    "roc": "sweep",
+    "confusion_matrix": "sweep",
+    "pr": "curve",
+    "precision_recall_curve": "curve",
+    "calibration": "reliability",
+    "calibration_curve": "reliability",
+    "histogram": "scores",
+}
+"""The methods that others call otherwise, by their names."""
+
+
 def _suggest_method(owner: type, wrong_name: str) -> str:
     """Return a hint at the method that takes a metric of this name, or at methods of similar names."""
+    if (method_name := _METHOD_OF_SYNONYM.get(wrong_name)) in dir(owner):
+        return f"did you mean {method_name!r}?"
     metric_name = METRIC_OF_SYNONYM.get(wrong_name.lower(), wrong_name)
     method_names = [name for name in dir(owner) if not name.startswith("_")]
     is_of_points = metric_name in POINT_METRICS

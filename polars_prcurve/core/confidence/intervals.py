@@ -355,6 +355,8 @@ def read_certainty(
     takes_rate: bool = False,
 ) -> Intervals:
     """Return what `confidence=` holds; raise for an interval that the caller does not have."""
+    if isinstance(confidence, str) and confidence in methods:
+        raise PrcError(f'pass confidence=intervals(0.95, method="{confidence}"), which has a level, too')
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:

@@ -281,6 +281,7 @@ SYNONYMS_OF_ARGUMENTS = {
     ("id",): "row row_id index on example",
     ("metrics", "metric"): "scoring measure measures",
     ("mean_over",): "average averages macro",
+    ("delta",): "width precision_width ci_width",
     ("confidence",): "alpha level conf ci conf_level",
     ("threshold", "thresholds"): "cutoff cut_off cut thresh",
     ("maximize",): "objective optimize optimise maximise best",

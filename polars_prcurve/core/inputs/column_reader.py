@@ -146,6 +146,8 @@ class ColumnReader:
                 if name in user_names:  # a score column of a wide table, which is stacked by now
                     raise PrcError(f"score= and {argument}= both name {name_text}; leave it out of one")
                 hint = suggest_names(name, user_names)
+                if argument == name == "model":  # nobody named one
+                    hint = f"name the column whose values are compared; {hint}"
                 raise PrcError(f"there is no column {name_text} for {argument}=; {hint}")
         return select_column(column) if isinstance(column, str) else column
 
