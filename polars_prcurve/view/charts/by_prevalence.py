@@ -385,7 +385,7 @@ class _LineChart:
         elif self.rests_on_counts:
             sentences += point_thinning.describe_doubt(self.doubt)
         else:
-            sentences.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
+            sentences += point_thinning.describe_few_positives(self.doubt)
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             own_shares = f"the test sets' prevalences, {label_formats.say_eta_range(etas)}"

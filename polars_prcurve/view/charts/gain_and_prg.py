@@ -12,8 +12,9 @@ from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import find_limits, say_known, say_values
+from polars_prcurve.view.charts.parts.chart_titles import find_limits, say_values
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_sweep
@@ -76,25 +77,23 @@ def gain_curve(
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
     points = point_thinning.find_few_positives(points, curves)
-    corner_points = point_thinning.drop_straight_points(points)
     canvas.draw_diagonal("in random order")
-    drawn_points = canvas.draw_curves(corner_points, pl.col("recall"))
-    has_dots = canvas.draw_published(table_points)
     has_marks = _mark_tenths(canvas, recall_of_curve)
-    canvas.follow_pointer(table_points, "backward", _say_alerted)
-    note = [
-        canvas.channels.color_note,
-        f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if has_marks else "",
-        point_thinning.DOTS_OF_SLOPES if has_dots else "",
-        point_thinning.DOTTED_FEW if drawn_points["doubt"].any() else "",
-        *curves.describe_sizes(),
-    ]
-    subtitle = curves.join_etas("Recall by share of cases flagged,")
-    say_tenths = partial(
-        _say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels
+    dots_text = "Large dots" if point_thinning.has_points_alone(table_points) else "Dots"
+    chart = CurveChart(
+        canvas,
+        lines=point_thinning.drop_straight_points(points),
+        rows=table_points,
+        height=pl.col("recall"),
+        reads="backward",
+        say_row=_say_alerted,
+        subtitle="Recall by share of cases flagged",
+        title="Recall and share of cases flagged",
+        say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels),
+        note=[f"{dots_text}: a tenth of the cases" if has_marks else ""],
+        describe_doubt=point_thinning.describe_few_positives,
     )
-    finding = say_known(curves, say_tenths) or "Recall by share of cases flagged"
-    return canvas.finish(title, finding, subtitle, note)
+    return chart.draw(title)
 
 
 def _say_all(
@@ -194,28 +193,26 @@ def prg_curve(
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     points = point_thinning.raise_to_axis(points, x, [x.field])
     points = point_thinning.raise_to_axis(points, y, [y.field])
-    drawn_points = canvas.draw_curves(points, pl.col("precision_gain"))
-    table_points = points.filter(pl.col("made").not_())
-    has_dots = canvas.draw_published(table_points)
-    strategy: Any = "backward" if is_log else "forward"
-    canvas.follow_pointer(table_points, strategy, partial(_say_row, is_log=is_log))
     scale_text = "axes are logarithmic in what is left to 100%"
     scale_text = scale_text if is_log else "lines may be joined, and areas averaged"
-    note = [
-        f"0% is as good as an alert for all; {scale_text}",
-        channels.color_note,
-        point_thinning.DOTS_OF_SLOPES if has_dots else "",
-        *_describe_start(etas, low),
-        _describe_outside(n_left, n_worse, low),
-        *point_thinning.describe_doubt(drawn_points),
-        *curves.describe_sizes(),
-    ]
-    say_gains = partial(_say_all, "Mean precision gain is", area_of_curve, channels)
-    finding = say_known(curves, say_gains, "precision gain")
-    subtitle = "Precision and recall on the scale on which F-scores average"
-    subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
-    finding = finding or curves.join_etas("Precision gain and recall gain")
-    return canvas.finish(title, finding, subtitle, note)
+    chart = CurveChart(
+        canvas,
+        lines=points,
+        rows=points.filter(pl.col("made").not_()),
+        height=pl.col("precision_gain"),
+        reads="backward" if is_log else "forward",
+        say_row=partial(_say_row, is_log=is_log),
+        subtitle="Precision and recall on the scale on which F-scores average",
+        title="Precision gain and recall gain",
+        say=partial(_say_all, "Mean precision gain is", area_of_curve, channels),
+        subject="precision gain",
+        note=[
+            f"0% is as good as an alert for all; {scale_text}",
+            *_describe_start(etas, low),
+            _describe_outside(n_left, n_worse, low),
+        ],
+    )
+    return chart.draw(title)
 
 
 def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_po
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
@@ -99,7 +100,6 @@ def pr_curve(
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     band = find_estimate(columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
     curves = read_sweep("pr_curve", table, [y], further_columns=band)
-    marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
     axis = _choose_axis(curves, y, log_y)
     field_of = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in field_of.items()]
@@ -114,27 +114,21 @@ def pr_curve(
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
-    marks = marked_points.mark_half(curves, channels) if points is None else marked
-    drawn_points = canvas.draw_curves(lift(steps), pl.col("fpr") / pl.col("recall"), marks.records)
-    rows = lift(point_thinning.keep_rises(curves.points))
-    has_dots = canvas.draw_published(rows)
-    canvas.records += marked_points.mark_points(
-        marks,
+    chart = CurveChart(
         canvas,
-        find_x=lambda row: row["recall"],
-        find_heights=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
-        find_span=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
-        say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
+        lines=lift(steps),
+        rows=lift(point_thinning.keep_rises(curves.points)),
+        height=pl.col("fpr") / pl.col("recall"),
+        reads="forward",
+        say_row=partial(_say_row, (y, *band)),
+        subtitle=_SUBTITLE_OF_Y[y],
+        title=_TITLE_OF_Y[y],
+        say=partial(_find_title, channels, area_of_curve, y),
+        note=_write_note(canvas, describe_level(band, confidence)),
+        marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
+        rates=("recall", y),
     )
-    canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
-    finding = marked.find_title(curves, channels)
-    if title is None and not marked.records:
-        finding = chart_titles.say_known(curves, partial(_find_title, channels, area_of_curve, y))
-    # A title on where curves run is the only one: it is not written twice.
-    subtitle = curves.join_etas(f"{_SUBTITLE_OF_Y[y]},") if title or finding else _SUBTITLE_OF_Y[y]
-    finding = finding or curves.join_etas(_TITLE_OF_Y[y])
-    note = _write_note(canvas, drawn_points, marked, describe_level(band, confidence), has_dots=has_dots)
-    return canvas.finish(title, finding, subtitle, note)
+    return chart.draw(title)
 
 
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
@@ -175,11 +169,11 @@ def _free_panels(
     return replace(axis, is_free=True, ranges=range_of_label), lows
 
 
-def _say_row(columns: Sequence[str], prefix: str, point: dict[str, Any]) -> tuple[str, str]:
+def _say_row(columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
     share, *interval_ends = (point[name] for name in columns)
     share_text, interval_text = say_estimate(share, *(interval_ends or (None, None)))
-    bracket_text = f" ({prefix}{interval_text})" if interval_text else ""
+    bracket_text = f" ({interval_text})" if interval_text else ""
     return f"at least {say_share(point['at'])}", f"{share_text}{bracket_text}{add_threshold(point)}"
 
 
@@ -204,28 +198,13 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
     )
 
 
-def _write_note(
-    canvas: Canvas,
-    drawn_points: pl.DataFrame,
-    marked: marked_points.MarkedPoints,
-    level_clause: str,
-    *,
-    has_dots: bool,
-) -> list[str]:
-    """Return the sentences at the foot of the chart; `level_clause` is what the shade is, if any."""
-    facet_channel, y_axis = canvas.channels.facet, canvas.spec.y
-    number_sentence = f"Number: area under the line{' if the axis were linear' if y_axis.is_log else ''}"
-    scale_sentence = "The axis is logarithmic in what is left to 100%"
-    place_text = "of these points" if has_dots else "at each threshold"
+def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
+    """Return what this chart alone says at its foot; `level_clause` is what the shade is, if any."""
+    y_axis, has_points_alone = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
+    place_text = "of these points" if has_points_alone else "at each threshold"
     return [
-        number_sentence if facet_channel is not None and facet_channel.head_of_label else "",
-        scale_sentence if y_axis.is_reversed else "",
+        "The axis is logarithmic in what is left to 100%" if y_axis.is_reversed else "",
         "Each panel has an axis of its own" if y_axis.is_free else "",
-        "Grey line: alerts at random" if facet_channel is not None else "",
-        canvas.channels.color_note,
-        *marked.describe(),
-        *point_thinning.describe_doubt(drawn_points),
-        point_thinning.DOTS_OF_STEPS if has_dots else "",
+        "Grey line: alerts at random" if canvas.channels.facet is not None else "",
         f"{level_clause} {place_text}" if level_clause else "",
-        *canvas.curves.describe_sizes(),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,9 +25,9 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     name_curves,
     say_areas,
     say_each,
-    say_known,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
@@ -35,9 +36,7 @@ from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
-# What is drawn, and that it needs no prevalence, unlike most charts here.
-_SUBTITLE = "Recall by false positive rate, the same at any prevalence"
-_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be distinguished from it
+_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be told from it
 _WORD_WIDTH = 62  # pixels across that the words at a line take, about
 
 
@@ -94,7 +93,6 @@ def roc_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, is_by_eta=False, made_by="sweep or curve")
-    marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
     full_points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
@@ -105,65 +103,51 @@ def roc_curve(
     canvas = Canvas(curves, channels, spec, size)
     line_fprs = _list_steps(left_edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
-    marks = marked_points.mark_half(curves, channels) if points is None else marked
-    corners = _bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs)
-    has_ghosts = not precision_lines.slopes  # one kind of grey
-    drawn_points = canvas.draw_curves(corners, pl.col("recall"), marks.records, has_ghosts=has_ghosts)
     rows = _place_on_axis(curves.points, left_edge)
-    has_dots = canvas.draw_published(rows)
-    canvas.records += marked_points.mark_points(
-        marks,
+    marks = marked_points.choose_points("roc_curve", points, curves, channels, ["recall", "fpr"])
+    chart = CurveChart(
         canvas,
-        find_x=lambda point: max(point["fpr"], left_edge),
-        find_heights=lambda point: {"recall": point["recall"]},
-        find_span=lambda point: marked_points.find_rates(curves, point, "fpr", left_edge),
-        say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
+        lines=_bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs),
+        rows=rows,
+        pointed=point_thinning.keep_rises(rows),
+        height=pl.col("recall"),
+        reads="backward",
+        say_row=_say_row,
+        subtitle="Recall by false positive rate, the same at any prevalence",  # unlike most charts
+        title="Recall and false positive rate",
+        say=partial(_say_curves, channels, area_of_curve),
+        note=[
+            *_describe_precisions(precision_lines, lost_precisions),
+            "No false positive rate is left of the axis: 0 is drawn at its edge" if left_edge else "",
+        ],
+        marks=marks,
+        rates=("fpr", "recall"),
+        label_marks=partial(_label_points, marks),
+        has_ghosts=not precision_lines.slopes,  # one kind of grey
     )
-    canvas.follow_pointer(point_thinning.keep_rises(rows), "backward", _say_row)
-    sentences = [
-        "Number: area under the line" if channels.facet and channels.facet.head_of_label else "",
-        channels.color_note,
-        *marked.describe(),
-        point_thinning.DOTS_OF_SLOPES if has_dots else "",
-        *_describe_precisions(precision_lines, lost_precisions),
-        "No false positive rate is left of the axis: 0 is drawn at its edge" if left_edge else "",
-        *point_thinning.describe_doubt(drawn_points),
-        *curves.describe_sizes(),
-    ]
-    return canvas.finish(title, _find_title(canvas, marked, area_of_curve), _SUBTITLE, sentences)
+    return chart.draw(title)
 
 
-def _find_title(
-    canvas: Canvas, marked: marked_points.MarkedPoints, area_of_curve: dict[int, float]
-) -> str:
-    """Return the title on marked points, the areas of panels, or what half of the positives cost."""
-    curves, channels = canvas.curves, canvas.channels
-    return marked.find_title(curves, channels) or say_known(
-        curves, lambda known_curves: _say_curves(known_curves, channels, area_of_curve)
-    )
-
-
-def _say_curves(curves: ChartCurves, channels: Channels, area_of_curve: dict[int, float]) -> str:
+def _say_curves(channels: Channels, area_of_curve: dict[int, float], curves: ChartCurves) -> str:
     """Return what half of the positives cost, or the areas of panels."""
     name_of_curve = name_curves(curves, channels)
     fpr_of_curve = dict(find_known_half(curves).select("curve", "fpr").rows())
     if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
         has_published_points = point_thinning.has_points_alone(curves.points)
-        finding = "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
-        return finding or "Recall and false positive rate"
+        return "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
     return say_each("At 50% recall, the false positive rate is", "", fpr_of_curve, name_of_curve)
 
 
 def _label_points(
-    recalls: list[float], marked: marked_points.MarkedPoints, say_together: SayShares
+    marks: marked_points.MarkedPoints, recalls: list[float], say_together: SayShares
 ) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
-    # Points that are in the title have none: near the left edge lines run close.
-    if not marked.records:
+    # Points that the title tells have none: near the left edge lines run close.
+    if not marks.is_asked:
         return [""] * len(recalls)
     recall_texts, fpr_texts = (
         say_together(recalls),
-        say_together([point["fpr"] for point in marked.records]),
+        say_together([point["fpr"] for point in marks.records]),
     )
     text_pairs = zip(recall_texts, fpr_texts, strict=True)
     return [

@@ -39,6 +39,7 @@ class MarkedPoints:
     n_missing: int
     n_elsewhere: int
     guarantee: float | None
+    is_asked: bool = True  # whether the user gave them, and the title may be about them
 
     def describe(self) -> list[str]:
         """Return sentences for the note on what is marked, and on what is not drawn."""
@@ -92,6 +93,9 @@ class MarkedPoints:
         return say_values(purpose, "", precision_of_curve, curves, channels, say_numbers=say_precisions)
 
 
+NO_MARKS = MarkedPoints([], 0, 0, None, is_asked=False)  # of a chart without points
+
+
 def check_points(chart_name: str, result: object, required_columns: Sequence[str]) -> pl.DataFrame:
     """Return `points=`; raise unless it is a DataFrame that has the needed columns."""
     columns = list(dict.fromkeys(["threshold", *required_columns]))
@@ -103,7 +107,7 @@ def read_points(
 ) -> MarkedPoints:
     """Return the rows of `points=`, each with its curve; raise if the table does not fit."""
     if points is None:
-        return MarkedPoints([], 0, 0, None)
+        return NO_MARKS
     result = check_points(chart_name, points, required_columns)
     key_fields = {
         field: column
@@ -143,6 +147,19 @@ def read_points(
     )
 
 
+def choose_points(
+    chart_name: str,
+    points: object,
+    curves: ChartCurves,
+    channels: Channels,
+    required_columns: Sequence[str],
+) -> MarkedPoints:
+    """Return the rows of `points=`, or those of `mark_half` without it."""
+    if points is None:
+        return mark_half(curves, channels)
+    return read_points(chart_name, points, curves, required_columns)
+
+
 def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     """Return the highest threshold that finds half of the positives, of few curves known well."""
     half_points, facet_channel = find_known_half(curves), channels.facet
@@ -153,7 +170,7 @@ def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     half_records = half_points.drop(LOWER, strict=False).to_dicts() if is_shown else []
     empty_fields = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
     return MarkedPoints(
-        [{"precision": None} | record | empty_fields for record in half_records], 0, 0, None
+        [{"precision": None} | record | empty_fields for record in half_records], 0, 0, None, False
     )
 
 

@@ -32,7 +32,6 @@ _OF_STRETCH = ("part", "curve", "color", "facet", "doubt", "grey", "run", "ref",
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"  # as in ROC curves
 _MOST_DOTS = 30  # published points of a curve, at most, that are dots
-DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives"  # where no alerts are counted
 # Where the value of a point rules, as Vega names it: up to the point, from it on, or on a slope.
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
@@ -297,6 +296,12 @@ def describe_doubt(drawn_points: pl.DataFrame) -> list[str]:
     if _FP_EFFECTIVE not in drawn_points.columns and has_sums_of_weights(drawn_points):
         return ["Weighted counts: lines with few false positives are not dotted"]
     return []
+
+
+def describe_few_positives(drawn_points: pl.DataFrame) -> list[str]:
+    """Return a sentence for the note if some lines are of few positives, where no alerts are counted."""
+    sentence = f"Dotted: fewer than {FEW_POSITIVES} positives"
+    return [sentence] if drawn_points["doubt"].any() else []
 
 
 def build_records(

@@ -69,6 +69,8 @@ class ChartCurves:
 
     def join_etas(self, text: str) -> str:
         """Return the text and where the curves run, such as `at a prevalence of 1 in 1,000`."""
+        if "eta" not in self.curve_rows.columns:  # a ROC curve is the same at all
+            return text.rstrip(" ,")
         etas = self.curve_rows["eta"].unique().sort().to_list()
         has_several_etas = (
             "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
