@@ -118,8 +118,8 @@ def threshold_curve(
     finding = finding or "Precision, recall and alerts by threshold"
     thinning = point_thinning.describe_thinning(curves.points, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinning)
-    is_alone = len(columns) == 1
-    stacks = [column.draw(is_first=k == 0, is_alone=is_alone) for k, column in enumerate(columns)]
+    # Right of the last column in the first row there is room for names.
+    stacks = [column.draw(has_names=k == n - 1) for k, column in enumerate(columns)]
     return _join_columns(stacks, text, columns[0], n)
 
 
@@ -277,8 +277,8 @@ class _Column:
             ]
         self.canvas.records += self.rules
 
-    def draw(self, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
-        """Return three charts above each other; in the first of all are the names of lines."""
+    def draw(self, *, has_names: bool) -> alt.VConcatChart:
+        """Return three charts above each other; in the uppermost are names of lines."""
         panels: list[alt.LayerChart] = []
         data: list[dict[str, Any]] = []
         key = chart_assembly.make_key(self.canvas.records, f"x {self.specs[0].y.field}")
@@ -286,8 +286,8 @@ class _Column:
         lift = 2 if self.rules else 0
         words += chart_assembly.write_head(self.head, self.width, lift=lift) if self.head else []
         specs = self.specs
-        if is_first:
-            specs = [replace(specs[0], names="beside", has_margin=is_alone), *specs[1:]]
+        if has_names:
+            specs = [replace(specs[0], names="beside", has_margin=True), *specs[1:]]
         for number, spec in enumerate(specs):
             # All three charts are drawn from one list of records, in which each has words of its own.
             suffix = f" of {number}"
@@ -295,7 +295,7 @@ class _Column:
                 Panel(spec, self.canvas.records, self.channels, self.size, suffix=suffix),
                 [] if number else words,
                 ((), self._build_rules(spec, number)),
-                key if is_first and number else None,
+                key if has_names and number else None,
             )
             data += [row for row in records if number == 0 or row["part"].endswith(suffix)]
             panels.append(panel)

@@ -200,8 +200,8 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
     """Return what this chart alone says at its foot; `level_clause` is what the shade is, if any."""
-    y_axis, has_points_alone = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
-    place_text = "of these points" if has_points_alone else "at each threshold"
+    y_axis, is_published = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
+    place_text = "of these points" if is_published else "at each threshold"
     return [
         "The axis is logarithmic in what is left to 100%" if y_axis.is_reversed else "",
         "Each panel has an axis of its own" if y_axis.is_free else "",

@@ -55,7 +55,8 @@ class CurveChart:
         pointed = self.rows if self.pointed is None else self.pointed
         canvas.follow_pointer(pointed, self.reads, self.say_row)
         finding = self.marks.find_title(curves, channels) if self.marks.is_asked else ""
-        finding = finding or say_known(curves, self.say, self.subject)
+        has_one_goal = len({record["goal"] for record in records}) < 2
+        finding = finding or (say_known(curves, self.say, self.subject) if has_one_goal else "")
         has_areas = channels.facet is not None and bool(channels.facet.head_of_label)
         linear = " if the axis were linear" if canvas.spec.y.is_log else ""
         is_slope = canvas.spec.interpolate == "linear"

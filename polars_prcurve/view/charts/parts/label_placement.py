@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,8 +19,6 @@ from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_w
 _MAX_NAMES = 6  # lines, at most, that have their names beside them; more have a legend
 _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
-# Shares of a panel's width that rows of names take, from the first tried to the last.
-_SHARES_OF_ROWS = (0.5, 0.8)
 _NEAR_PIXELS = 40.0  # pixels across within which points with the same number share a label
 _SHARED = "shared"  # the field of a point whose label is that of several
 # Words in one panel up to which marked points have labels; more would hide the lines.
@@ -35,8 +32,8 @@ STEP = 4  # lines are looked at in every fourth column of pixels
 # The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
 RULE_KEY = "\0"
 _OWN_LINE_GAP = 5.0  # pixels between a name and its own line
-_LINE_GAP = 3.0  # and between a name and any other line
-CURVE_GAP = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
+_LINE_GAP = 3.0  # and between a name and a thin grey line
+CURVE_GAP = 7.0  # and any other curve: whose name is it where two curves are one?
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 # Directions from a point to places of its label, in pixels.
 _FAR: tuple[tuple[float, float, Align], ...] = (
@@ -137,37 +134,25 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     if spec.names == "ends" and panels is None and panels_and_lines:
         [(_, lines)] = panels_and_lines
         return _name_right(views[0], {name: line for name, line in lines.items() if name in names})
-    single_rows = {name: [name] for name in names}
-    placings: list[Any] = [
-        (partial(place_beside, curve_gap=gap), single_rows) for gap in (CURVE_GAP, _LINE_GAP)
-    ]
-    wrapped_rows = [_wrap_names(names, part * size.width) for part in _SHARES_OF_ROWS]
-    placings += [
-        (partial(place_together, rows_of_name=rows_of), rows_of)
-        for rows_of in (single_rows, *wrapped_rows)
-    ]
-    # Names too long for one row are only tried in several.
-    for place_all, rows_of in placings if max(map(len, names)) <= _MAX_LETTERS else placings[3:]:
-        for view, lines in panels_and_lines:
-            place_of = place_all(lines | view.sample_references(), names, view.open_space(words))
-            if set(names) <= set(place_of):
-                read_x, read_y = view.spec.x.read, view.spec.y.read
-                # In data, so that a name stays at its line if the chart is resized a little.
-                return [
-                    Word("\n".join(rows_of[name]), read_x(x), read_y(y), facet=view.label, label=name)
-                    for name in names
-                    for x, y in [(place_of[name].x / size.width, 1 - place_of[name].y / size.height)]
-                ]
+    # Names too long for one row would lie on lines.
+    for view, lines in panels_and_lines if max(map(len, names)) <= _MAX_LETTERS else ():
+        place_of = place_beside(lines | view.sample_references(), names, view.open_space(words))
+        if set(names) <= set(place_of):
+            # In data, so that a name stays at its line if the chart is resized a little.
+            return [
+                Word(name, view.spec.x.read(x), view.spec.y.read(y), facet=view.label, label=name)
+                for name in names
+                for x, y in [(place_of[name].x / size.width, 1 - place_of[name].y / size.height)]
+            ]
     for view, lines in panels_and_lines if spec.has_margin else ():
         if view.label == last_label:
             return _name_right(view, {name: lines[name] for name in names})
     return None
 
 
-def _wrap_names(names: Sequence[str], width: float = 0) -> dict[str, list[str]]:
-    """Return the names in rows of this width in pixels, about, but not too narrow."""
-    max_letters = max(int(width / measure_text("x")), _LETTERS_AT_END)
-    rows_of_name = {name: wrap_words(name.strip(ISOLATES), max_letters) for name in names}
+def _wrap_names(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names in rows."""
+    rows_of_name = {name: wrap_words(name.strip(ISOLATES), _LETTERS_AT_END) for name in names}
     return {name: [*map(isolate_name, name_rows)] or [name] for name, name_rows in rows_of_name.items()}
 
 
@@ -521,12 +506,12 @@ def _measure_gap(box: Box, point: tuple[float, float]) -> float:
 
 
 def place_beside(
-    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace, curve_gap: float = _LINE_GAP
+    lines: dict[str, Heights], names: Sequence[str], space: LabelSpace
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room."""
     # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
     # there is none. A box as wide as the name is tried above and below its line at each column. It must
-    # be off all other lines and boxes, and `curve_gap` pixels off other curves; the flattest place
+    # be off all other lines and boxes; the flattest place
     # nearest to the middle wins. Lines to compare with have keys that start with RULE_KEY.
     place_of_name: dict[str, NamePlace] = {}
     for name in names:
@@ -539,7 +524,7 @@ def place_beside(
         is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), n_columns).any(axis=1)
         top = np.where(is_broken, math.nan, top)
         other_extremes = [
-            (*_find_extremes(other, n_columns), _LINE_GAP if key.startswith(RULE_KEY) else curve_gap)
+            (*_find_extremes(other, n_columns), _LINE_GAP if key.startswith(RULE_KEY) else CURVE_GAP)
             for key, other in lines.items()
             if key != name
         ]
@@ -564,45 +549,6 @@ def place_beside(
             space.boxes.append(best_box)
             place_of_name[name] = NamePlace(best_box[0] + 2, (best_box[1] + best_box[3]) / 2)
     return place_of_name
-
-
-def place_together(
-    heights_of_line: dict[str, Heights],
-    names: Sequence[str],
-    space: LabelSpace,
-    rows_of_name: Mapping[str, Sequence[str]],
-) -> dict[str, NamePlace]:
-    """Return places for all names below each other, in the order of their lines, where nothing is."""
-    # This is for lines that run too close and too steep for names between them. The free place nearest
-    # to the middle of the panel wins; there may be none. `rows_of_name` are those that it is written in.
-    ordered_names = sorted(names, key=lambda name: float(np.nanmean(heights_of_line[name])))
-    row_height = read_sizes().name * 1.4
-    name_heights = [
-        row_height + (len(rows_of_name[name]) - 1) * (read_sizes().name + 2) for name in ordered_names
-    ]
-    width = max(measure_text(name_row) for name in names for name_row in rows_of_name[name]) * 1.04
-    height = sum(name_heights)
-    free_space = LabelSpace(space.width, space.height, space.boxes, [*heights_of_line.values()])
-    panel_centre = (space.width / 2, space.height / 2)
-    candidate_corners = [
-        (math.dist((left_edge + width / 2, top_edge + height / 2), panel_centre), left_edge, top_edge)
-        for left_edge in np.arange(_OWN_LINE_GAP, space.width - width - _OWN_LINE_GAP, STEP).tolist()
-        for top_edge in np.arange(_OWN_LINE_GAP, space.height - height - _OWN_LINE_GAP, STEP).tolist()
-    ]
-    for _, left_edge, top_edge in sorted(candidate_corners):
-        box = (
-            left_edge - _OWN_LINE_GAP,
-            top_edge - _OWN_LINE_GAP,
-            left_edge + width + _OWN_LINE_GAP,
-            top_edge + height + _OWN_LINE_GAP,
-        )
-        if free_space.is_free(box) and not free_space.crosses_line(box):
-            name_middles = top_edge + np.cumsum(name_heights) - np.asarray(name_heights) / 2
-            return {
-                name: NamePlace(left_edge, name_middle)
-                for name, name_middle in zip(ordered_names, name_middles.tolist(), strict=True)
-            }
-    return {}
 
 
 def _find_extremes(line_heights: Heights, n_columns: int) -> tuple[Heights, Heights]:
