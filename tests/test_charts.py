@@ -23,7 +23,13 @@ from polars_prcurve import PrcError, charts, eta_grid, prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from polars_prcurve.view.charts.by_prevalence import doubt_wide
-from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
+from polars_prcurve.view.charts.parts.colors_and_sizes import (
+    COLORS,
+    ETA_COLORS,
+    OTHERS,
+    darken_text,
+    mix_eta_colors,
+)
 from polars_prcurve.view.charts.parts.label_formats import say_eta_range
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
 from polars_prcurve.view.words.number_words import (
@@ -2014,10 +2020,35 @@ def test_every_colour_stands_out_on_white():
     assert contrast_on_white("#F0E442") == pytest.approx(1.32, abs=0.01)
 
 
+def test_no_group_is_nearly_black():
+    for color in COLORS:
+        lightness, *hue = lab(linear_rgb(color))
+        assert lightness > 15, color
+        assert np.linalg.norm(hue) > 25, color
+
+
+def test_texts_are_read_on_white():
+    for color in (*COLORS, *ETA_COLORS):
+        ink = darken_text(color)
+        assert contrast_on_white(ink) >= 4.5, color
+        levels = [[int(one[i : i + 2], 16) for i in (1, 3, 5)] for one in (color, ink)]
+        hues = [colorsys.rgb_to_hsv(*one)[0] for one in levels]
+        assert abs((hues[0] - hues[1] + 0.5) % 1 - 0.5) < 0.02, "the hue of the line"
+    assert darken_text("white") == "white"
+    frame = draw_groups("abc", neg=300)
+    points_ = frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=points_)
+    marks = [one["mark"] for one in chart.to_dict()["layer"] if one["mark"]["type"] == "text"]
+    inks = [row["ink"] for row in records(chart, "name")]
+    inks += [mark["color"] for mark in marks if mark.get("color", "white") != "white"]
+    assert len(inks) >= 6
+    assert all(contrast_on_white(ink) >= 4.5 for ink in inks)
+
+
 @pytest.mark.parametrize("eyes", SEEN_BY)
 def test_any_two_colours_stay_apart(eyes):
     seen = [lab(SEEN_BY[eyes] @ linear_rgb(color)) for color in COLORS]
-    for first, n in ((2, 40), (4, 15), (8, 10)):
+    for first, n in ((2, 40), (8, 16)):
         apart = [np.linalg.norm(a - b) for i, a in enumerate(seen[:first]) for b in seen[:i]]
         assert min(apart) > n
 
@@ -2117,7 +2148,8 @@ def test_labels_of_points_are_off_the_drop_at_the_end_of_a_line():
     points_ = make_extremes().prc.operating_points([0.3, 0.05], recall=0.9, by="model", columns="all")
     chart = make_extremes().prc.plot.pr_curve([0.3, 0.05], by="model", points=points_)
     found = [one for one in inner(chart)["layer"] if one["mark"].get("fontWeight") == "bold"]
-    found = [one["mark"] for one in found if "dx" in one["mark"] and one["mark"].get("color") in COLORS]
+    inks = {*map(darken_text, COLORS)}
+    found = [one["mark"] for one in found if "dx" in one["mark"] and one["mark"].get("color") in inks]
     assert len(found) >= 2
     lefts = [250 * 0.9 + mark["dx"] - (24 if mark["align"] == "right" else 0) for mark in found]
     assert not any(left < 250 < left + 24 for left in lefts)

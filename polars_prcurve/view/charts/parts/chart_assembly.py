@@ -517,7 +517,7 @@ def build_word_layers(
 
 def _build_text(word: Word, spec: ChartSpec, pixels: int) -> alt.Chart:
     """Return the layer of the words of one look."""
-    look: dict[str, Any] = {"color": word.color} if word.color else {}
+    look: dict[str, Any] = {"color": style.darken_text(word.color)} if word.color else {}
     look |= {"limit": word.limit} if word.limit else {}
     look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
     look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
@@ -541,7 +541,9 @@ def build_name_layers(
         for text_number, text in enumerate(texts):
             dy = name.dy + (text_number - (len(texts) - 1) / 2) * (name.size + 2)
             rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
+    color_of_label = color_channel.colors if color_channel and not spec.is_neutral else {}
     color_encodings = [color_channel.encode()] if color_channel and not spec.is_neutral else []
+    ink_encodings = [alt.Color("ink:N", scale=None)] if color_of_label else []
     # Thin lines lead from the ends of lines to names that stand elsewhere.
     name_x = spec.x.read(1 + _LEADER_WIDTH / size.width)
     leaders = [
@@ -561,11 +563,13 @@ def build_name_layers(
         for name in names_alike:
             record = {"part": part, "text": glue_numbers(name.text), "color": name.label}
             place_fields = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
+            ink = color_of_label.get(name.label)
+            record |= {"ink": style.darken_text(ink)} if ink else {}
             records.append({**record, **place_fields, **row, **tell_panel(name.facet)})
         layer = _build_text(replace(names_alike[0], weight="bold", dy=dy), spec, 540)
         layer.mark.cursor = "pointer"
         # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
-        layer = keep_part(layer.encode(*color_encodings, tooltip=alt.value(None)), part)
+        layer = keep_part(layer.encode(*ink_encodings, tooltip=alt.value(None)), part)
         layers.append(layer.transform_filter(f"datum.row === {number}") if row else layer)
     return layers
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
-# Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
-# people with protanopia or deuteranopia, and the first six differ in grey print; tests compute all.
-COLORS = ("#0072B2", "#D55E00", "#12A793", "#3544D7", "#4C401B", "#3D013A", "#E71266", "#01026C")
+_HEX_COLOR = re.compile("#[0-9A-Fa-f]{6}")  # red, green and blue in two digits each
+
+# Colours of groups in order of use. Each has a contrast of 3 : 1 on white, none is nearly black, any two
+# stay apart for people with protanopia, deuteranopia or tritanopia, and the first six differ in grey
+# print; tests compute all.
+COLORS = ("#0072B2", "#D55E00", "#12A793", "#3544D7", "#870F3C", "#3C1E5A", "#693C00", "#C3875A")
 # Stops of the colours of prevalences, from rare to common: an order that the eye sees.
 ETA_COLORS = ("#0D0887", "#6A00A8", "#9F1A9B", "#CC4778", "#DC5D5A")
 INK = "#1A1D21"
@@ -32,6 +38,29 @@ TICK_SIZE = 11  # the least that is read with ease
 
 # The look of lines to compare with, such as alerts at random.
 REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
+
+
+_TEXT_CONTRAST = 4.5  # of text on white, at least (WCAG 2.1); lines need 3
+
+
+def darken_text(color: str) -> str:
+    """Return a colour in which text is read on white: the same hue, darker if that is needed."""
+    if not _HEX_COLOR.fullmatch(color):  # a name that a theme uses
+        return color
+    levels = [int(color[hex_start : hex_start + 2], 16) for hex_start in (1, 3, 5)]
+    while 1.05 / (_measure_luminance(levels) + 0.05) < _TEXT_CONTRAST:
+        levels = [math.floor(0.98 * level) for level in levels]
+    return "#" + "".join(f"{level:02X}" for level in levels)
+
+
+def _measure_luminance(levels: Sequence[int]) -> float:
+    """Return the relative luminance of a colour (WCAG 2.1), from 0 to 1."""
+    shares = [level / 255 for level in levels]
+    linear_shares = [
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    ]
+    weights = (0.2126, 0.7152, 0.0722)
+    return sum(weight * share for weight, share in zip(weights, linear_shares, strict=True))
 
 
 def mix_eta_colors(n_colors: int) -> list[str]:
