@@ -23,6 +23,7 @@ from polars_prcurve import PrcError, charts, eta_grid, prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from polars_prcurve.view.charts.by_prevalence import doubt_wide
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_sizes import (
     COLORS,
     ETA_COLORS,
@@ -2746,3 +2747,69 @@ def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
     assert "title" not in charts.monitor(table, title=False).to_dict()
     with pytest.raises(PrcError, match="monitor takes the table that monitor returns"):
         charts.monitor(table.drop("bound"))
+
+
+@pytest.mark.parametrize("name", ["threshold_curve", "scores"])
+@pytest.mark.parametrize("outliers", [(1e-12, 1e-8, 1 - 1e-9), (-400.0, 900.0)])
+def test_a_few_outliers_do_not_own_the_axis_of_scores(name, outliers):
+    """All others take half of it, at the least, and the note has the number of outliers."""
+    rng = np.random.default_rng(3)
+    label = rng.random(1_000) < 0.2
+    score = 2 * label + rng.normal(size=1_000) - 4
+    is_odds = max(outliers) < 1
+    score = 1 / (1 + np.exp(-score)) if is_odds else score
+    score[: len(outliers)] = outliers
+    frame = pl.DataFrame({"label": label, "score": score})
+    chart = plot(frame).scores() if name == "scores" else plot(frame).threshold_curve(0.1)
+    encoding = layer(chart, "rule", "threshold")["encoding"]["x"]
+    low, high = encoding["scale"]["domain"]
+    places = np.sort(score[len(outliers) :])
+    places = np.log(places / (1 - places)) if is_odds else places
+    assert places[0] >= low
+    assert places[-1] <= high
+    assert places[-1] - places[0] > 0.4 * (high - low)
+    assert f"Not drawn: {len(outliers)} scores far from all others" in subtitle(chart)
+    if name == "threshold_curve":
+        lines = [one["mark"] for one in inner(chart)["layer"] if one["mark"]["type"] == "line"]
+        assert all(mark["clip"] for mark in lines)
+    else:
+        assert all(
+            low <= row["x"] <= row["to"] <= high * 1.000001 for row in records(chart, "positives")
+        )
+
+
+def test_a_marked_threshold_among_outliers_is_on_the_axis():
+    is_first = pl.int_range(pl.len()) == 0
+    score = pl.when(is_first).then(500.0).otherwise("score")
+    frame = draw_scores(pos=200, neg=800).with_columns(score=score)
+    points_ = frame.prc.operating_points(0.1, threshold=500.0, columns="all")
+    chart = plot(frame).threshold_curve(0.1, points=points_)
+    assert layer(chart, "rule", "threshold")["encoding"]["x"]["scale"]["domain"][1] == 500
+
+
+def test_labels_in_two_rows_push_the_note_down():
+    scores = [1e-4, 2e-4, 0.5, 1 - 2e-4, 1 - 1e-4] * 8
+    frame = pl.DataFrame({"score": scores, "label": [s > 0.4 for s in scores]})
+    plain_scores = frame.with_columns(score=pl.col("score").rank("dense"))
+    feet = []
+    for one in (frame, plain_scores):
+        spec = plot(one).threshold_curve(0.1).to_dict()["vconcat"][-1]
+        [note] = [
+            part for part in spec["layer"] if part["encoding"].get("text", {}).get("field") == "note"
+        ]
+        feet.append(note["encoding"]["y"]["value"])
+    assert feet[0] > feet[1] + 10
+
+
+@pytest.mark.parametrize(("low", "high", "words"), [
+    (0.0066, 1.0, {"99%", "98%", "95%", "90%", "80%", "50%", "0%"}),
+    (0.0003, 1.0, {"99.9%", "99%", "90%", "0%"}),
+    (2e-6, 1.0, {"1 in 100,000", "1 in 10,000", "1 in 1,000", "1 in 100", "1 in 10", "0%"}),
+])  # fmt: skip
+def test_gains_near_1_have_round_numbers_of_one_kind(low, high, words):
+    axis = ChartAxis("recall_rest", "Recall gain", low, high, "rest", is_log=True, is_reversed=True)
+    ticks = axis.list_ticks(600, 30)
+    said = {f"{100 * (1 - tick):.10g}%" for tick in ticks}
+    if axis.said_as == "all but":
+        said = {f"1 in {round(1 / tick):,}" if tick < 1 else "0%" for tick in ticks}
+    assert said == words

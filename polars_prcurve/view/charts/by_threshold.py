@@ -21,7 +21,7 @@ from polars_prcurve.view.charts.parts import (
     point_thinning,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
+from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_known, say_thresholds
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
@@ -96,7 +96,8 @@ def threshold_curve(
     marks = marked_points.add_lower(half_marks if points is None else marks, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
-    x = chart_axes.build_score_axis("x", x_title, curves.points["score"])
+    marked_scores = [row["threshold"] for row in marks.records]
+    x = chart_axes.build_score_axis("x", x_title, curves.points["score"], marked_scores)
     curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
     options: dict[str, Any] = {"points": points, "size": (size[0] or _WIDTHS.get(n, 210), size[1])}
@@ -350,7 +351,7 @@ def _join_columns(
     spec, width = first.specs[-1], n * (first.width + 60)
     whole_chart: Any = stacks[0]
     if len(stacks) == 1:
-        foot_y = first.size.height + read_sizes().axis_height
+        foot_y = first.size.height + spec.x.measure_height()
         note = chart_assembly.build_note(text, width, foot_y, -spec.y.measure_labels())
         whole_chart.vconcat[-1].layer += [] if note is None else [note]
     else:

@@ -70,7 +70,8 @@ def scores(
         raise PrcError("scores draws scores, and some thresholds of the table are null; draw roc_curve")
     marked = marked_points.read_points("scores", points, curves, ["recall"])
     finite_rows = curves.points.with_columns(score=score).filter(score.is_finite())
-    x = build_score_axis("x", "Score", finite_rows["score"])
+    rules = marked.records if points is not None else find_half(curves).to_dicts()
+    x = build_score_axis("x", "Score", finite_rows["score"], [rule["threshold"] for rule in rules])
     channels = read_panels_of_one(curves, color, facet)
     spec = ChartSpec(
         x, ChartAxis("y", "Share of the class", 0.0, 1.0), "linear", height=0.5, names="none"
@@ -80,7 +81,6 @@ def scores(
     highest = max([row["y"] for row in bins], default=0.0) or 1.0
     canvas = Canvas(curves, channels, replace(spec, y=replace(spec.y, high=1.08 * highest)), size)
     _draw_bins(canvas, bins)
-    rules = marked.records if points is not None else find_half(curves).to_dicts()
     _draw_rules(canvas, rules)
     note = [
         "Grey: negatives. Coloured: positives" if channels.facet else "",
@@ -107,7 +107,8 @@ def _count_bins(rows: pl.DataFrame, x: ChartAxis, pixels: int) -> list[dict[str,
         pl.col(rate).diff().over("curve").fill_null(pl.col(rate)).alias(rate)
         for rate in _CLASSES.values()
     ]
-    bins = rows.with_columns(*shares, number=number).group_by("curve", "number", maintain_order=True)
+    near_rows = rows.with_columns(*shares, number=number).filter(pl.col("x").is_between(x.low, x.high))
+    bins = near_rows.group_by("curve", "number", maintain_order=True)
     long_rows = bins.agg(pl.col([*_CLASSES.values()]).sum()).sort("curve", "number")
     return [
         {

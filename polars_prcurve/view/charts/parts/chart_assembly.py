@@ -125,7 +125,7 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
         return attach_data(finished_chart, records)
     width = max(size.width, _NARROWEST_WIDTH)
     has_no_axis = spec.y.words == "none" and not spec.y.room
-    axis_height = 20 if has_no_axis else read_sizes().axis_height
+    axis_height = 20 if has_no_axis else spec.x.measure_height()
     note = build_note(text, width + 60, size.height + axis_height, -room)
     layered_chart.layer += [] if note is None else [note]
     finished_chart = set_properties(
@@ -279,6 +279,11 @@ class Painter:
         return {} if self.color else {"color": color_name}
 
     @property
+    def cut(self) -> dict[str, Any]:
+        """The look of marks that end at the ends of the axis, where points lie beyond these."""
+        return {"clip": True} if self.spec.x.n_beyond else {}
+
+    @property
     def faint(self) -> dict[str, Any]:
         """The opacity of lines: faint if a name was clicked, and it is another one."""
         if self.channels.color is None or not self.can_choose:
@@ -319,6 +324,7 @@ class Painter:
         layers, placed_chart = [], alt.Chart().encode(self.x, self.y)
         line_shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
         line_shape["order"] = False  # as in the data, and not as on the axis
+        line_shape |= self.cut
         others_look = line_shape | {
             "color": style.OTHERS,
             "strokeWidth": style.LINE_OF_OTHERS,
@@ -413,11 +419,14 @@ class Painter:
             **rim_look, size=80, color="white", stroke=style.INK, strokeWidth=2
         )
         mark_layer = chart.mark_point(**rim_look, size=75, stroke="white", strokeWidth=1.5, **self.look)
-        cap_layer = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
+        cap_look: dict[str, Any] = {"size": 11, "thickness": 1.6, "aria": False, **self.cut, **self.look}
+        cap_layer = chart.mark_tick(orient="vertical", **cap_look)
         small_dot_layer = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         layers = {
             "grey mark": small_dot_layer.encode(x, y, alt.Description("said:N"), tooltip=point_tooltip),
-            "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
+            "span": chart.mark_rule(strokeWidth=1, **self.cut, **self.look).encode(
+                x, y, alt.X2("to"), *self.color
+            ),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap_layer.encode(x, y, *self.color),
             "dot": chart.mark_point(**rim_look, size=28, aria=False, **self.look).encode(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as make_field
 from typing import Any, Literal, TypeAlias
@@ -32,6 +32,7 @@ LABELS = {
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
     "share": _PERCENT,
     "rest": r"format(100 * (1 - datum.value), '.10~g') + '\%'",
+    "all but": f"datum.value < 1 ? ['all but', {_ONE_IN}] : '0' + '\\%'",
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
     "format(abs(100 * datum.value), '.3~g')",
@@ -43,10 +44,13 @@ LABELS = {
     f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
 _LN_10 = math.log(10)  # a power of ten in log odds, about
-_MOST_ZEROS = 9  # zeros of n, at most, where scores are written as `1 in n`
+_LEAST_REST = 1e-5  # what is left to 100% below which nobody counts the nines of 99.9999%
+_ROUND_REST = 0.005  # and below which only powers of ten are round: 99.97% is not
+_MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
+_OUTLIERS = 0.01  # of the scores at either end, at most, that an axis leaves out
 LOG_BELOW_ETA = 0.01  # prevalences below which lines of precision may lie at the foot of a linear axis
 # Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
 _RARE_SHARE = 0.001
@@ -68,7 +72,8 @@ class ChartAxis:
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
     ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
     tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
-    room: int = 0  # the pixels left of the chart that names take instead of labels; 0 if there are none
+    n_beyond: int = 0  # scores beyond its ends: a few outliers would take most of it
+    room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
 
     def pick(self, panel_label: str | None) -> ChartAxis:
         """Return the axis of one panel."""
@@ -83,8 +88,11 @@ class ChartAxis:
         return odds_of_score.log() if isinstance(odds_of_score, pl.Expr) else math.log(odds_of_score)
 
     def describe(self) -> str:
-        """Return a sentence for the note if the axis is of log odds."""
-        return "Scores are on an axis of log odds" if self.words == "odds" else ""
+        """Return sentences for the note on an axis of log odds, and on what lies beyond its ends."""
+        odds_text = "Scores are on an axis of log odds" if self.words == "odds" else ""
+        plural = "" if self.n_beyond == 1 else "s"
+        beyond_text = f"Not drawn: {self.n_beyond:,} score{plural} far from all others"
+        return ". ".join(filter(None, [odds_text, beyond_text if self.n_beyond else ""]))
 
     def holds(self, value: float | None) -> bool:
         """Return whether a value lies on the axis, whose ends may be rounded."""
@@ -114,7 +122,9 @@ class ChartAxis:
 
     @property
     def said_as(self) -> str:
-        """How ticks are written: shares, some of them below a tenth of a percent, all as `1 in 100`."""
+        """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
+        if self.words == "rest" and self.low < _LEAST_REST:
+            return "all but"
         return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
 
     @property
@@ -132,7 +142,10 @@ class ChartAxis:
             is_one_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
             room = (96 if is_one_in else round(1.4 * room)) if is_wide else room
             most_steps = max(2, round(pixels / room))
-            return _list_powers(self.low, self.high, most_steps, is_fine=not is_one_in)
+            mantissa_lists = _choose_mantissas(self.low, self.high, is_fine=not is_one_in)
+            if self.words == "rest":
+                mantissa_lists = [(1, 2, 5), (1,)] if self.low >= _ROUND_REST else [(1,)]
+            return _list_powers(self.low, self.high, most_steps, mantissa_lists)
         if self.words != "percent" or self.is_free:
             return None
         # The least round step that makes at most this number of stretches.
@@ -159,13 +172,20 @@ class ChartAxis:
         """Return this room for type of the common size."""
         if self.words == "share" and self.said_as == "one in":
             return 104 if self.low < 2e-5 else 94
-        if self.words == "rest":
+        if self.words == "rest" and self.low >= _LEAST_REST:
             return 50 + 6 * max(math.floor(-math.log10(self.low) + 1e-9), 1)
         if self.words == "count":
             return 70
+        if self.words == "rest":
+            return 30 + 6 * len(f"1 in {10 ** min(math.floor(-math.log10(self.low)), _MOST_ZEROS):,}")
         if self.words == "odds" and self._farthest_odds >= _PLAIN_ODDS:
             return 30 + 6 * len(f"1 in {10 ** min(int(self._farthest_odds / _LN_10), _MOST_ZEROS):,}")
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
+
+    def measure_height(self) -> float:
+        """Return the room in pixels that labels and the title of an x axis take, about."""
+        is_in_two_rows = self.said_as == "all but" or (self.words == "odds" and self.high >= _PLAIN_ODDS)
+        return read_sizes().axis_height + (read_sizes().tick + 2 if is_in_two_rows else 0)
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
@@ -312,19 +332,34 @@ def fit_shares(all_shares: pl.Series) -> tuple[float, float]:
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
 
 
-def build_score_axis(field: str, title: str, scores: pl.Series) -> ChartAxis:
+def build_score_axis(
+    field: str, title: str, scores: pl.Series, marked_scores: Iterable[Any] = ()
+) -> ChartAxis:
     """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
     distinct_scores = scores.drop_nulls().unique()
     low, high = 0.0, 1.0
     if len(distinct_scores):
         low, high = float(distinct_scores.min()), float(distinct_scores.max())  # type: ignore[arg-type]
     share_inside = distinct_scores.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
-    is_odds = isinstance(share_inside, float) and share_inside < 0.5
-    if is_odds and 0 < low < high < 1:
-        low, high = (math.log(share / (1 - share)) for share in (low, high))
-        return ChartAxis(field, title, low, high, "odds")
+    is_odds = isinstance(share_inside, float) and share_inside < 0.5 and 0 < low < high < 1
+    axis = ChartAxis(field, title, low, high, "odds" if is_odds else "plain")
+    places = distinct_scores.to_frame("score").select(axis.measure(pl.col("score"))).to_series()
+    low, high = _find_ends(places, [axis.measure(float(score)) for score in marked_scores])
     room = 0.0 if low < high else 0.5
-    return ChartAxis(field, title, low - room, high + room, "plain")
+    n_beyond = len(places) - int(places.is_between(low, high).sum())
+    return replace(axis, low=low - room, high=high + room, n_beyond=n_beyond)
+
+
+def _find_ends(places: pl.Series, marked_places: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis: of all places, or without outliers that would take half of it."""
+    if places.is_empty():
+        return 0.0, 1.0
+    numbers, n_outliers = places.sort().to_list(), math.floor(_OUTLIERS * len(places))
+    low, inner_low, inner_high, high = (numbers[place] for place in (0, n_outliers, -1 - n_outliers, -1))
+    room = (inner_high - inner_low) / 2
+    near_low = max(low, min([inner_low - room, *marked_places]))
+    near_high = min(high, max([inner_high + room, *marked_places]))
+    return (near_low, near_high) if near_high - near_low < (high - low) / 2 else (low, high)
 
 
 def _list_odds(low: float, high: float, most_ticks: int) -> list[float]:
@@ -354,12 +389,20 @@ def _list_odds(low: float, high: float, most_ticks: int) -> list[float]:
     return ticks
 
 
-def _list_powers(low: float, high: float, most_ticks: int, *, is_fine: bool) -> list[float]:
+def _choose_mantissas(low: float, high: float, *, is_fine: bool) -> list[tuple[int, ...]]:
+    """Return the numbers before powers of ten at which a log axis may have ticks, many first."""
+    if high / low < 100:
+        return [(1, 2, 5), (1,)]
+    return [(1, 3), (1,)] if is_fine and high / low < _FEW_DECADES_RATIO else [(1,)]
+
+
+def _list_powers(
+    low: float, high: float, most_ticks: int, mantissa_lists: Sequence[tuple[int, ...]]
+) -> list[float]:
     """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
-    mantissa_tuples_if_fine = ((1, 3),) if is_fine and high / low < _FEW_DECADES_RATIO else ()
-    for mantissas in (*(((1, 2, 5),) if high / low < 100 else mantissa_tuples_if_fine), (1,)):
+    for mantissas in mantissa_lists:
         ticks = [float(f"{mantissa}e{exponent}") for exponent in exponents for mantissa in mantissas]
         ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(ticks) <= most_ticks:
