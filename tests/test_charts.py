@@ -660,7 +660,7 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
     frame = draw_groups("ab", neg=2_000)
     far = heading(charts.pr_curve(frame.prc.curve([0.1, 1e-5], by="model")))
     assert re.search(
-        r"% at a prevalence of 1 in 10, 1 in [\d,]+ to 1 in [\d,]+ at 1 in 100,000$",
+        r"% for . at a prevalence of 1 in 10, 1 in [\d,]+ for . and 1 in [\d,]+ for . at 1 in 100,000$",
         far,
     )
     rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
@@ -1965,7 +1965,7 @@ def test_heads_of_panels_keep_the_share_of_positives():
             rows.setdefault(row["facet"], []).insert(0, row["text"])
     assert len(rows) == 10
     assert all(" ".join(written) == label for label, written in rows.items()), "in rows, not cut"
-    assert all(re.search(r"\(([\d.]+%|1 in \d+)\)$", plain(label)) for label in rows)
+    assert all(re.search(r"\(([\d.]+%|1 in \d+) positive\)$", plain(label)) for label in rows)
 
 
 # How it looks ---------------------------------------------------------------------------------
@@ -2314,8 +2314,11 @@ def test_titles_of_several_lines_tell_what_each_has():
         three.prc.operating_points(eta, recall=0.5, by="model", columns="all")["precision"]
         for eta in (0.5, 0.05)
     ]
-    (a, b), (c, d) = ([say_share(v) for v in (end.min(), end.max())] for end in ends)
-    where = f"{a} to {b} at a prevalence of 1 in 2, {c} to {d} at 1 in 20"
+    said = [
+        " to ".join(f"{say_share(end[k])} for model {'abc'[k]}" for k in (end.arg_min(), end.arg_max()))
+        for end in ends
+    ]
+    where = f"from {said[0]} at a prevalence of 1 in 2, from {said[1]} at 1 in 20"
     assert heading(panels) == plain(f"{start} {where}")
     long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))

@@ -183,3 +183,27 @@ def test_alerts_of_odd_tables_draw():
     check_data(chart)
     assert "<script>alert" not in chart.to_html()
     assert not any(UNSEEN.search(text) for text in walk_texts(chart.to_dict()))
+
+
+def test_titles_of_groups_in_two_columns_tell_the_extremes():
+    """Panels of two columns keep the order of names, and their title is about their values."""
+    parts = [
+        pl.DataFrame({"model": model, "site": site, "label": [1] * 50 + [0] * 50}).with_columns(
+            score=pl.int_range(pl.len()).is_in([*range(50), *range(99, 99 - n_false, -1)]).cast(pl.Int8)
+        )
+        for (model, site), n_false in zip(
+            [("a", "east"), ("a", "west"), ("b", "east"), ("b", "west")], (20, 50, 5, 30), strict=True
+        )
+    ]
+    test = pl.concat(parts).prc(by=["model", "site"])
+    found = test.operating_points(recall=1, metrics="precision", columns="all")
+    low, high = found["precision"].min(), found["precision"].max()
+    title = heading(test.plot.alerts(recall=1))
+    expected = f"range from {round(100 * low)} for a · west to {round(100 * high)} for b · east"
+    assert title.endswith(expected), title
+
+
+def test_equal_grids_are_told_once():
+    one = pl.DataFrame({"score": [3, 2, 2, 1] * 20, "label": [1, 1, 0, 0] * 20})
+    three = pl.concat([one.with_columns(site=pl.lit(site)) for site in ("x", "y", "z")])
+    assert heading(three.prc(by="site").plot.alerts(recall=1)) == "Of 100 alerts, 67 are true positives"

@@ -26,12 +26,12 @@ from polars_prcurve.view.words import number_words
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
 
-_MOST_NAMES = 3  # lines, at most, that a title names one by one
-_MOST_LETTERS = 60  # letters of their names together, at most, so that the title has two rows
-_MOST_TRADES = 2  # crossings, at most, that a title names
-_FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
-_MOST_LINES = 24  # lines, at most, that a title compares
-_FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
+_MOST_NAMES = 3  # lines, at most, that a title tells one by one
+_MOST_LETTERS = 76  # letters of their names together, at most, so that the title has two rows
+_MOST_TRADES = 2  # crossings, at most, that a title tells
+_FEWEST_PANELS = 3  # panels whose range of areas is told; of two, both are read at once
+_MOST_LINES = 24  # lines, at most, of which a title tells
+_FAR_OFF = 1.5  # the ratio of expected and observed positives from which that is what is told
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
@@ -149,25 +149,42 @@ def say_each(
     range_template: str = "{} to {}",
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first."""
-    # Of many lines, and of those with long names or without names, the range is written, by a template.
-    value_of_curve = dict(sorted(value_of_curve.items(), key=lambda pair: -pair[1]))
-    value_texts = say_numbers([*value_of_curve.values()])
-    names_of_text: dict[str, list[str]] = {}
-    for curve_number, value_text in zip(value_of_curve, value_texts, strict=True):
-        names_of_text.setdefault(value_text, []).append(name_of_curve.get(curve_number, ""))
-    if len(names_of_text) == 1:
-        return f"{sentence_start} {value_texts[0]} {sentence_end}".rstrip()
-    if _are_short([*value_of_curve], name_of_curve):
-        clauses = [f"{text} for {join_words(names)}" for text, names in names_of_text.items()]
-        return f"{sentence_start} {join_words(clauses)} {sentence_end}".rstrip()
-    highest, *_, lowest = value_of_curve
-    low_text, high_text = say_numbers([value_of_curve[lowest], value_of_curve[highest]])
-    if _are_short([lowest, highest], name_of_curve):
-        low_text += f" for {name_of_curve[lowest]}"
-        high_text += f" for {name_of_curve[highest]}"
+    # Of many lines, and of those with long names or without names, the range is told, by a template.
+    curve_numbers, is_range = _pick_told(value_of_curve, name_of_curve)
+    texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
+    if not is_range or len(set(texts)) == 1:
+        clause = join_words(_list_named(curve_numbers, texts, name_of_curve))
+        return f"{sentence_start} {clause} {sentence_end}".rstrip()
     if sentence_start.endswith(" is"):
         sentence_start, range_template = f"{sentence_start[:-3]} ranges", "from {} to {}"
-    return f"{sentence_start} {range_template.format(low_text, high_text)} {sentence_end}".rstrip()
+    clause = range_template.format(*_list_named(curve_numbers, texts, name_of_curve))
+    return f"{sentence_start} {clause} {sentence_end}".rstrip()
+
+
+def _pick_told(
+    value_of_curve: Mapping[int, float],
+    name_of_curve: Mapping[int, str],
+    most_names: int = _MOST_NAMES,
+) -> tuple[list[int], bool]:
+    """Return the lines to tell, the highest first; or the lowest and the highest, and that it is so."""
+    curve_numbers = sorted(value_of_curve, key=lambda curve: -value_of_curve[curve])
+    if len(curve_numbers) == 1 or (
+        len(curve_numbers) <= most_names and _are_short(curve_numbers, name_of_curve)
+    ):
+        return curve_numbers, False
+    return [curve_numbers[-1], curve_numbers[0]], True
+
+
+def _list_named(
+    curve_numbers: Sequence[int], texts: Sequence[str], name_of_curve: Mapping[int, str]
+) -> list[str]:
+    """Return `39% for A` for each number, without names if all are one or if these are long."""
+    names_of_text: dict[str, list[str]] = {}
+    for curve_number, text in zip(curve_numbers, texts, strict=True):
+        names_of_text.setdefault(text, []).append(name_of_curve.get(curve_number, ""))
+    if len(names_of_text) == 1 or not _are_short(curve_numbers, name_of_curve):
+        return [*names_of_text]
+    return [f"{text} for {join_words(names)}" for text, names in names_of_text.items()]
 
 
 def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
@@ -353,6 +370,8 @@ def say_each_of_100(
     ]
     if not labels:
         return ""
+    if len(set(labels)) > 1:
+        labels.sort(key=lambda label: -grid_of_label[label].share)
     grids = [grid_of_label[label] for label in labels]
     is_by_eta = facet_channel is not None and facet_channel.fields == ["eta"]
     places = [f" for {label}" if label else "" for label in labels]
@@ -365,7 +384,9 @@ def say_each_of_100(
     start = f"With {format_range(n_positives)} positives, of" if is_few else "Of"
     is_of_100 = all(grid.words.endswith(" of 100") for grid in grids)
     texts = [text.removesuffix(" of 100") if is_of_100 else text for text in texts]
-    if len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS:
+    if len(set(texts)) == 1 < len(grids):
+        texts, places = texts[:1], [""]
+    elif len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS:
         places = places if len(places[0]) + len(places[-1]) <= _MOST_LETTERS else [""] * len(places)
         range_text = f"true positives range from {texts[-1]}{places[-1]} to {texts[0]}{places[0]}"
         return f"{start} 100 alerts, {range_text}" if is_of_100 else f"T{range_text[1:]}"
@@ -452,31 +473,38 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
 def say_by_eta(
     sentence_start: str,
     sentence_end: str,
-    etas_and_values: Sequence[tuple[float, float]],
-    say_numbers: number_words.SayShares,
+    value_of_curve: Mapping[int, float],
+    curves: ChartCurves,
+    channels: Channels,
     *,
-    are_apart: bool,
+    say_numbers: number_words.SayShares,
 ) -> str:
-    """Return `start 88% to 98% end at a prevalence of 1 in 2, 2.0% to 3.7% at 1 in 1,000`."""
-    # Of prevalence and value of each line. Only those of the greatest and the least prevalence
-    # are written, in one unit unless they are apart, in panels.
-    etas = [eta for eta, _ in etas_and_values]
-    values_of_end_etas = [
-        [value for eta_of_point, value in etas_and_values if eta_of_point == eta]
-        for eta in (max(etas), min(etas))
-    ]
-    common_ends, rare_ends = ([min(eta_values), max(eta_values)] for eta_values in values_of_end_etas)
-    value_texts = (
-        [*say_numbers(common_ends), *say_numbers(rare_ends)]
-        if are_apart
-        else say_numbers([*common_ends, *rare_ends])
+    """Return `start 98% for A and 88% for B end at a prevalence of 1 in 2, 3% and 2% at 1 in 1,000`."""
+    # Only the lines of the greatest and the least prevalence are told, in one unit unless they are
+    # apart, in panels.
+    eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
+    color, etas = channels.color, (max(eta_of_curve.values()), min(eta_of_curve.values()))
+    names = {} if color is None or color.fields == ["eta"] else color.label_of_curve
+    told, ranges = zip(
+        *(
+            _pick_told({n: x for n, x in value_of_curve.items() if eta_of_curve[n] == eta}, names, 2)
+            for eta in etas
+        ),
+        strict=True,
     )
-    span_texts = [
-        " to ".join(dict.fromkeys(value_texts[position : position + 2])) for position in (0, 2)
-    ]
-    first_clause = f"{sentence_start} {span_texts[0]} {sentence_end}".rstrip()
-    common_eta, rare_eta = number_words.say_etas([max(etas), min(etas)])
-    return f"{first_clause} at a prevalence of {common_eta}, {span_texts[1]} at {rare_eta}"
+    text_of_curve: dict[int, str] = {}
+    for curve_numbers in told if channels.facet else [told[0] + told[1]]:
+        texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
+        text_of_curve |= dict(zip(curve_numbers, texts, strict=True))
+    clauses = []
+    for curve_numbers, is_range in zip(told, ranges, strict=True):
+        texts = [text_of_curve[curve] for curve in curve_numbers]
+        named_texts = _list_named(curve_numbers, texts, names)
+        range_text = f"from {' to '.join(named_texts)}" if is_range and len(named_texts) > 1 else ""
+        clauses.append(range_text or join_words(named_texts))
+    common_eta, rare_eta = number_words.say_etas(etas)
+    first_clause = f"{sentence_start} {clauses[0]} {sentence_end}".rstrip()
+    return f"{first_clause} at a prevalence of {common_eta}, {clauses[1]} at {rare_eta}"
 
 
 def say_values(
@@ -498,12 +526,8 @@ def say_values(
         return say_each(sentence_start, sentence_end, value_of_curve, name_of_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return ""
-    eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
-    etas_and_values = [
-        (eta_of_curve[curve_number], value) for curve_number, value in value_of_curve.items()
-    ]
     return say_by_eta(
-        sentence_start, sentence_end, etas_and_values, say_numbers, are_apart=facet_channel is not None
+        sentence_start, sentence_end, value_of_curve, curves, channels, say_numbers=say_numbers
     )
 
 
@@ -532,17 +556,10 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
     if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
         sentence_start = f"At the threshold {min(text_of_curve.values())} (50% recall), precision is"
-        sentence_end, say_each_share = "", number_words.say_precisions
-        etas_and_shares = [
-            (eta, half_of_curve[curve]["precision"])
-            for curve, eta in zip(half_of_curve, etas, strict=True)
-        ]
+        precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
+        say_together = number_words.say_precisions
         return say_by_eta(
-            sentence_start,
-            sentence_end,
-            etas_and_shares,
-            say_each_share,
-            are_apart=channels.facet is not None,
+            sentence_start, "", precision_of_curve, curves, channels, say_numbers=say_together
         )
     name_of_curve = name_curves(curves, channels)
     if not name_of_curve or (

@@ -17,6 +17,7 @@ _COLUMNS_OF_SIZE = {200: 10, 800: 20, MOST_ICONS: 40}
 class IconGrid(NamedTuple):
     """The icons of one grid, how many of each kind in this order, and its number in words."""
 
+    share: float
     kinds: list[tuple[str, int]]
     words: str  # `67 of 100`, or `1 in 83`
     span: str  # the interval, `54 to 78`; empty without one
@@ -57,7 +58,10 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
         )
         icon_kinds = [*zip(("right", "likely", "unlikely", "false"), icon_counts, strict=True)]
         return IconGrid(
-            icon_kinds, f"{n_right_of_100} of 100", f"{n_least} to {n_most_of_100}" if has_span else ""
+            share,
+            icon_kinds,
+            f"{n_right_of_100} of 100",
+            f"{n_least} to {n_most_of_100}" if has_span else "",
         )
     one_in_n, fewest_alerts = count_one_in(share), min(count_one_in(high), count_one_in(share))
     most_alerts = max(count_one_in(low), one_in_n) if low > 0 else math.inf
@@ -73,5 +77,5 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     ]
     number_text = glue_numbers(f"1 in {format_count(one_in_n)}")
     return IconGrid(
-        icon_kinds, number_text, " to ".join(map(glue_numbers, end_texts)) if has_span else ""
+        share, icon_kinds, number_text, " to ".join(map(glue_numbers, end_texts)) if has_span else ""
     )
