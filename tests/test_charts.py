@@ -8,6 +8,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,8 @@ from polars_prcurve import PrcError, charts, eta_grid, prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from polars_prcurve.view.charts.by_prevalence import doubt_wide
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.colors_and_sizes import (
     COLORS,
     ETA_COLORS,
@@ -32,7 +34,15 @@ from polars_prcurve.view.charts.parts.colors_and_sizes import (
     mix_eta_colors,
 )
 from polars_prcurve.view.charts.parts.label_formats import say_eta_range
-from polars_prcurve.view.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
+from polars_prcurve.view.charts.parts.label_placement import (
+    LabelSpace,
+    Panel,
+    Word,
+    choose_way,
+    place_beside,
+    settle_words,
+    spread_at_ends,
+)
 from polars_prcurve.view.words.number_words import (
     say_count,
     say_estimate,
@@ -219,7 +229,7 @@ def test_icons_of_groups_come_from_the_greatest_value_down():
         (1.5, -3, "0.5"),
         (4, -14, "1 in 1,000,000"),
         (3, 6, "all but"),
-        (5, -6, "0.5"),
+        (5, -6, "1 in 2"),
         (2, -30, "1 in 1,000,000,000"),
     ],
 )
@@ -231,8 +241,9 @@ def test_axes_of_log_odds_have_few_numbers_that_people_say(slope, shift, said):
     svg = vl_convert.vegalite_to_svg(drawn).replace("\u00a0", " ")
     ticks = re.findall(r'<text[^>]*opacity="0.8"[^>]*>(.*?)</text>', svg)  # and titles of axes
     words = [re.sub("<[^>]*>", " ", tick).strip() for tick in ticks]
-    known = [word for word in words if re.fullmatch(r"(all but +)?1 in 1[0,]+|0\.\d{1,3}", word)]
+    known = [word for word in words if re.fullmatch(r"(all but +)?1 in (2|1[0,]+)|0\.\d{1,3}", word)]
     assert any(said in word for word in known)
+    assert not any("1 in" in word for word in known) or "0.5" not in known, "ticks are of one kind"
     assert 2 <= len(set(known)) <= 12
     assert [word for word in words if re.search(r"\de[-+]?\d|0\.\d{4}", word)] == []
 
@@ -2771,7 +2782,7 @@ def test_a_few_outliers_do_not_own_the_axis_of_scores(name, outliers):
     assert places[0] >= low
     assert places[-1] <= high
     assert places[-1] - places[0] > 0.4 * (high - low)
-    assert f"Not drawn: {len(outliers)} scores far from all others" in subtitle(chart)
+    assert f"Not drawn: {len(outliers)} extreme scores" in subtitle(chart)
     if name == "threshold_curve":
         lines = [one["mark"] for one in inner(chart)["layer"] if one["mark"]["type"] == "line"]
         assert all(mark["clip"] for mark in lines)
@@ -2816,3 +2827,50 @@ def test_gains_near_1_have_round_numbers_of_one_kind(low, high, words):
     if axis.said_as == "all but":
         said = {f"1 in {round(1 / tick):,}" if tick < 1 else "0%" for tick in ticks}
     assert said == words
+
+
+def test_decision_curves_below_the_axis_do_not_come_back_at_0():
+    """Where no case reaches the risk nobody is flagged: that is no benefit, and no line."""
+    rng = np.random.default_rng(6)
+    parts = []
+    for site, power, share in (("calibrated", 1.0, 0.1), ("far too high", 0.15, 0.02)):
+        label = rng.random(3_000) < share
+        risk = 1 / (1 + np.exp(3 - 1.8 * label - rng.normal(size=3_000)))
+        parts.append(pl.DataFrame({"site": site, "label": label, "score": risk**power}))
+    risks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 0.999]
+    chart = pl.concat(parts).prc(by="site").plot.decision_curve(probabilities=risks)
+    shown = [row for row in records(chart) if "net_benefit" in row and row["curve"] == 1]
+    assert max(row["threshold_probability"] for row in shown) < 0.5
+    assert "Below the axis: risks at which net benefit is far below 0" in subtitle(chart)
+    assert "Each panel has an axis of its own" in subtitle(chart)
+
+
+def test_words_at_lines_stay_off_marked_dots():
+    x, y = ChartAxis("x", "", 0, 1), ChartAxis("y", "", 0, 1)
+    mark = {"part": "mark", "x": 0.5, "y": 0.5}
+    panel = Panel(ChartSpec(x, y, "linear"), [mark], Channels(None, None), PanelSize(1, 400, 400))
+    ways = [
+        Word("treat all", x=0.5, y=0.5, dx=dx, align=align)
+        for dx, align in ((2, "left"), (-12, "right"))
+    ]
+    assert settle_words(panel, [choose_way(ways)])[0].align == "right"
+    assert settle_words(replace(panel, records=[]), [choose_way(ways)])[0].align == "left"
+
+
+def test_reliability_of_a_rare_group_fills_its_panel():
+    rng = np.random.default_rng(8)
+    rare = pl.DataFrame({"label": rng.random(20_000) < 0.001, "score": rng.random(20_000) * 0.01})
+    common = pl.DataFrame({"label": rng.random(2_000) < 0.3, "score": rng.random(2_000)})
+    both = pl.concat(
+        [rare.with_columns(site=pl.lit("rare")), common.with_columns(site=pl.lit("common"))]
+    )
+    chart = both.prc(by="site").plot.reliability()
+    scale = layer(chart, "point", "range")["encoding"]["x"]["scale"]
+    assert scale["type"] == "log"
+    low, high = scale["domain"]
+    said = [row["x"] for row in records(chart, "range") if row["facet"] == "rare"]
+    assert math.log(max(said) / min(said)) > 0.15 * math.log(high / low)
+    assert re.search(r"100 positives expected, \d+ observed", heading(chart))
+    assert ("At the foot: none observed" in subtitle(chart)) == any(
+        row["y"] == low for row in records(chart, "range")
+    )

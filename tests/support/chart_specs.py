@@ -103,7 +103,7 @@ FIELDS = {
     *("kind", "size", "width"),  # of icons
     "off",  # of ranges of scores
     *("row", "settled", "foot", "net_benefit_label"),
-    *("text", "note", *(f"s{slot}" for slot in range(8))),
+    *("text", "ink", "note", *(f"s{slot}" for slot in range(8))),
     *(f"{name}_label" for name in ("precision", "recall", "alerts")),
 }
 

@@ -29,6 +29,7 @@ _NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")  # columns without
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
+_BACK_AT_ZERO = 0.1  # the height from which a line that left the axis is seen to be back, to its foot
 _MOST_MARKED = 4  # lines, at most, whose net benefit at one risk is marked
 _FAR_SHARE = 0.2  # how far from the prevalence the marked risk may be, as a share of it
 
@@ -104,6 +105,7 @@ def decision_curve(
     note = [
         "A false positive costs p / (1 \u2212 p) of a true positive at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
+        "Each panel has an axis of its own" if y.is_free else "",
         channels.color_note,
         describe_level(band, confidence),
         *point_thinning.describe_doubt(points),
@@ -266,7 +268,14 @@ def _cut_below(
         pl.when(value_expr.is_not_null()).then(column).alias(column) for column in band_columns
     )
     all_points = pl.concat([upper_points, crossings.with_columns(*raised_end_exprs)])
-    return all_points.sort("curve", _RISK, maintain_order=True)
+    all_points = all_points.sort("curve", _RISK, maintain_order=True)
+    # A line that comes back to no more than 0, where nobody is flagged, would look like a benefit.
+    stretch = pl.struct("curve", value_expr.is_null()).rle_id()
+    is_first = stretch == stretch.first().over("curve")
+    has_benefit = (value_expr.max() > -_BACK_AT_ZERO * bottom_expr.first()).over(stretch)
+    return all_points.with_columns(
+        pl.when(is_first | has_benefit).then(column).alias(column) for column in (_VALUE, *band_columns)
+    )
 
 
 def _list_treat_all(

@@ -29,9 +29,9 @@ from polars_prcurve.view.words.number_words import say_count, say_eta, say_share
 
 # The mean score of a range, the fraction of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
-_RARE_SHARE = 0.02  # axes are logarithmic where most ranges have a mean below this
-_MOST_RANGES = 8  # more would have too few positives each for their intervals to be useful
-_FEWEST_RANGES = 2  # of few scores; one range would not separate low scores from high ones
+_RARE_SHARE = 0.02  # axes are logarithmic where most ranges of a group say less than this
+_MOST_RANGES = 8  # more would have too few positives each for their intervals to say much
+_FEWEST_RANGES = 2  # of few scores; one range could not tell low scores from high ones
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
 _LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
@@ -88,6 +88,8 @@ def reliability(
     if test_level is not None:
         sentences.append(f"Line: {format_level(test_level)} interval of a range alone")
         sentences.append(f"Filled: significantly off, corrected for all {len(range_rows)} ranges")
+    has_zero = canvas.spec.y.is_log and bool((range_rows["y"] == 0).any())
+    sentences += ["At the foot: none observed"] if has_zero else []
     sentences += curves.describe_sizes()
     subtitle = "Observed frequency of positives by predicted probability, in ranges of scores"
     subtitle += "" if shown_eta is None else f", moved to a prevalence of {say_eta(shown_eta)}"
@@ -232,9 +234,11 @@ def _draw_ranges(
 
 
 def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
-    """Return the axis of mean scores, which is also that of shares; log where most are rare."""
+    """Return the axis of what scores say, which is also that of shares; log where a group's are rare."""
     shares = pl.concat([range_rows[column] for column in _SHARES if column in range_rows.columns])
-    is_log = bool(len(range_rows)) and range_rows["x"].median() < _RARE_SHARE  # type: ignore[operator]
+    # The points of such a group would lie in the corner of a linear axis, on top of each other.
+    middles = range_rows.group_by("curve").agg(pl.col("x").median())["x"]
+    is_log = bool((middles < _RARE_SHARE).any())
     if not is_log:
         return ChartAxis("x", "Predicted probability", *fit_shares(shares))
     positive_shares = shares.filter(shares > 0).to_list() or [_RARE_SHARE]

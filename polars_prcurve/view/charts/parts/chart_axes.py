@@ -22,14 +22,14 @@ _GROUPED = "format({}, ',.0f')"  # `12,000`
 _PERCENT = r"format(100 * datum.value, '.6~g') + '\%'"  # `0.1%` for a share of 0.001
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"  # `1 in 1,000` for it
 _ROUNDED = "format({} * datum.value, ',.3~r')"  # `36`, of {} cases
-_PLAIN_ODDS = 6.95
-"""Log odds, from 0, of shares that are written in decimals: from 0.001 to 0.999."""
+_FAR_ODDS = 9.25
+"""Log odds, from 0, of 0.0001 and 0.9999, about: an axis beyond these has no ticks in decimals."""
 # `1 in 1,000` for log odds as far from 0 as those of 0.001 are.
 _ONE_IN_ODDS = "'1\u00a0in\u00a0' + format(1 + exp(abs(datum.value)), ',.1r')"
 # How ticks are written, by the words of an axis.
 LABELS = {
     "percent": _PERCENT,
-    "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
+    "one in": _ONE_IN,
     "share": _PERCENT,
     "rest": r"format(100 * (1 - datum.value), '.10~g') + '\%'",
     "all but": f"datum.value < 1 ? ['all but', {_ONE_IN}] : '0' + '\\%'",
@@ -39,9 +39,9 @@ LABELS = {
     "thousandths": _ROUNDED.format("1000"),
     "millionths": _ROUNDED.format("1000000"),
     "plain": "format(datum.value, '.4~g')",
-    # Log odds as the shares that they are of; far from a half as the share of the rarer side.
-    "odds": f"abs(datum.value) < {_PLAIN_ODDS} ? format(1 / (1 + exp(-datum.value)), '.3~f') : "
-    f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
+    # Log odds as the shares that they are of; where some are far from a half, all by the rarer side.
+    "odds": "format(1 / (1 + exp(-datum.value)), '.3~f')",
+    "far odds": f"datum.value <= 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
 _LN_10 = math.log(10)  # a power of ten in log odds, about
 _LEAST_REST = 1e-5  # what is left to 100% below which nobody counts the nines of 99.9999%
@@ -50,7 +50,7 @@ _MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
-_OUTLIERS = 0.01  # of the scores at either end, at most, that an axis leaves out
+_OUTLIERS = 0.025  # of the scores at either end, at most, that an axis leaves out
 LOG_BELOW_ETA = 0.01  # prevalences below which lines of precision may lie at the foot of a linear axis
 # Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
 _RARE_SHARE = 0.001
@@ -91,7 +91,7 @@ class ChartAxis:
         """Return sentences for the note on an axis of log odds, and on what lies beyond its ends."""
         odds_text = "Scores are on an axis of log odds" if self.words == "odds" else ""
         plural = "" if self.n_beyond == 1 else "s"
-        beyond_text = f"Not drawn: {self.n_beyond:,} score{plural} far from all others"
+        beyond_text = f"Not drawn: {self.n_beyond:,} extreme score{plural}"
         return ". ".join(filter(None, [odds_text, beyond_text if self.n_beyond else ""]))
 
     def holds(self, value: float | None) -> bool:
@@ -125,19 +125,18 @@ class ChartAxis:
         """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
         if self.words == "rest" and self.low < _LEAST_REST:
             return "all but"
+        if self.words == "odds" and max(-self.low, self.high) >= _FAR_ODDS:
+            return "far odds"
         return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
-
-    @property
-    def _farthest_odds(self) -> float:
-        return max(-self.low, self.high)
 
     def list_ticks(self, pixels: int, room: int) -> list[float] | None:
         """Return ticks with at least this room in pixels; None where Vega chooses them."""
         if self.ticks:
             return list(self.ticks)
         if self.words == "odds":
-            room = 96 if room >= _WIDE_LABEL and self._farthest_odds >= _PLAIN_ODDS else room
-            return _list_odds(self.low, self.high, max(3, pixels // room))
+            is_far = self.said_as == "far odds"
+            room = 96 if room >= _WIDE_LABEL and is_far else room
+            return _list_odds(self.low, self.high, max(3, pixels // room), is_fine=not is_far)
         if self.is_log:
             is_one_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
             room = (96 if is_one_in else round(1.4 * room)) if is_wide else room
@@ -178,13 +177,14 @@ class ChartAxis:
             return 70
         if self.words == "rest":
             return 30 + 6 * len(f"1 in {10 ** min(math.floor(-math.log10(self.low)), _MOST_ZEROS):,}")
-        if self.words == "odds" and self._farthest_odds >= _PLAIN_ODDS:
-            return 30 + 6 * len(f"1 in {10 ** min(int(self._farthest_odds / _LN_10), _MOST_ZEROS):,}")
+        if self.said_as == "far odds":
+            n_zeros = min(int(max(-self.low, self.high) / _LN_10), _MOST_ZEROS)
+            return 30 + 6 * len(f"1 in {10**n_zeros:,}")
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
 
     def measure_height(self) -> float:
         """Return the room in pixels that labels and the title of an x axis take, about."""
-        is_in_two_rows = self.said_as == "all but" or (self.words == "odds" and self.high >= _PLAIN_ODDS)
+        is_in_two_rows = self.said_as == "all but" or (self.said_as == "far odds" and self.high > _LN_10)
         return read_sizes().axis_height + (read_sizes().tick + 2 if is_in_two_rows else 0)
 
     def build_scale(self) -> alt.Scale:
@@ -356,22 +356,20 @@ def _find_ends(places: pl.Series, marked_places: Sequence[float]) -> tuple[float
         return 0.0, 1.0
     numbers, n_outliers = places.sort().to_list(), math.floor(_OUTLIERS * len(places))
     low, inner_low, inner_high, high = (numbers[place] for place in (0, n_outliers, -1 - n_outliers, -1))
-    room = (inner_high - inner_low) / 2
+    room = 0.75 * (inner_high - inner_low)
     near_low = max(low, min([inner_low - room, *marked_places]))
     near_high = min(high, max([inner_high + room, *marked_places]))
     return (near_low, near_high) if near_high - near_low < (high - low) / 2 else (low, high)
 
 
-def _list_odds(low: float, high: float, most_ticks: int) -> list[float]:
+def _list_odds(low: float, high: float, most_ticks: int, *, is_fine: bool) -> list[float]:
     """Return log odds of a half and of round shares, 0.01 and 0.99 alike, at most about so many."""
     # Beyond 1 in a billion no number is easy to read; it is written only where the axis has no other.
     is_far = max(low, -high) > (_MOST_ZEROS - 2) * _LN_10
-    deepest_power = 16 if is_far else _MOST_ZEROS
+    deepest_power = 3 if is_fine else 16 if is_far else _MOST_ZEROS  # 0.001 is the last of decimals
     ticks: list[float] = []
-    for power_step in (
-        0,
-        *range(1, deepest_power + 1),
-    ):  # of powers of ten; 0 for some between them, too
+    # Of powers of ten; 0 for some between them, too.
+    for power_step in range(0 if is_fine else 1, deepest_power + 1):
         exponents = range(max(power_step, 1), deepest_power + 1, max(power_step, 1))
         small_shares = [
             mantissa * 10.0**-exponent

@@ -43,6 +43,7 @@ _FAR: tuple[tuple[float, float, Align], ...] = (
     (-8, -15, "right"),
 )
 _MANY_POINTS = 4  # labels of more points than this are left out where they would lie on lines
+_DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -107,6 +108,7 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
             label_space = own_panel.open_space(
                 settled_words, [*own_panel.sample_lines().values(), *rule_heights]
             )
+            label_space.boxes += own_panel.list_mark_boxes()
             boxes = [own_panel.list_boxes([way_to_write])[0] for way_to_write in ways_to_write]
             costs = [2 * label_space.crosses_line(box) + (not label_space.is_free(box)) for box in boxes]
             ways_to_write = [ways_to_write[costs.index(min(costs))]]
@@ -321,6 +323,16 @@ class Panel:
             )
             boxes.append((left_edge - 3, top_edge - 2, left_edge + width + 3, top_edge + height + 2))
         return boxes
+
+    def list_mark_boxes(self) -> list[Box]:
+        """Return the boxes that the dots of marked points fill."""
+        fields = {self.spec.x.field, self.spec.y.field}
+        spots = (
+            self.find_spot(record)
+            for record in self.records
+            if record["part"] == "mark" and fields <= set(record)
+        )
+        return [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in spots]
 
     def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> LabelSpace:
         """Return the space for labels, in which these words and lines take their part."""
