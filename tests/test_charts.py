@@ -441,7 +441,7 @@ def test_a_column_that_the_eta_frame_carries_can_be_colour():
     markets = pl.DataFrame({"eta": [0.5, 0.01], "market": ["lab", "field"]})
     chart = charts.pr_curve(draw_scores().prc.curve(eta=markets), color="market")
     assert channels(chart) == ("market", None)
-    assert labels(chart, "color") == ["field (1 in 100)", "lab (1 in 2)"]
+    assert labels(chart, "color") == ["field (1 in 100 positive)", "lab (1 in 2 positive)"]
 
 
 def test_each_panel_has_its_own_chance_line():
@@ -1173,7 +1173,9 @@ def test_titles_of_gains_tell_the_area():
     assert "is known only roughly" in heading(charts.prg_curve(few.prc.curve(0.1, by="model")))
     panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
     start = "Mean precision gain is"
-    assert re.fullmatch(f"{start} .*% to .*% at a prevalence of 50%, .*% at 20%", panels)
+    assert re.fullmatch(
+        f"{start} .*% for b and .*% for a at a prevalence of 50%, .*% for b and .*% for a at 20%", panels
+    )
 
 
 def test_prg_curve_counts_what_is_worse_than_chance():
@@ -2802,7 +2804,7 @@ def test_a_marked_threshold_among_outliers_is_on_the_axis():
 
 
 def test_labels_in_two_rows_push_the_note_down():
-    scores = [1e-4, 2e-4, 0.5, 1 - 2e-4, 1 - 1e-4] * 8
+    scores = [1e-6, 2e-6, 0.5, 1 - 2e-6, 1 - 1e-6] * 8
     frame = pl.DataFrame({"score": scores, "label": [s > 0.4 for s in scores]})
     plain_scores = frame.with_columns(score=pl.col("score").rank("dense"))
     feet = []

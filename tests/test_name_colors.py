@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import from_rates, prc
-from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, OTHERS
+from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, OTHERS, darken_text
 from polars_prcurve.view.words.name_numbers import number_names
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import all_records
@@ -88,8 +88,8 @@ def test_the_words_of_a_difference_have_the_colours_of_both_models():
         if json_part(layer)
     }
     assert {text[-8:-7]: layers[part] for text, part in texts.items()} == {
-        "b": COLORS[0],
-        "a": COLORS[1],
+        "b": darken_text(COLORS[0]),
+        "a": darken_text(COLORS[1]),
     }
 
 

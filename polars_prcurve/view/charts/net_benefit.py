@@ -117,8 +117,7 @@ def decision_curve(
     subtitle = curves.join_etas(f"{cases_text},")
     marks = _mark_risk(canvas, n_events)
     finding = say_net_benefit(curves, channels, marks, f"true positives per {unit}")
-    finding = finding or "Net benefit by risk"
-    return canvas.finish(title, finding, subtitle, note)
+    return canvas.finish(title, finding or "Net benefit by risk", subtitle, note)
 
 
 def _read_decisions(table: object) -> ChartCurves:

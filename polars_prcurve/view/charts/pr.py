@@ -199,7 +199,7 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
 
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
-    """Return what this chart alone says at its foot; `level_clause` is what the shade is, if any."""
+    """Return the sentences that this chart alone has at its foot; `level_clause` is on the shade."""
     y_axis, is_published = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
     place_text = "of these points" if is_published else "at each threshold"
     return [

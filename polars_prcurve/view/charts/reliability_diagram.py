@@ -29,9 +29,9 @@ from polars_prcurve.view.words.number_words import say_count, say_eta, say_share
 
 # The mean score of a range, the fraction of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
-_RARE_SHARE = 0.02  # axes are logarithmic where most ranges of a group say less than this
-_MOST_RANGES = 8  # more would have too few positives each for their intervals to say much
-_FEWEST_RANGES = 2  # of few scores; one range could not tell low scores from high ones
+_RARE_SHARE = 0.02  # axes are logarithmic where most ranges of a group have a mean below this
+_MOST_RANGES = 8  # more would have too few positives each for their intervals to be useful
+_FEWEST_RANGES = 2  # of few scores; one range would not separate low scores from high ones
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
 _LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
@@ -234,7 +234,7 @@ def _draw_ranges(
 
 
 def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
-    """Return the axis of what scores say, which is also that of shares; log where a group's are rare."""
+    """Return the axis of mean scores, which is also that of shares; log where a group's are rare."""
     shares = pl.concat([range_rows[column] for column in _SHARES if column in range_rows.columns])
     # The points of such a group would lie in the corner of a linear axis, on top of each other.
     middles = range_rows.group_by("curve").agg(pl.col("x").median())["x"]

@@ -36,7 +36,7 @@ from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
-_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be told from it
+_NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be distinguished from it
 _WORD_WIDTH = 62  # pixels across that the words at a line take, about
 
 
@@ -142,7 +142,7 @@ def _label_points(
     marks: marked_points.MarkedPoints, recalls: list[float], say_together: SayShares
 ) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
-    # Points that the title tells have none: near the left edge lines run close.
+    # Points that are in the title have none: near the left edge lines run close.
     if not marks.is_asked:
         return [""] * len(recalls)
     recall_texts, fpr_texts = (

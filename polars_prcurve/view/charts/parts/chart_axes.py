@@ -46,7 +46,7 @@ LABELS = {
 _LN_10 = math.log(10)  # a power of ten in log odds, about
 _LEAST_REST = 1e-5  # what is left to 100% below which nobody counts the nines of 99.9999%
 _ROUND_REST = 0.005  # and below which only powers of ten are round: 99.97% is not
-_MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
+_MOST_ZEROS = 9  # zeros of n, at most, where scores are written as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
@@ -73,7 +73,7 @@ class ChartAxis:
     ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
     tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
     n_beyond: int = 0  # scores beyond its ends: a few outliers would take most of it
-    room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
+    room: int = 0  # the pixels left of the chart that names take instead of labels; 0 if there are none
 
     def pick(self, panel_label: str | None) -> ChartAxis:
         """Return the axis of one panel."""
@@ -122,7 +122,7 @@ class ChartAxis:
 
     @property
     def said_as(self) -> str:
-        """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
+        """How ticks are written: shares, some of them below a tenth of a percent, all as `1 in 100`."""
         if self.words == "rest" and self.low < _LEAST_REST:
             return "all but"
         if self.words == "odds" and max(-self.low, self.high) >= _FAR_ODDS:

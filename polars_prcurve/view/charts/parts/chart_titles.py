@@ -26,12 +26,12 @@ from polars_prcurve.view.words import number_words
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
 
-_MOST_NAMES = 3  # lines, at most, that a title tells one by one
+_MOST_NAMES = 3  # lines, at most, that a title names one by one
 _MOST_LETTERS = 76  # letters of their names together, at most, so that the title has two rows
-_MOST_TRADES = 2  # crossings, at most, that a title tells
-_FEWEST_PANELS = 3  # panels whose range of areas is told; of two, both are read at once
-_MOST_LINES = 24  # lines, at most, of which a title tells
-_FAR_OFF = 1.5  # the ratio of expected and observed positives from which that is what is told
+_MOST_TRADES = 2  # crossings, at most, that a title names
+_FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
+_MOST_LINES = 24  # lines, at most, that a title compares
+_FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
@@ -149,7 +149,7 @@ def say_each(
     range_template: str = "{} to {}",
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first."""
-    # Of many lines, and of those with long names or without names, the range is told, by a template.
+    # Of many lines, and of those with long names or without names, the range is written, by a template.
     curve_numbers, is_range = _pick_told(value_of_curve, name_of_curve)
     texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
     if not is_range or len(set(texts)) == 1:
@@ -166,7 +166,7 @@ def _pick_told(
     name_of_curve: Mapping[int, str],
     most_names: int = _MOST_NAMES,
 ) -> tuple[list[int], bool]:
-    """Return the lines to tell, the highest first; or the lowest and the highest, and that it is so."""
+    """Return the lines to name, the highest first; or the ends of their range, and that it is one."""
     curve_numbers = sorted(value_of_curve, key=lambda curve: -value_of_curve[curve])
     if len(curve_numbers) == 1 or (
         len(curve_numbers) <= most_names and _are_short(curve_numbers, name_of_curve)
@@ -480,7 +480,7 @@ def say_by_eta(
     say_numbers: number_words.SayShares,
 ) -> str:
     """Return `start 98% for A and 88% for B end at a prevalence of 1 in 2, 3% and 2% at 1 in 1,000`."""
-    # Only the lines of the greatest and the least prevalence are told, in one unit unless they are
+    # Only the lines of the greatest and the least prevalence are written, in one unit unless they are
     # apart, in panels.
     eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
     color, etas = channels.color, (max(eta_of_curve.values()), min(eta_of_curve.values()))

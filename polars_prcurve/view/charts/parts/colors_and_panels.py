@@ -362,11 +362,9 @@ def build_channel(
     is_eta_added = is_eta_added and "eta" not in fields
     if is_eta_added and "eta" in curves.column_of_field and curves.count_distinct(["eta"]) > 1:
         text_of_eta = map_etas(curves.curve_rows["eta"])
-        for label_number, label in enumerate(labels):
+        for label_number in range(len(labels)):
             etas = curves.curve_rows.filter(label_numbers == label_number)["eta"].unique()
-            labels[label_number] = label + (
-                f" ({text_of_eta[etas[0]]} positive)" if len(etas) == 1 else ""
-            )
+            labels[label_number] += f" ({text_of_eta[etas[0]]} positive)" if len(etas) == 1 else ""
     shown_column_of_field = {
         field: escape_name(column) for field, column in curves.column_of_field.items()
     }

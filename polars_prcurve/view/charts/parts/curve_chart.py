@@ -34,9 +34,9 @@ class CurveChart:
     reads: Literal["forward", "backward"]  # the row that rules at a place: the next, or the last one
     say_row: Callable[[dict[str, Any]], tuple[str, str]]  # words for a place, and for the row there
     subtitle: str  # what is drawn, without the prevalences
-    title: str  # what stands in place of a finding, without the prevalences
+    title: str  # what stands there without a finding, without the prevalences
     say: Callable[[ChartCurves], str]  # the finding, of curves that are known well
-    subject: str = ""  # what few positives tell only roughly, if that is not a recall
+    subject: str = ""  # what is known only roughly from few positives, if not a recall
     note: Sequence[str] = ()  # sentences on what this chart alone has
     pointed: pl.DataFrame | None = None  # the rows that the pointer reads, if these are not all
     marks: MarkedPoints = NO_MARKS  # points with a name, which lines run through
@@ -70,7 +70,7 @@ class CurveChart:
             *self.describe_doubt(drawn_points),
             *curves.describe_sizes(),
         ]
-        # A title that says where curves run is the only one: it need not be said twice.
+        # A title on where curves run is the only one: it is not written twice.
         subtitle = curves.join_etas(f"{self.subtitle},") if user_title or finding else self.subtitle
         return canvas.finish(user_title, finding or curves.join_etas(self.title), subtitle, note)
 
