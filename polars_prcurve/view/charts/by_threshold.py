@@ -57,7 +57,8 @@ def threshold_curve(
     log axis, or among 1,000,000 where 1 in 1,000 or fewer are positive. Precision has a log axis
     where it has one in `pr_curve`; prevalences of which only some need one have a column each, and
     each group too if these are no more than 9. Scores between 0 and 1 that are usually near an end
-    have an axis of log odds. Lines are steps: a threshold between two scores flags what the higher
+    have an axis of log odds. Outliers that would take half of an axis are left out, and the note has
+    their number. Lines are steps: a threshold between two scores flags what the higher
     score flags. Recall is the same at every prevalence, and is drawn once.
 
     Parameters

@@ -51,7 +51,8 @@ def decision_curve(
     A line is the net benefit of acting on the model at each risk at which a user would act, in true
     positives less the cost of false ones. The grey lines are treating everybody and treating nobody. A
     model is worth using where its line is above both. The shade is the table's interval. A line is
-    dotted where fewer than five false positives are behind it, and has no shade there.
+    dotted where fewer than five false positives are behind it, and has no shade there. It ends where it
+    leaves the axis, and does not come back at 0, where nobody is flagged.
 
     Parameters
     ----------

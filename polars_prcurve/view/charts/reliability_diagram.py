@@ -57,7 +57,7 @@ def reliability(
     is Wilson's interval of that range alone. A point is filled where the frequency differs significantly
     from the scores: exact binomial tails, corrected for all ranges of the chart (Bonferroni), so that
     calibrated scores have a filled point in at most `1 - confidence` of test sets. The title is about
-    the filled points.
+    the filled points. Axes are logarithmic where most ranges of a group are below 2%.
 
     Parameters
     ----------

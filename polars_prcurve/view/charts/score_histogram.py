@@ -44,7 +44,8 @@ def scores(
 
     Bars are the share of each class in ranges of scores of one width, negatives in grey, so that rare
     positives are seen beside many negatives. What lies right of the rule is flagged. Scores that are
-    probabilities, most of them near 0 or 1, are on an axis of log odds.
+    probabilities, most of them near 0 or 1, are on an axis of log odds. Outliers that would take half of
+    the axis are left out, and the note has their number.
 
     Parameters
     ----------
