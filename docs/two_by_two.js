@@ -39,7 +39,7 @@ function draw() {
   if (wrong) return;
   const point = evaluateTable(state), eta = 1 / state.n;
   find("say").textContent = `Precision${sayPrecision(point)} ${sayWhere(eta)}`;
-  find("rates").textContent = `Sensitivity ${percent(point.recall)}, specificity `
+  find("rates").textContent = `Sensitivity ${sayShares([point.recall])[0]}, specificity `
     + `${saySpecificity(state.fp / (state.fp + state.tn))}, at any prevalence. Per 1,000 cases: ${two(point.alerts)} alerts `
     + `(${two(point.alertsLow)} to ${two(point.alertsHigh)}).`;
   find("slide").value = Math.log10(state.n);
