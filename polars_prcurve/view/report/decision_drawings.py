@@ -162,6 +162,17 @@ class Axis:
             tick_text = say_signed(scale * number * self.step, "{:.6g}".format)
             yield draw_text((x, text_y), tick_text + unit, 11, anchor="middle")
 
+    def draw_estimate(
+        self, estimate: Estimate, y: float, color: str, look: tuple[str, float, str]
+    ) -> Iterator[str]:
+        """Yield the line of an interval and the circle of its value; `look` is that of both."""
+        line_look, radius, circle_look = look
+        if estimate.span is not None:
+            low, high = map(self.place, estimate.span)
+            yield draw_line((low, y), (high, y), color, line_look)
+        if estimate.value is not None:
+            yield draw_circle(self.place(estimate.value), y, radius, circle_look)
+
 
 def find_axis(estimates: Iterable[Estimate], pixels: tuple[float, float]) -> Axis:
     """Return the axis of all values and intervals; one of a mean may reach below 0, or above 1."""
@@ -197,10 +208,8 @@ def draw_intervals(
         name = shorten_name(name, int(width / _LETTER_OF_VALUE) - len(value_text))
         shapes.append(draw_text((0, y + 16), name, 13, kind="strong rim", color=color))
         shapes.append(draw_text((width, y + 16), value_text, 13, kind="rim", anchor="end"))
-        if estimate.span is not None:
-            low, high = ((axis.place(end), y + 31) for end in estimate.span)
-            shapes.append(draw_line(low, high, color, 'stroke-width="2.4"'))
-        shapes.append(draw_circle(axis.place(estimate.value), y + 31, 5, f'style="fill:{color}"'))
+        look = 'stroke-width="2.4"', 5.0, f'style="fill:{color}"'
+        shapes += axis.draw_estimate(estimate, y + 31, color, look)
     return draw_document(shapes, width, height, f"{name_merit(case)} of each model", kind)
 
 
@@ -465,7 +474,7 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
             for number, row_text in enumerate(name_rows):
                 row_y = first_row_y + _NAME_ROW_HEIGHT * number
                 shapes.append(draw_text((0, row_y), row_text, 10.5, kind=text_kind))
-            shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis.place)
+            shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis)
             shapes.append(draw_text((width, middle_y + 4), format_count(case.n_pos), 10.5, anchor="end"))
             y += measure(case)
     return draw_document(shapes, width, height, "Value of each group with its interval", kind)
@@ -476,34 +485,25 @@ def _draw_marks(
     case: WordedCase,
     color_number_by_model: Mapping[Any, int],
     middle_y: float,
-    place: Callable[[float], float],
+    axis: Axis,
 ) -> Iterator[str]:
     """Yield the intervals of models and their points, below each other; an only model has no colour."""
     n_candidates, rivals = len(case.candidates), case.rivals if color_number_by_model else []
     candidates = sorted(
         case.candidates, key=lambda candidate: color_number_by_model.get(candidate.model, 0)
     )
+    width, radius = (1.6, 3.4) if n_candidates == 1 else (1, 2.5)
+    line_look = DOTTED if block.is_in_doubt else f'stroke-width="{width}"'
     for number, candidate in enumerate(candidates):
         y = middle_y + (number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
-        estimate, color_number = (
-            candidate.read(choose_drawn_column(case.goal)),
-            color_number_by_model.get(candidate.model, block.color_number),
-        )
+        color_number = color_number_by_model.get(candidate.model, block.color_number)
         color = "var(--quiet)" if color_number is None else name_color(color_number)
         # Full are values that are decided, and of several models those that may be best.
         is_full = candidate in rivals if color_number_by_model else block.color_number is not None
-        if estimate.span is not None:
-            low, high = estimate.span
-            line_attributes = (
-                DOTTED if block.is_in_doubt else f'stroke-width="{1.6 if n_candidates == 1 else 1}"'
-            )
-            yield draw_line((place(low), y), (place(high), y), color, line_attributes)
-        if estimate.value is not None:
-            fill_color = color if is_full else "var(--ground)"
-            circle_attributes = f'style="fill:{fill_color};stroke:{color}" stroke-width="1.3"'
-            yield draw_circle(
-                place(estimate.value), y, 3.4 if n_candidates == 1 else 2.5, circle_attributes
-            )
+        fill_color = color if is_full else "var(--ground)"
+        look = line_look, radius, f'style="fill:{fill_color};stroke:{color}" stroke-width="1.3"'
+        estimate = candidate.read(choose_drawn_column(case.goal))
+        yield from axis.draw_estimate(estimate, y, color, look)
 
 
 # Cases of which the same is known, in blocks

@@ -145,7 +145,7 @@ def _draw_cases(findings: Findings) -> Iterator[str]:
 
 
 def _fold_differences(findings: Findings) -> Iterator[str]:
-    """Yield differences of models that are tested, and precision at other prevalences."""
+    """Yield differences of models that are tested, and curves, or precision at other prevalences."""
     cases = findings.cases
     differences_html = ""
     for case in cases:
@@ -156,7 +156,16 @@ def _fold_differences(findings: Findings) -> Iterator[str]:
             differences_html += f"<p>{write_prose(text)}</p>"
     if differences_html:
         yield _fold("The difference, tested", differences_html)
-    if len(cases) == 1 and not cases[0].goal.is_of_point and (shares_html := write_shares(cases[0])):
+    if len(cases) > 1:  # whose curves would take a second sheet of paper
+        charts_html = "".join(
+            f"<p>{escape(value_phrases.start_sentence(case.place))}</p>{chart_html}"
+            for case in cases
+            if (chart_html := "".join(_draw_chart(findings, case)))
+        )
+        yield charts_html and _fold("Curves", charts_html).replace(
+            "details", 'details class="screen"', 1
+        )
+    elif not cases[0].goal.is_of_point and (shares_html := write_shares(cases[0])):
         yield _fold("Other prevalences", shares_html)
 
 
@@ -478,6 +487,8 @@ def write_models(findings: Findings, case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
     text_columns = columns.list_model_columns(findings, case, candidates)
+    if candidates[0].model is None:
+        text_columns.insert(0, TextColumn("model", [""], is_text=True))
     if not case.qualifiers:  # cells would be dashes
         text_columns = text_columns[:1]
     standings = TextColumn("", [_describe_standing(case, candidate) for candidate in candidates], True)
