@@ -713,6 +713,8 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
         (pl.UInt64(), [str(2**64 - 1)], pl.Series([2**64 - 1], dtype=pl.UInt64)),
         (pl.Decimal(9, 2), ["0.07", "0.5"], pl.Series([Decimal("0.07"), Decimal("0.50")])),
         (pl.Decimal(9, 2), ["0.07", "1e-3"], pl.Series([Decimal("0.07"), Decimal("0.001")])),
+        (pl.Float64(), ["\u22121.65", "-0.5"], pl.Series([-1.65, -0.5])),  # as verdicts are printed
+        (pl.Int8(), ["\u22122"], pl.Series([Decimal(-2)])),
         (pl.Float32(), ["0.33333334", "inf"], pl.Series([1 / 3, float("inf")], dtype=pl.Float32)),
         (pl.Boolean(), ["true", "0.5"], pl.Series([Decimal(1), Decimal("0.5")])),
         (pl.Boolean(), ["true", "False"], pl.Series([True, False])),

@@ -31,7 +31,7 @@ from polars_prcurve.doors.cli.table_files import find_format, scan_files
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.retrieval_runs import from_trec
-from polars_prcurve.view.words.number_words import say_dropped_rows
+from polars_prcurve.view.words.number_words import MINUS, say_dropped_rows
 
 
 class FilePrc(LazyFramePrc):
@@ -287,6 +287,8 @@ def _read_values(name: str, value: Any, dtypes: Mapping[str, Any], dtype: Any) -
 
 def read_texts(name: str, texts: Sequence[str | None], dtype: Any) -> pl.Series:
     """Return values of a column from texts; for scores that are no floats, numbers with all digits."""
+    if dtype.is_numeric():  # such as a threshold that is copied from where a verdict is printed
+        texts = [text and text.replace(MINUS, "-") for text in texts]
     try:
         if name == "pos_label" and dtype == pl.Boolean:
             return pl.Series([_TRUTH_VALUES[str(text).lower()] for text in texts])

@@ -487,7 +487,7 @@ def write_models(findings: Findings, case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
     text_columns = columns.list_model_columns(findings, case, candidates)
-    if candidates[0].model is None:
+    if text_columns[0].head != "model":
         text_columns.insert(0, TextColumn("model", [""], is_text=True))
     if not case.qualifiers:  # cells would be dashes
         text_columns = text_columns[:1]
