@@ -28,10 +28,10 @@ function evaluateTable({tp, fp, fn, tn, n}) {
 function draw() {
   const isCount = CELLS.every((cell) => Number.isInteger(state[cell]) && state[cell] >= 0);
   const wrong = !isCount ? "Counts are whole numbers from 0 up."
-    : state.tp + state.fn === 0 ? "Without a positive no sensitivity is known."
-    : state.fp + state.tn === 0 ? "Without a negative no specificity is known."
-    : state.tp + state.fp === 0 ? "Without an alert there is none that could be right."
-    : !(state.n >= 1) ? "A base rate is 1 in 1, or in more." : "";
+    : state.tp + state.fn === 0 ? "Without positives, sensitivity is undefined."
+    : state.fp + state.tn === 0 ? "Without negatives, specificity is undefined."
+    : state.tp + state.fp === 0 ? "Without alerts, precision is undefined."
+    : !(state.n >= 1) ? "The base rate is 1 in n, with n of at least 1." : "";
   for (const cell of [...CELLS, "n"]) if (find(cell) !== document.activeElement) find(cell).value = state[cell];
   find("wrong").textContent = wrong;
   find("icons").style.visibility = wrong ? "hidden" : "";
