@@ -1,7 +1,7 @@
 """What people read has the words of the field and English numbers, and no dialect of this house.
 
-Read are the README, the docs without code, all docstrings and comments of the package, and each text of
-two words or more in it: errors, titles, notes, help and templates of documents.
+Read are all pages without code, all docstrings and comments of the package, and each text of two words
+or more in it: errors, titles, notes, help and templates of documents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    path
+    for folder in ("", "docs", "tests", "benchmarks")
+    for path in sorted((ROOT / folder).glob("*.md"))
+]
 
 DIALECT = {
     r"told apart|tells? .{0,30}\bapart\b": "differ significantly; identify",
