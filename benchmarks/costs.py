@@ -186,6 +186,27 @@ def print_costs_of_one_group(rows: int, repeats: int) -> None:
         print_line(f"asked again, {share:g} positive", [first, again], again / first, 0.2)
 
 
+def print_costs_of_expressions(rows: int, repeats: int) -> None:
+    """Print what an expression costs beside a sort of the scores, by share of positives and groups."""
+    print(f"\n{rows} rows: CPU seconds of a sort of the scores, of an expression, and their ratio")
+    aims = {(0.5, 1): 4, (0.01, 1): 2, (0.5, 100): 5, (0.01, 100): 3, (0.5, rows // 100): 8}
+    for (share, n_groups), aim in aims.items():
+        table = make_one(rows, share).with_columns(group=pl.int_range(pl.len()) % n_groups)
+        sort = measure(table.lazy().select(pl.col("score").sort()).collect, 3 * repeats)
+        for name in ("average_precision", "roc_auc"):
+            area = pl.col("score").prc.summary(name, "label", 0.01)
+            query = table.lazy().select(pl.lit(0).alias("group"), area)
+            if n_groups > 1:
+                query = table.lazy().group_by("group").agg(area)
+            values = query.collect().sort("group")["score"]
+            if not values.equals(table.prc.summary(0.01, metrics=name, by="group")["value"]):
+                raise SystemExit(f"the expression {name} differs from the method")
+            seconds = measure(partial(query.collect, engine="in-memory"), 3 * repeats)
+            print_line(
+                f"{name}, {share:g} positive, {n_groups} groups", [sort, seconds], seconds / sort, aim
+            )
+
+
 def print_costs_of_small_tables(repeats: int) -> None:
     table = make_tables(SMALL).one
     label, score = table["label"].to_numpy(), table["score"].to_numpy()
@@ -222,6 +243,7 @@ def main() -> None:
     given = parser.parse_args()
     print_costs_by_prevalences(given.rows, given.repeats)
     print_costs_of_one_group(given.rows, given.repeats)
+    print_costs_of_expressions(given.rows, given.repeats)
     print_costs_of_small_tables(given.repeats)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, prc
+from polars_prcurve.core.curves import expression_sweep
 from polars_prcurve.core.metrics.curve_metric import add_shares
 from polars_prcurve.core.sweep import sorted_classes
 from tests.support.all_metrics import ALL_CURVE_METRICS
@@ -61,6 +62,49 @@ def test_both_ways_agree_to_the_last_bit(table: pl.DataFrame, n_etas: int) -> No
     for engine in ("in-memory", "streaming"):
         lazy = table.lazy().prc.summary(eta, metrics=SUMS)
         assert_same(eager, lazy.collect(engine=engine))
+
+
+OF_RISES = [
+    metric
+    for metric in ALL_CURVE_METRICS
+    if metric.recipe.needs == "rises" and not metric.recipe.on_hull and metric.recipe.averages is None
+]
+WIDER = [pl.Boolean, pl.Int8, pl.UInt8, pl.Int128, pl.UInt128, pl.Decimal(38, 1)]
+
+
+@examples(40)
+@given(
+    table=one_group(),
+    dtype=st.sampled_from([None, *WIDER]),
+    metric=st.sampled_from(OF_RISES),
+    eta=st.sampled_from([*ETAS, pl.col("eta").first()]),
+)
+def test_expressions_agree_to_the_last_bit(
+    table: pl.DataFrame, dtype: Any, metric: Any, eta: Any
+) -> None:
+    """With both classes sorted apart, and with all rows sorted: in all contexts, on both engines."""
+    table = table.with_columns(g=pl.int_range(pl.len()) % 7 // 3, eta=0.25).head(600)
+    if dtype is not None:
+        whole = pl.col("score").cast(pl.Float64).clip(-1e3, 1e3).fill_nan(0).round().abs()
+        table = table.with_columns(whole.cast(pl.Int64).clip(0, 1 if dtype == pl.Boolean else 100))
+        table = table.with_columns(pl.col("score").cast(dtype))
+    answers = []
+    for is_apart in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            if not is_apart:
+                patch.setattr(expression_sweep, "can_list_rises", lambda recipe, has_weights: False)
+            value = pl.col("score").prc.summary(metric, "label", eta)
+        groups = table.lazy().group_by("g").agg(value)
+        answers.append(
+            [
+                table.select(value),
+                table.select(value.over("g")),
+                *(groups.collect(engine=engine).sort("g") for engine in ("in-memory", "streaming")),
+                table.filter("label").group_by("g").agg(value).sort("g"),
+            ]
+        )
+    for apart, swept in zip(*answers, strict=True):
+        assert_same(apart, swept)
 
 
 def test_a_bound_table_sorts_its_classes_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import polars as pl
+from polars import selectors
 
 from polars_prcurve.core.confidence.interval_column_names import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
+from polars_prcurve.core.curves.expression_rises import can_list_rises, list_rises
 from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import equals_label, guard, label_dtypes
+from polars_prcurve.core.ground.value_checks import Check, equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against
@@ -128,6 +130,7 @@ class ScoredRows:
     """The rows of one context: the score of each, and its contribution to either class."""
 
     score: pl.Expr
+    is_positive: pl.Expr
     pos: pl.Expr  # 0 or 1, or the weight of the row times two to the exponent of its class: an integer
     neg: pl.Expr
     weight: pl.Expr | None
@@ -172,9 +175,9 @@ class ScoredRows:
             cell_structs = cell_structs.struct.with_fields(
                 *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
             )
-        cell_structs, reader = self._add_eta(cell_structs)
+        reader = self._build_reader()
         value = reader.read_metric(metric)
-        return self._evaluate(_add_fields(cell_structs, reader.list_steps()), value)
+        return self._evaluate(_add_fields(self._add_eta(cell_structs), reader.list_steps()), value)
 
     def _sort_structs(self, *fields: pl.Expr) -> pl.Expr:
         """Return structs of these fields, by falling score."""
@@ -217,7 +220,8 @@ class ScoredRows:
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
-        point_structs, reader = self._add_eta(self._distinct_list().list.explode(empty_as_null=False))
+        reader = self._build_reader()
+        point_structs = self._add_eta(self._distinct_list().list.explode(empty_as_null=False))
         if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
             reader = _CountReader(pl.field("eta"), has_weights=bool(self.exponents))
             n_scores = pl.element().len()
@@ -252,13 +256,22 @@ class ScoredRows:
                 f"{metric.name} is not available as an expression; "
                 f"use the method .prc.summary(metrics={metric.name!r})"
             )
-        point_list, reader = self._bind_eta()
-        rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)
+        reader = self._build_reader()
+        column_names: set[str] = set()
+
+        def read(name: str) -> pl.Expr:
+            column_names.add(name)
+            return pl.field(name)
+
+        rows = SegmentValues(read, pl.field("at"), reader.read_metric)
         steps = [step(rows) for step in metric.recipe.all_steps()]
+        term = metric.prepare_term(rows)
+        reads_fpr_before = not column_names.isdisjoint((Segment.FPR_BEFORE, Segment.RUN))
+        point_list = self._list_segment_ends(metric, reads_fpr_before=reads_fpr_before)
+        segment_steps = _list_segment_steps(metric, rows, reader, reads_fpr_before=reads_fpr_before)
         fpr_of_rise = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-        last_step = {"term": metric.prepare_term(rows), "rises": fpr_of_rise}
-        point_list = self._build_segments(point_list, metric, rows, reader)
-        point_list = _add_steps(point_list, [*reader.list_steps(), *steps, last_step])
+        last_step = {"term": term, "rises": fpr_of_rise}
+        point_list = _add_steps(point_list, [*segment_steps, *reader.list_steps(), *steps, last_step])
         read_element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
         total_struct = pl.struct(
@@ -276,7 +289,8 @@ class ScoredRows:
 
     def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
-        (point_list, reader), read_element = self._bind_eta(), pl.element().struct.field
+        point_list, reader = self._bind_eta(self._distinct_list()), self._build_reader()
+        read_element = pl.element().struct.field
         rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)
         row_numbers = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
         rate_exprs = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
@@ -297,56 +311,42 @@ class ScoredRows:
             point_list.list.eval(read_element("score").gather(row_number)).list.first()
         )
 
-    def _bind_eta(self) -> tuple[pl.Expr, _CountReader]:
-        """Return the list of distinct scores and its reader; an eta that is an expression is a field."""
-        point_list = self._distinct_list()
-        if not isinstance(self.etas[0], pl.Expr):
-            return point_list, self._add_eta(point_list)[1]
-        eta_structs, reader = self._add_eta(point_list.list.explode(empty_as_null=False))
-        return eta_structs.implode(), reader
-
-    def _add_eta(self, point_structs: pl.Expr) -> tuple[pl.Expr, _CountReader]:
-        """Add a prevalence that is an expression to structs as a field; return structs and reader."""
+    def _build_reader(self) -> _CountReader:
+        """Return the reader of structs to which the prevalence was added, if it is an expression."""
         eta = self.etas[0]
-        if isinstance(eta, pl.Expr):
-            # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
-            eta_field = pl.field("tp").cast(pl.Float64) * 0.0 + eta
-            point_structs = point_structs.struct.with_fields(eta_field.alias("eta"))
-            eta = pl.field("eta")
-        return point_structs, _CountReader(eta, has_weights=bool(self.exponents))
+        return _CountReader(
+            pl.field("eta") if isinstance(eta, pl.Expr) else eta, has_weights=bool(self.exponents)
+        )
 
-    def _build_segments(
-        self, point_list: pl.Expr, metric: CurveMetric, rows: SegmentValues, reader: _CountReader
-    ) -> pl.Expr:
-        """Return the rows that the metric needs, each with the segment that ends at it."""
-        count_before_exprs = {
+    def _bind_eta(self, point_list: pl.Expr) -> pl.Expr:
+        """Add a prevalence that is an expression to the structs of a list."""
+        if not isinstance(self.etas[0], pl.Expr):
+            return point_list
+        return self._add_eta(point_list.list.explode(empty_as_null=False)).implode()
+
+    def _add_eta(self, point_structs: pl.Expr) -> pl.Expr:
+        """Add a prevalence that is an expression to structs as a field."""
+        eta = self.etas[0]
+        if not isinstance(eta, pl.Expr):
+            return point_structs
+        # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
+        eta_field = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+        return point_structs.struct.with_fields(eta_field.alias("eta"))
+
+    def _list_segment_ends(self, metric: CurveMetric, *, reads_fpr_before: bool) -> pl.Expr:
+        """Return a list of the rows that the metric needs, with cells and counts of the row before."""
+        if can_list_rises(metric.recipe, has_weights=bool(self.exponents)):
+            rises = list_rises(self.score, self.is_positive, reads_fpr_before=reads_fpr_before)
+            return self._bind_eta(pl.when(self.guard == 0).then(rises))
+        counts_before = {
             "tp_before": _TP.shift(1).fill_null(0),
             "fp_before": _FP.shift(1).fill_null(0),
         }
-        point_list = _add_steps(point_list, [count_before_exprs])
-        if metric.recipe.needs == "rises":
-            read_element = pl.element().struct.field
-            point_list = point_list.list.filter(read_element("tp") > read_element("tp_before"))
-        rate_exprs = {
-            "at": reader.fill_eta(),
-            "recall": _RECALL,
-            "fpr": _FPR,
-            Segment.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
-            Segment.FPR_OR_ZERO: _FPR.fill_null(0.0),
-            Segment.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
-        }
-        extent_fields = {
-            Segment.RISE: rows.recall - rows.recall_before,
-            Segment.RUN: rows.fpr - rows.fpr_before,
-            Segment.FPR_RECALL_RATIO: rows.fpr / rows.recall,
-            Segment.ODDS: odds_against(rows.eta),
-        }
-        steps = [rate_exprs, extent_fields]
-        if metric.recipe.reads_envelope:
-            # The least fpr / recall at this row or a later one, which is the best precision there.
-            ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
-            steps.append({Segment.ENVELOPE: ratio.cum_min(reverse=True)})
-        return _add_steps(point_list, steps)
+        point_list = _add_steps(self._bind_eta(self._distinct_list()), [counts_before])
+        if metric.recipe.needs != "rises":
+            return point_list
+        read_element = pl.element().struct.field
+        return point_list.list.filter(read_element("tp") > read_element("tp_before"))
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
@@ -377,6 +377,33 @@ class ScoredRows:
         )
         # Lists keep the rows of a group together; Polars would regroup plain rows for each expression.
         return score_list.list.eval(running_structs).list.filter(pl.element().struct.field("last"))
+
+
+def _list_segment_steps(
+    metric: CurveMetric, rows: SegmentValues, reader: _CountReader, *, reads_fpr_before: bool
+) -> list[dict[str, pl.Expr]]:
+    """Return the fields of segments that formulas read, in steps, from cells and counts before."""
+    rate_exprs = {
+        "at": reader.fill_eta(),
+        "recall": _RECALL,
+        "fpr": _FPR,
+        Segment.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
+        Segment.FPR_OR_ZERO: _FPR.fill_null(0.0),
+    }
+    extent_exprs = {
+        Segment.RISE: rows.recall - rows.recall_before,
+        Segment.FPR_RECALL_RATIO: rows.fpr / rows.recall,
+        Segment.ODDS: odds_against(rows.eta),
+    }
+    if reads_fpr_before:
+        rate_exprs[Segment.FPR_BEFORE] = (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0)
+        extent_exprs[Segment.RUN] = rows.fpr - rows.fpr_before
+    steps = [rate_exprs, extent_exprs]
+    if metric.recipe.reads_envelope:
+        # The least fpr / recall at this row or a later one, which is the best precision there.
+        ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
+        steps.append({Segment.ENVELOPE: ratio.cum_min(reverse=True)})
+    return steps
 
 
 def _add_steps(point_list: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
@@ -430,13 +457,13 @@ def read_scored_rows(
     score_text = describe_expression("score", score)
     label_text = describe_expression("label", labels)
     score = value_checks.SCORE_DTYPES.restrict(score_text, score)
-    labels = label_dtypes(pos_label).restrict(label_text, labels)
+    raw_labels, labels = labels, label_dtypes(pos_label).restrict(label_text, labels)
     checks = [
         *value_checks.missing_checks(count, score_text, score, refuses_nan=True),
         *value_checks.missing_checks(count, label_text, labels, refuses_nan=False),
     ]
     if pos_label is None:
-        label_numbers = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
+        label_numbers = _to_numbers(raw_labels)  # of any dtype, until the dtype is checked
         is_positive = label_numbers == 1
         checks += value_checks.label_checks(count, label_text, label_numbers)
     else:
@@ -456,8 +483,26 @@ def read_scored_rows(
         pos, neg = map(exact_arithmetic.to_integer, amount_exprs, exponents)
     if isinstance(etas[0], pl.Expr):
         checks += value_checks.eta_checks(count, "eta=", etas[0])
-    checked_tallies = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
-    return ScoredRows(score, pos, neg, weights, exponents, checked_tallies.struct.field("checked"), etas)
+    guard_expr = _build_guard(tallies, checks)
+    return ScoredRows(score, is_positive, pos, neg, weights, exponents, guard_expr, etas)
+
+
+def _build_guard(tallies: list[pl.Expr], checks: list[Check]) -> pl.Expr:
+    """Return a number that is 0 while the checks of tallies hold; otherwise it stops the query."""
+    is_broken = pl.any_horizontal(check.is_broken for check in checks)
+    tally_structs = pl.struct(*tallies).struct.with_fields(is_broken.alias("is_broken"))
+    # A list of one struct, or of none: sentences are written of the groups of which a check is broken.
+    broken_list = pl.concat_list(tally_structs).list.filter(pl.element().struct.field("is_broken"))
+    guard_struct = pl.element().struct.with_fields(guard(checks).alias("guard"))
+    return broken_list.list.eval(guard_struct.struct.field("guard")).list.sum()
+
+
+def _to_numbers(labels: pl.Expr) -> pl.Expr:
+    """Return labels as Float64."""
+    # Polars casts a Boolean to a float ten times as slowly as to an integer.
+    is_boolean = pl.dtype_of(labels).matches(selectors.boolean())
+    others = pl.when(~is_boolean).then(labels).cast(pl.Float64, strict=False)
+    return pl.when(is_boolean).then(labels.cast(pl.Int8, strict=False)).otherwise(others)
 
 
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:

@@ -1,0 +1,66 @@
+"""The rows on which recall rises, as an expression: each class is sorted by itself.
+
+    score, label -> classes    one list: positives by falling score, a null, negatives by rising score
+                 -> positives  the negatives below each, by binary search
+                 -> rises      the last positive of each score, with its cells and those before
+
+In `group_by().agg` an operation over rows is called once per group, which takes longer than its work
+if groups are small; adding numbers of a group to all its rows takes longer still. So what a positive
+needs to know is one integer, and is read from it by arithmetic, which is done for all groups at once.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.core.metrics.curve_metric import Recipe
+
+_DIGIT = 2**32
+"""More than the rows of any table, so that counts are digits of one integer of 128 bits."""
+
+
+def can_list_rises(recipe: Recipe, *, has_weights: bool) -> bool:
+    """Return whether a metric can be computed from the rows of `list_rises`."""
+    # Where Polars numbers rows by 64 bits, a count may be no digit.
+    return recipe.needs == "rises" and not has_weights and pl.get_index_type() == pl.UInt32
+
+
+def list_rises(score: pl.Expr, is_positive: pl.Expr, *, reads_fpr_before: bool) -> pl.Expr:
+    """Return a list of structs by falling score: the cells, tp_before and, if it is read, fp_before."""
+    pos_scores, neg_scores = (
+        score.filter(is_of_class).implode().list.sort() for is_of_class in (is_positive, ~is_positive)
+    )
+    classes = pl.concat_list(pos_scores.list.reverse(), pl.lit(None), neg_scores)
+    element, n_pos = pl.element(), pl.element().is_null().arg_max()
+    pos, neg = element.slice(0, n_pos), element.slice(n_pos + 1)
+    # Negatives below a score, those at it, too, all negatives and all positives
+    digits = [neg.search_sorted(pos), pl.lit(0), element.len() - n_pos - 1, n_pos]
+    if reads_fpr_before:
+        digits[1] = neg.search_sorted(pos, side="right")
+    scored_pos = pl.struct(
+        counts=_pack(digits),
+        tp=pl.int_range(1, n_pos + 1, dtype=pl.Int64),
+        is_last=pos.ne_missing(pos.shift(-1)),
+    )
+    field = element.struct.field
+    rises = classes.list.eval(scored_pos).list.filter(field("is_last"))
+    tn, tn_before, n_neg, n_pos = (_read_digit(field("counts"), place) for place in range(4))
+    tp = field("tp")
+    fields = {"tp": tp, "fp": n_neg - tn, "fn": n_pos - tp, "tn": tn}
+    fields["tp_before"] = tp.shift(1, fill_value=0)
+    if reads_fpr_before:
+        fields["fp_before"] = n_neg - tn_before
+    return rises.list.eval(pl.struct(value.alias(name) for name, value in fields.items()))
+
+
+def _pack(digits: list[pl.Expr]) -> pl.Expr:
+    """Return an integer with these digits, the lowest first."""
+    low, mid, *high = (digit.cast(pl.UInt128) for digit in digits)
+    return low + mid * _DIGIT + (high[0] + high[1] * _DIGIT) * _DIGIT**2
+
+
+def _read_digit(integer: pl.Expr, place: int) -> pl.Expr:
+    # Division of 64 bits is faster than that of 128.
+    half = integer if place < 2 else integer // _DIGIT**2
+    half = half.cast(pl.UInt64, wrap_numerical=True)
+    return (half // _DIGIT if place % 2 else half % _DIGIT).cast(pl.Int64)
