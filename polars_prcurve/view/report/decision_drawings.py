@@ -52,19 +52,13 @@ def draw_alerts(case: Case, precision: Estimate, color_number: int) -> str:
     kinds = list(list_icons(case, precision))
     n_columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
     cell_size = 17.6 * _IN_A_ROW / n_columns
-    shapes = place_icons(kinds, color_number, cell_size, n_columns)
-    n_rows = -(-len(kinds) // n_columns)
-    description = describe_icons(precision)
-    return draw_document(shapes, cell_size * n_columns, cell_size * n_rows, description)
-
-
-def place_icons(
-    kinds: Sequence[str], color_number: int, cell_size: float, n_columns: int
-) -> Iterator[str]:
-    """Yield the circles of the icons, in rows from the top left."""
+    shapes = []
     for number, kind in enumerate(kinds):
-        x, y = (number % n_columns + 0.5) * cell_size, (number // n_columns + 0.5) * cell_size
-        yield draw_circle(x, y, 0.37 * cell_size, describe_look(kind, color_number))
+        row, column = divmod(number, n_columns)
+        x, y = (column + 0.5) * cell_size, (row + 0.5) * cell_size
+        shapes.append(draw_circle(x, y, 0.37 * cell_size, describe_look(kind, color_number)))
+    height = cell_size * -(-len(kinds) // n_columns)
+    return draw_document(shapes, cell_size * n_columns, height, describe_icons(precision))
 
 
 def describe_look(kind: str, color_number: int | None) -> str:
@@ -82,8 +76,9 @@ def describe_look(kind: str, color_number: int | None) -> str:
 def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
     """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
     icon_grids = list(grids)
+    # Where precision is small, icons are the alerts that are read until one is right.
     rare_precisions = [
-        precision for case, precision in icon_grids if _is_read_one_by_one(case, precision)
+        precision for case, precision in icon_grids if is_rarely_right(case) and precision.value > 0
     ]
     meanings = ["true or not"] if len(rare_precisions) < len(icon_grids) else []
     if rare_precisions:
@@ -97,11 +92,6 @@ def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
             count_note = f", up to {format_count(count_one_in(lowest_share))}; {MOST_ICONS} are drawn"
         meanings.append(f"may have to be read until one is true{count_note}")
     return " or ".join(meanings)
-
-
-def _is_read_one_by_one(case: Case, precision: Estimate) -> bool:
-    """Return whether icons are the alerts that are read until one is right."""
-    return is_rarely_right(case) and precision.value > 0
 
 
 def list_icons(case: Case, precision: Estimate) -> Iterator[str]:

@@ -79,7 +79,10 @@ def _write_body(
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
-        yield from _fold_cases(findings) if is_drawn else _fold_differences(findings)
+        if not is_drawn:
+            yield from _fold_differences(findings)
+        elif not _are_in_sight(findings):
+            yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
         table_html = write_raw(build_table(findings))
         yield _fold("Numbers in full, and how they are made", table_html + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
@@ -316,14 +319,8 @@ def write_groups(findings: Findings) -> Iterator[str]:
 
 
 def _are_in_sight(findings: Findings) -> bool:
-    """Return whether the verdicts and thresholds of cases stand below their picture."""
+    """Return whether the values and thresholds of cases stand below their picture."""
     return findings.has_one_model and len(findings.cases) <= _MOST_IN_SIGHT
-
-
-def _fold_cases(findings: Findings) -> Iterator[str]:
-    """Yield the verdicts of all cases, unless they are in sight."""
-    if not _are_in_sight(findings):
-        yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
 
 
 CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
@@ -455,34 +452,6 @@ _MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
-def write_table(
-    heads: Sequence[str],
-    table_rows: Sequence[Sequence[str]],
-    css_class: str = "",
-    rows_of_cards: Collection[int] = (),
-) -> str:
-    """Return a table, whose heads are text and whose cells are HTML; a phone lacks `rows_of_cards`."""
-    heads_html = "".join(f'<th scope="col">{escape(title)}</th>' for title in heads)
-    attributes = [f' data-name="{escape(title)}"' for title in heads[1:]]
-    wide_class = ' class="wide"'
-    body_html = "".join(
-        f'<tr{wide_class if number in rows_of_cards else ""}><th scope="row">{first}</th>'
-        f"{''.join(f'<td{name}>{cell}</td>' for name, cell in zip(attributes, cells, strict=True))}</tr>"
-        for number, (first, *cells) in enumerate(table_rows)
-    )
-    class_attribute = f' class="{css_class}"' if css_class else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table{class_attribute}>'
-        f"<thead><tr>{heads_html}</tr></thead><tbody>{body_html}</tbody></table></div>"
-    )
-
-
-def write_value(value_text: str, span_text: str) -> str:
-    """Return a value with its interval behind it, as the content of a cell."""
-    span_html = f" <small>({escape(span_text)})</small>" if span_text else ""
-    return f"<span>{escape(value_text)}{span_html}</span>"  # or a narrow page would set them apart
-
-
 def write_models(findings: Findings, case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
@@ -510,22 +479,38 @@ def _describe_standing(case: JudgedCase, candidate: Candidate) -> str:
 
 
 def write_columns(
-    text_columns: Sequence[TextColumn], n_left: int = 0, rows_of_cards: Collection[int] = ()
+    text_columns: Sequence[TextColumn],
+    n_left: int = 0,
+    rows_of_cards: Collection[int] = (),
+    css_class: str = "read",
 ) -> str:
-    """Return a table of columns of text, the first of which has names, and how many rows it lacks."""
+    """Return a table whose first column has names, and how many rows it lacks.
+
+    A phone lacks `rows_of_cards`, which stand above it.
+    """
 
     def show(column: TextColumn, cell: str) -> str:
+        if not column.has_interval:
+            return isolate(cell) if column.head in ("model", text_columns[0].head) else write_prose(cell)
         value_text, _, span_text = cell.partition(" (")
-        return write_value(value_text, span_text[:-1]) if column.has_interval else write_prose(cell)
+        span_html = f" <small>({escape(span_text)}</small>" if span_text else ""
+        return f"<span>{escape(value_text)}{span_html}</span>"  # or a narrow page would set them apart
 
     names, *others = text_columns
-    rows = [
-        [isolate(name), *(show(column, cell) for column, cell in zip(others, cells, strict=True))]
-        for name, *cells in zip(names.cells, *(column.cells for column in others), strict=True)
-    ]
-    heads = [column.head for column in text_columns]
+    heads_html = "".join(f'<th scope="col">{escape(column.head)}</th>' for column in text_columns)
+    rows_html = ""
+    for number, name in enumerate(names.cells):
+        row_class = ' class="wide"' if number in rows_of_cards else ""
+        rows_html += f'<tr{row_class}><th scope="row">{show(names, name)}</th>'
+        for column in others:
+            cell_html = show(column, column.cells[number])
+            rows_html += f'<td data-name="{escape(column.head)}">{cell_html}</td>'
+        rows_html += "</tr>"
     note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
-    return write_table(heads, rows, rows_of_cards=rows_of_cards) + note_html
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table class="{css_class}">'
+        f"<thead><tr>{heads_html}</tr></thead><tbody>{rows_html}</tbody></table></div>{note_html}"
+    )
 
 
 def write_cases(findings: Findings) -> str:
@@ -566,11 +551,11 @@ def write_raw(result: pl.DataFrame) -> str:
     def show_float(value: float) -> str:
         return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
 
-    table_rows = [
-        [escape(show_value(value, show_float)) for value in row]
-        for row in result.head(_MOST_RAW_ROWS).iter_rows()
+    text_columns = [
+        TextColumn(name, [show_value(value, show_float) for value in result[name].head(_MOST_RAW_ROWS)])
+        for name in result.columns
     ]
-    return write_table(result.columns, table_rows, "raw")
+    return write_columns(text_columns, css_class="raw")
 
 
 def write_methods(findings: Findings) -> str:
