@@ -579,6 +579,16 @@ def test_rows_of_groups_are_told_apart_however_narrow(width: int, score: str | l
     assert sum(line.count(" to ") for line in table) == (4 if score == "new" else 8)
 
 
+@pytest.mark.parametrize("how", [{}, {"maximize": "f1"}, {"maximize": "net_benefit(0.1)"}], ids=str)
+def test_heads_of_long_names_fit_a_narrow_line(how: dict[str, str]) -> None:
+    sites = pl.concat([SETTLED.with_columns(site=pl.lit(name)) for name in ("Groningen", "Reykjavík")])
+    decision = sites.prc(score=["new", "old"], by="site").decide([0.02, 0.001], **how)
+    for width in (42, 50, 60, 70):
+        lines = decision.say(width).splitlines()
+        assert max(map(measure_width, lines)) <= width
+        assert sum(" to " in line for line in lines) >= 8, "each model has its interval"
+
+
 def test_what_is_left_out_of_a_narrow_line_is_told() -> None:
     decision = decide_known("winner", "recall")
     assert "left out" not in decision.say(200)

@@ -140,6 +140,12 @@ def test_a_decision_about_a_point(tmp_path: Path) -> None:
     assert test.decide(0.005, per=1000).table["alerts"].round(1).to_list() == [117.8]
 
 
+def test_a_decision_about_a_point_maximizes_nothing() -> None:
+    cells = pl.DataFrame({"tp": [80], "fp": [90], "fn": [20], "tn": [900]})
+    with pytest.raises(PrcError, match="leave out maximize=: each group is one point"):
+        prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.01, maximize="f1")
+
+
 def test_documents_of_a_point_offer_no_choice_among_points(tmp_path: Path) -> None:
     """A point has no curve, no threshold and no cheapest threshold; it has other prevalences."""
     decision = prc(TWO_BY_TWO, cells=CELLS).decide(0.005)

@@ -56,6 +56,8 @@ class Goal:
 
     def test_point(self) -> Goal:
         """Return the demand on the only point of each group, instead of targets that choose one."""
+        if self.maximized is not None:
+            raise PrcError("leave out maximize=: each group is one point, so there is none to choose")
         return replace(self, targets={}, demand=self.targets, merit_column="precision", is_of_point=True)
 
     @property

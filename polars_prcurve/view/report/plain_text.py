@@ -121,6 +121,14 @@ def _cut_names(column: TextColumn, width: int) -> TextColumn:
     return column.cut(max(width, _LEAST_LETTERS, *map(measure_width, column.head.split("\n"))))
 
 
+def _stack(column: TextColumn) -> TextColumn:
+    """Return a column with intervals below values, and its head in lines as narrow as these."""
+    column = column.stack()
+    values_width = column._replace(head="").width
+    head_lines = fill_lines(keep_together(column.head.replace("\n", " ")), values_width)
+    return column._replace(head="\n".join(map(_clean, head_lines)))
+
+
 def _measure_least(text_columns: Sequence[TextColumn]) -> int:
     """Return the width of columns of which those of names are cut as far as is allowed."""
     return measure_columns([_cut_names(column, _LEAST_NAME) for column in text_columns])
@@ -133,11 +141,15 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
         for column in text_columns
     ]
     if _measure_least(text_columns) > width:
-        text_columns = [column.stack() for column in text_columns]
+        text_columns = [*map(_stack, text_columns)]
     for number, column in enumerate(text_columns):
         excess = measure_columns(text_columns) - width
         if excess > 0:
             text_columns[number] = _cut_names(column, column.width - excess)
+    names, *others = text_columns
+    if measure_columns(text_columns) > width and others[0].head == "prevalence":
+        cells = ["\n".join(cells) for cells in zip(names.cells, others[0].cells, strict=True)]
+        text_columns = [names._replace(cells=cells), *others[1:]]
     return [line for lines in lay_out(text_columns) for line in lines]
 
 
