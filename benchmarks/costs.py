@@ -180,6 +180,12 @@ def print_costs_of_one_group(rows: int, repeats: int) -> None:
             print_line(f"{name}, {share:g} positive", [sort, seconds], seconds / sort, aim)
         points = measure(partial(table.prc.operating_points, 0.01, recall=0.8), 3 * repeats)
         print_line(f"operating_points, {share:g} positive", [sort, points], points / sort, 1.0)
+        narrow = table.lazy().cast({"score": pl.Float32})
+        wide = narrow.cast({"score": pl.Float64})
+        queries = [frame.prc.summary(0.01, **AP) for frame in (wide, narrow)]
+        assert_frame_equal(*(query.collect() for query in queries), check_exact=True)
+        times = [measure(query.collect, 3 * repeats) for query in queries]
+        print_line(f"LazyFrame of Float32, {share:g} positive", times, times[1] / times[0], 0.9)
         bound = prc(table)
         first = measure(lambda table=table: prc(table).summary(0.01, **AP), 3 * repeats)
         again = measure(partial(bound.summary, 0.01, **AP), 3 * repeats)

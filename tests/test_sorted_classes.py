@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars_prcurve import PrcError, prc
 from polars_prcurve.core.curves import expression_sweep
 from polars_prcurve.core.metrics.curve_metric import add_shares
-from polars_prcurve.core.sweep import sorted_classes
+from polars_prcurve.core.sweep import grouped_rows, sorted_classes
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -105,6 +105,46 @@ def test_expressions_agree_to_the_last_bit(
         )
     for apart, swept in zip(*answers, strict=True):
         assert_same(apart, swept)
+
+
+@examples(40)
+@given(table=one_group(), data=st.data())
+def test_narrow_keys_agree_with_wide_ones(table: pl.DataFrame, data: st.DataObject) -> None:
+    """Of scores of up to 32 bits, of the greatest number of a group, and of listed thresholds."""
+    dtype = data.draw(st.sampled_from(grouped_rows._UP_TO_32_BITS))
+    score = pl.col("score").cast(pl.Float64)
+    if dtype != pl.Float32:
+        ends = (0, 1) if dtype == pl.Boolean else pl.select(low=dtype.min(), high=dtype.max()).row(0)
+        score = score.clip(-1e9, 1e9).cast(pl.Int64).clip(*ends)
+    # Numbers of groups are computed from these keys: of the last category they are near 2**28.
+    row = pl.int_range(pl.len())
+    names = [str(i) for i in range(1_360)]
+    table = table.with_columns(
+        score.cast(dtype).alias("score"),
+        pl.lit(names[-1], dtype=pl.Enum(names)).alias("a"),
+        ((row % 3 - 1) * (2**15 - 1)).cast(pl.Int16).alias("b"),
+        (row % 2 == 1).alias("c"),
+        pl.lit(1.0).alias("w"),
+    )
+    by, thresholds = data.draw(st.sampled_from([None, "b", ["a", "b", "c"]])), table["score"].head(3)
+
+    def ask() -> list[pl.DataFrame]:
+        queries = (
+            table.lazy().prc.sweep(by=by),
+            table.lazy().prc.sweep(by=by, thresholds=thresholds),
+            table.lazy().prc.summary(0.1, by=by, weight="w"),
+            table.lazy().prc.summary([0.1, None], by=by),
+        )
+        return [
+            query.collect(engine=engine) for query in queries for engine in ("in-memory", "streaming")
+        ]
+
+    narrow = ask()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouped_rows, "_choose_width", lambda table: grouped_rows._WIDE)
+        wide = ask()
+    for answer, expected in zip(narrow, wide, strict=True):
+        assert_same(answer, expected)
 
 
 def test_a_bound_table_sorts_its_classes_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, p
 def group_number(
     dtype_of_key: Mapping[str, pl.DataType], span_of_key: Mapping[str, Span] | None = None
 ) -> pl.Expr | None:
-    """Return a UInt32 that rises in the order of the groups; None for over 2**32 combinations of keys.
+    """Return a UInt32 that rises in the order of the groups; None for over 2**28 combinations of keys.
 
     The span of a key follows from its dtype, or, for WIDE_DTYPES, is in `span_of_key`.
     """
@@ -52,7 +52,7 @@ def group_number(
             digit = key_column.cast(pl.Int64) + (1 - least_value)
         digits.append(digit.fill_null(0) * n_combinations)
         n_combinations *= greatest_value - least_value + 2  # all values of the span, and null
-    if n_combinations > 2**32:
+    if n_combinations > 2**28:  # more do not fit into a narrow key; see `sweep.grouped_rows`
         return None
     return (pl.sum_horizontal(digits) if digits else pl.lit(0)).cast(pl.UInt32)
 

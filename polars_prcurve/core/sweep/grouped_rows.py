@@ -278,7 +278,9 @@ def to_counts(
 #     key = group * 2**66 + falling * 4 + bits        falling = 2**63 - 1 - code
 #
 # so that sorting one column sorts the table, and no other column is moved. Group, score and class are
-# decoded from the key after the sort. The bits mark what a row is:
+# decoded from the key after the sort. Of a score of up to 32 bits the code is an Int32, and the key an
+# Int64, which is sorted faster: with 34 instead of 66, and 31 instead of 63. The bits mark what a row
+# is:
 #
 #     0    a negative, or a row with amounts in columns of its own (weights, counts)
 #     1    a positive
@@ -290,8 +292,42 @@ def to_counts(
 _KEY = f"{RESERVED}key"  # the column of keys
 _POSITIVE_BIT = 1  # of the two low bits of a key: the row is a positive
 _MARK_BIT = 2  # the row is a mark
-_INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)  # all bits but the sign
-_SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)  # the sign alone
+
+
+class _KeyWidth(NamedTuple):
+    """How wide codes of scores and keys are."""
+
+    n_bits: int  # of a code
+    code: pl.DataType
+    key: pl.DataType
+    float: pl.DataType
+    unsigned: pl.DataType  # of which the upper half of all values is no code
+
+    @property
+    def group_unit(self) -> int:
+        """What a key grows by from one group to the next one."""
+        return 4 << self.n_bits
+
+    @property
+    def all_but_sign(self) -> pl.Expr:
+        """All bits of a code but the sign."""
+        return pl.lit(2 ** (self.n_bits - 1) - 1, dtype=self.code)
+
+    @property
+    def sign(self) -> pl.Expr:
+        """The sign alone."""
+        return pl.lit(-(2 ** (self.n_bits - 1)), dtype=self.code)
+
+
+_WIDE = _KeyWidth(64, pl.Int64(), pl.Int128(), pl.Float64(), pl.UInt64())  # for any group
+# For numbers of groups below 2**28: bit 62 of a key stays free, as that of a row after the last one
+_NARROW = _KeyWidth(32, pl.Int32(), pl.Int64(), pl.Float32(), pl.UInt32())
+
+
+def _choose_width(table: ScoreTable) -> _KeyWidth:
+    """Return the narrow key if all scores and numbers of groups fit into it."""
+    # A number that is computed from the keys of its group is below 2**28; see `group_number`.
+    return _NARROW if table.group_expr is not None and table.score_dtype in _UP_TO_32_BITS else _WIDE
 
 
 class SortedRows(NamedTuple):
@@ -327,10 +363,8 @@ def sort_rows(
         return _sort_by_columns(
             rows, marks, has_labels=has_labels, amount_names=amount_names, carried=carried
         )
-    # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
-    # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted_code = (~_code_score(pl.col(Row.SCORE), dtype)).cast(pl.Int128)
-    score_key = pl.col(Group.NUMBER).cast(pl.Int128) * 2**66 + 2**65 + inverted_code * 4
+    width = _choose_width(table)
+    score_key = _build_key(dtype, width)
     class_bit: pl.Expr = pl.col(Row.LABEL) if has_labels else pl.lit(0)
     amount_exprs = {} if has_labels else {name: pl.col(name) for name in amount_names}
     keyed_rows = rows.select((score_key + class_bit).alias(_KEY), *amount_exprs, *carried)
@@ -339,7 +373,7 @@ def sort_rows(
         keyed_rows = pl.concat([keyed_rows, keyed_marks], how="diagonal")
     key = pl.col(_KEY)
     # The fill is above all keys, so the last row of the table counts as a last one.
-    changed_bits = key ^ key.shift(-1, fill_value=2**126)
+    changed_bits = key ^ key.shift(-1, fill_value=2 ** (2 * width.n_bits - 2))
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     low_bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
     if has_labels:
@@ -349,14 +383,14 @@ def sort_rows(
         keyed_rows.sort(_KEY),
         (_KEY,),
         # The group is in range, and a cast that may wrap around is cheaper than one that checks.
-        group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
-        # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
-        threshold=_code_score(
-            (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX, dtype, decodes=True
+        group=(key // width.group_unit).cast(pl.UInt32, wrap_numerical=True),
+        # In its bits, `falling` is the code with all flipped except the sign; flip them back.
+        threshold=_decode_score(
+            (key // 4).cast(width.code, wrap_numerical=True) ^ width.all_but_sign, dtype, width
         ),
         # Neighbours of equal group and score differ in the two low bits at most.
         is_last=changed_bits > (_POSITIVE_BIT | _MARK_BIT),
-        ends_group=changed_bits >= 2**66,
+        ends_group=changed_bits >= width.group_unit,
         is_mark=low_bits == _MARK_BIT,
         amounts=amount_exprs,
     )
@@ -364,6 +398,8 @@ def sort_rows(
 
 # Integers whose code fits into 64 bits, beside floats and Booleans
 _UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+_UP_TO_32_BITS = (pl.Float32, pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+"""The dtypes of scores whose code fits into 32 bits."""
 
 
 def _sort_by_columns(
@@ -398,27 +434,42 @@ def _sort_by_columns(
     )
 
 
-def _code_score(score: pl.Expr, dtype: pl.DataType, *, decodes: bool = False) -> pl.Expr:
-    """Return an Int64 that rises with the score and is equal for equal scores, or the score of one."""
-    if dtype.is_float():  # those of 32 bits are widened without loss
-        if decodes:
-            return _mirror_negative_bits(score).reinterpret(dtype=pl.Float64).cast(dtype)
-        return _mirror_negative_bits(float_bits(score))
-    if dtype == pl.UInt64:
+def _build_key(dtype: pl.DataType, width: _KeyWidth) -> pl.Expr:
+    """Return the key of a row without its low bits."""
+    # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
+    # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
+    inverted_code = (~_code_score(pl.col(Row.SCORE), dtype, width)).cast(width.key)
+    group_key = pl.col(Group.NUMBER).cast(width.key) * width.group_unit
+    return group_key + width.group_unit // 2 + inverted_code * 4
+
+
+def _code_score(score: pl.Expr, dtype: pl.DataType, width: _KeyWidth) -> pl.Expr:
+    """Return an integer that rises with the score and is equal for equal scores."""
+    if dtype.is_float():  # narrower ones are widened without loss
+        bits = merge_zeros(score.cast(width.float)).reinterpret(dtype=width.code)
+        return _mirror_negative_bits(bits, width)
+    if dtype == width.unsigned:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
-        if decodes:
-            return (score ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
-        return score.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
-    return score.cast(dtype if decodes else pl.Int64)
+        return score.reinterpret(dtype=width.code) ^ width.sign
+    return score.cast(width.code)
+
+
+def _decode_score(code: pl.Expr, dtype: pl.DataType, width: _KeyWidth) -> pl.Expr:
+    """Return the score of a code."""
+    if dtype.is_float():
+        return _mirror_negative_bits(code, width).reinterpret(dtype=width.float).cast(dtype)
+    if dtype == width.unsigned:
+        return (code ^ width.sign).reinterpret(dtype=width.unsigned)
+    return code.cast(dtype)
 
 
 def rising_code(value: pl.Expr) -> pl.Expr:
     """Return an Int64 that rises with a float and is equal for 0.0 and -0.0."""
-    return _mirror_negative_bits(float_bits(value))
+    return _mirror_negative_bits(float_bits(value), _WIDE)
 
 
-def _mirror_negative_bits(bits: pl.Expr) -> pl.Expr:
+def _mirror_negative_bits(bits: pl.Expr, width: _KeyWidth) -> pl.Expr:
     """Reverse the order of negative numbers; twice gives the bits back."""
     # Read as an integer, the bits of a positive float rise with the number, but those of a negative one
     # fall. Flipping all bits except the sign turns them round and leaves them negative.
-    return pl.when(bits < 0).then(bits ^ _INT64_MAX).otherwise(bits)
+    return pl.when(bits < 0).then(bits ^ width.all_but_sign).otherwise(bits)
