@@ -2124,9 +2124,12 @@ def test_names_stand_at_lines_up_to_six_and_apart():
         assert "legend" not in json.dumps(layer(chart, "line")["encoding"]["color"]).replace(
             '"legend": null', ""
         )
-    seven = charts.pr_curve(draw_groups("abcdefg").prc.curve(0.1, by="model"))
-    assert names(seven) == []
-    assert layer(seven, "line")["encoding"]["color"]["legend"]["values"] == list("abcdefg")
+    seven = draw_groups("abcdefg").prc.curve(0.1, by="model")
+    assert channels(charts.pr_curve(seven)) == (None, "model"), "more have a panel each"
+    assert {row["curve"] for row in records(charts.pr_curve(seven), "ghost")} == {*range(7)}
+    legend = charts.pr_curve(seven, color="model")
+    assert names(legend) == []
+    assert layer(legend, "line")["encoding"]["color"]["legend"]["values"] == list("abcdefg")
 
 
 def test_labels_at_ends_keep_their_gap():
@@ -2876,3 +2879,18 @@ def test_reliability_of_a_rare_group_fills_its_panel():
     assert ("At the foot: none observed" in subtitle(chart)) == any(
         row["y"] == low for row in records(chart, "range")
     )
+
+
+def test_net_benefit_of_several_models_is_a_sentence():
+    frame = make_posteriors(draw_scores(pos=300, neg=2_700))
+    two = pl.concat(
+        [
+            frame.with_columns(model=pl.lit(m), score=pl.col("score") ** k)
+            for m, k in (("a", 1), ("b", 2))
+        ]
+    )
+    title = heading(plot(two).decision_curve(by="model", probabilities=[0.05, 0.1, 0.2]))
+    assert re.fullmatch(
+        r"At a risk of 10%, net benefit in true positives per 1,000 is [\d.]+ for . and [\d.]+ for .",
+        title,
+    ), title

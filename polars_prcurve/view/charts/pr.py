@@ -78,7 +78,7 @@ def pr_curve(
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
-        more than 8 groups, or more than 9 panels, groups are panels and eta is colour. Panels of one
+        more than 6 groups, or more than 9 panels, groups are panels and eta is colour. Panels of one
         group each come in order of the area under their lines.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.

@@ -78,7 +78,7 @@ def roc_curve(
         is fpr, and recall too where points differ in it.
     color, facet
         A `by` column. By default the first `by` column is colour and the others are panels. With more
-        than 8 groups all are panels.
+        than 6 groups all are panels.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
     width, height

@@ -344,12 +344,14 @@ def say_net_benefit(
     if not mark_records:
         return ""
     risk_text = number_words.say_share(mark_records[0]["threshold_probability"])
-    sentence_start = f"At a risk of {risk_text}, net benefit is"
+    is_one = len(mark_records) == 1
+    unit_place = "" if is_one else f" in {unit_text}"
+    sentence_start = f"At a risk of {risk_text}, net benefit{unit_place} is"
     text_of_benefit = {mark["net_benefit"]: mark["net_benefit_label"] for mark in mark_records}
     benefits = [mark["net_benefit"] for mark in mark_records]
     return say_each(
         sentence_start,
-        unit_text,
+        unit_text if is_one else "",
         dict(zip(curves.curve_rows["curve"], benefits, strict=True)),
         name_curves(curves, channels),
         lambda shown_benefits: [text_of_benefit[benefit] for benefit in shown_benefits],

@@ -21,6 +21,9 @@ MAX_COLORS = 8  # as many as `colors_and_sizes.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
 _MAX_PANELS = 9
 
+# Lines of groups that share a panel, as many as have their names beside them; of more, each has a panel
+# in which it is in colour and the others are grey.
+MAX_NAMES = 6
 _LEGEND_GAP = 40  # pixels in a legend from the end of a label to the next, with its symbol
 _FAR_APART_RATIO = 3.0  # the factor above which prevalences are far apart
 _OWN_ORDER = (["eta"], ["target"], ["metric"])  # fields whose panels come in their own order
@@ -212,7 +215,7 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
         color_fields, rest_fields = free_fields[:1], free_fields[1:]
     panel_fields = user_fields + rest_fields
     other_fields = [field for field in free_fields if field in curves.other_fields]
-    is_crowded = curves.count_distinct(color_fields) > MAX_COLORS
+    is_crowded = curves.count_distinct(color_fields) > MAX_NAMES
     is_sprawling = bool(other_fields) and curves.count_distinct(panel_fields) > _MAX_PANELS
     if color is None and color_fields != other_fields[:1] and (is_crowded or is_sprawling):
         color_fields = other_fields[:1]

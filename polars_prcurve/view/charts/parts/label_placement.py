@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels
+from polars_prcurve.view.charts.parts.colors_and_panels import MAX_NAMES, Channels
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
-_MAX_NAMES = 6  # lines, at most, that have their names beside them; more have a legend
 _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
 _NEAR_PIXELS = 40.0  # pixels across within which points with the same number share a label
@@ -124,12 +123,12 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     spec, size, (colors, panels) = panel.spec, panel.size, (panel.channels.color, panel.channels.facet)
     names = colors.shown_labels if colors else []
     is_unknown = spec.y.is_free and not spec.y.ranges
-    if not 1 <= len(names) <= _MAX_NAMES or spec.names == "none" or is_unknown:
+    if not 1 <= len(names) <= MAX_NAMES or spec.names == "none" or is_unknown:
         return None
     labels: list[str | None] = [*panels.labels] if panels else [None]
     last_label = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
     # Names stand in one panel for all; to try each of many panels takes too long.
-    views = [panel.pick(label) for label in (labels if len(labels) <= _MAX_NAMES else labels[:1])]
+    views = [panel.pick(label) for label in (labels if len(labels) <= MAX_NAMES else labels[:1])]
     panels_and_lines = [
         (view, lines) for view in views if set(names) <= set(lines := view.sample_lines())
     ]
