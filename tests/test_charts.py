@@ -1977,7 +1977,8 @@ def test_heads_of_panels_keep_the_share_of_positives():
         if row.get("part", "").startswith("word") and not re.fullmatch(r"[\d.]+", row["text"]):
             rows.setdefault(row["facet"], []).insert(0, row["text"])
     assert len(rows) == 10
-    assert all(" ".join(written) == label for label, written in rows.items()), "in rows, not cut"
+    written = {label: plain(" ".join(texts)) for label, texts in rows.items()}
+    assert all(text == plain(label) for label, text in written.items()), "in rows, not cut"
     assert all(re.search(r"\(([\d.]+%|1 in \d+) positive\)$", plain(label)) for label in rows)
 
 
@@ -2894,3 +2895,31 @@ def test_net_benefit_of_several_models_is_a_sentence():
         r"At a risk of 10%, net benefit in true positives per 1,000 is [\d.]+ for . and [\d.]+ for .",
         title,
     ), title
+
+
+def test_a_decision_curve_without_any_benefit_is_seen():
+    label = np.arange(2_000) < 10
+    score = np.random.default_rng(2).random(2_000)
+    rare = pl.DataFrame({"label": label, "score": score, "site": "rare"})
+    common = rare.with_columns(site=pl.lit("common"), label=pl.col("score") > 0.5)
+    chart = pl.concat([common, rare]).prc(by="site").plot.decision_curve(
+        probabilities=[0.02, 0.05, 0.1, 0.3, 0.6]
+    )  # fmt: skip
+    shown = [row for row in records(chart) if "net_benefit" in row and "rare" in row["facet"]]
+    assert len(shown) >= 5
+    assert all(row["net_benefit"] < 0 for row in shown)
+    base = [row["net_benefit"] for row in records(chart, "base") if "rare" in row["facet"]]
+    assert max(base) - min(base) < 2 * (
+        max(row["net_benefit"] for row in shown) - min(row["net_benefit"] for row in shown)
+    )
+
+
+def test_heads_of_panels_break_no_word_and_no_share():
+    sites = ["dermatofibrosarcoma", "seborrhoeic keratosis", *"abcde"]
+    frame = draw_groups(sites, name="site", neg=300)
+    frame = frame.with_columns(label=pl.col("label").cast(pl.Int8) * (pl.int_range(pl.len()) % 7 > 0))
+    chart = charts.gain_curve(frame.prc.curve(by="site"))
+    texts = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
+    rows = [plain(row["text"]) for row in texts]
+    assert any("dermatofibrosarcoma" in row for row in rows)
+    assert all(row.count("(") == row.count(")") for row in rows)

@@ -19,7 +19,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far
 from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
-from polars_prcurve.view.words.number_words import say_count, say_share, say_signed
+from polars_prcurve.view.words.number_words import NO_BREAK, say_count, say_share, say_signed
 
 _RISK = "threshold_probability"  # the column across
 _VALUE = "net_benefit"  # the column that is drawn
@@ -117,7 +117,7 @@ def decision_curve(
     cases_text = f"Net benefit: true positives per {unit} cases, less the cost of false positives"
     subtitle = curves.join_etas(f"{cases_text},")
     marks = _mark_risk(canvas, n_events)
-    finding = say_net_benefit(curves, channels, marks, f"true positives per {unit}")
+    finding = say_net_benefit(curves, channels, marks, f"true positives per{NO_BREAK}{unit}")
     return canvas.finish(title, finding or "Net benefit by risk", subtitle, note)
 
 
@@ -189,8 +189,9 @@ def _find_ends(points: pl.DataFrame, x_axis: ChartAxis) -> tuple[float, float]:
     columns = [column for column in (_VALUE, "treat_all", _BAND_COLUMNS[1]) if column in points.columns]
     benefits = [benefit for column in columns for benefit in shown_points[column].drop_nulls().to_list()]
     top_benefit = 1.05 * max(benefits, default=0.0)
-    top_benefit = top_benefit if top_benefit > 0 else 0.1
     least_benefit = min(shown_points[_VALUE].drop_nulls().to_list(), default=0.0)
+    if top_benefit <= 0:  # no line has a benefit, and all are seen
+        return min(1.1 * least_benefit, -0.01), max(-0.3 * least_benefit, 0.01)
     return max(
         min(1.1 * least_benefit, -_BELOW_ZERO * top_benefit), -_MOST_BELOW_ZERO * top_benefit
     ), top_benefit
@@ -270,12 +271,12 @@ def _cut_below(
     all_points = pl.concat([upper_points, crossings.with_columns(*raised_end_exprs)])
     all_points = all_points.sort("curve", _RISK, maintain_order=True)
     # A line that comes back to no more than 0, where nobody is flagged, would look like a benefit.
-    stretch = pl.struct("curve", value_expr.is_null()).rle_id()
-    is_first = stretch == stretch.first().over("curve")
-    has_benefit = (value_expr.max() > -_BACK_AT_ZERO * bottom_expr.first()).over(stretch)
-    return all_points.with_columns(
-        pl.when(is_first | has_benefit).then(column).alias(column) for column in (_VALUE, *band_columns)
-    )
+    all_points = all_points.with_columns(stretch=pl.struct("curve", value_expr.is_null()).rle_id())
+    first_stretch = pl.col("stretch").filter(value_expr.is_not_null()).first().over("curve")
+    has_benefit = value_expr.max().over("stretch") > -_BACK_AT_ZERO * bottom_expr
+    is_shown = (pl.col("stretch") == first_stretch) | has_benefit
+    columns = (_VALUE, *band_columns)
+    return all_points.with_columns(pl.when(is_shown).then(column).alias(column) for column in columns)
 
 
 def _list_treat_all(

@@ -85,9 +85,11 @@ def wrap_words(text: str, max_letters: float) -> list[str]:
     # Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
     words = [word for word in text.split(" ") if word]
     rows = _fill_rows(words, max_letters)
+    widths = [width for width in map(count_letters, words) if width <= max_letters]
     for step in range(1, 12):
-        narrower_rows = _fill_rows(words, max_letters * (1 - step / 22))
-        if len(narrower_rows) > len(rows):
+        narrower_width = max_letters * (1 - step / 22)
+        narrower_rows = _fill_rows(words, narrower_width)
+        if len(narrower_rows) > len(rows) or narrower_width < max(widths, default=0):
             break
         rows = narrower_rows
     start_isolate, end_isolate = ISOLATES[0], ISOLATES[1]

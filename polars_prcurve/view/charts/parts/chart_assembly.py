@@ -464,6 +464,7 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec, given: GivenSize = (N
 
 
 _MOST_HEAD_ROWS = 4  # rows in which a head may be written; the rest is left out
+_LONGEST_WORD = 22  # letters of a word, at most, that such a row is made longer for
 _FEWEST_LETTERS = 12  # letters of such a row, at the least: narrower ones would cut most words
 
 
@@ -476,7 +477,12 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
 
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
+    # A share in brackets is on one line, and so is a word that is a little longer than a row.
+    name = _IN_BRACKETS.sub(lambda match: match[0].replace(" ", NO_BREAK), name)
+    longest_word = max(map(len, name.split(" ")), default=0)
     letters = max(int(1.1 * room / measure_text("x")), _FEWEST_LETTERS)
+    letters = max(letters, longest_word if longest_word <= _LONGEST_WORD else 0)
+    room = max(room, letters * measure_text("x"))
     name_rows = wrap_words(name, letters) or [name]
     if len(name_rows) > _MOST_HEAD_ROWS:
         name_rows = [*name_rows[: _MOST_HEAD_ROWS - 1], f"{name_rows[_MOST_HEAD_ROWS - 1]}…"]

@@ -344,7 +344,7 @@ def say_net_benefit(
     if not mark_records:
         return ""
     risk_text = number_words.say_share(mark_records[0]["threshold_probability"])
-    is_one = len(mark_records) == 1
+    is_one = len({mark["net_benefit_label"] for mark in mark_records}) == 1
     unit_place = "" if is_one else f" in {unit_text}"
     sentence_start = f"At a risk of {risk_text}, net benefit{unit_place} is"
     text_of_benefit = {mark["net_benefit"]: mark["net_benefit_label"] for mark in mark_records}
