@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _ROOM = 1e-9
 """Rows with a rate this close to a limit, relatively, are left to the search: rounding errs by less."""
 _LEAST_ETA = 1e-200  # at lower prevalences products underflow
-_MOST_SEARCHES = 100
-"""More searches take longer than a sweep, in which a thousand rows take as long as one search."""
+_ROWS_OF_PLAN = 20_000
+"""As many rows are swept in the time by which the plan of a sweep is longer."""
 _MOST_ROWS = 10_000
 """With more rows all are swept: prevalences are many, or so small that rates hardly differ."""
 
@@ -45,9 +45,12 @@ def find_few_rows(
         return None
     n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
     etas = [n_pos / (n_pos + n_neg) if eta is None else eta for eta in grid.numbers]
-    n_searches = len(targets) * len(etas)
+    n_rows_swept = sum(
+        _ROWS_OF_SEARCH[target.criterion] * (len(etas) if target.depends_on_eta else 1)
+        for target in targets
+    )
     has_tiny_eta = any(0 < eta < _LEAST_ETA for eta in etas)
-    if has_tiny_eta or n_searches > _MOST_SEARCHES + (n_pos + n_neg) / 1_000:
+    if has_tiny_eta or n_rows_swept > _ROWS_OF_PLAN + n_pos + n_neg:
         return None
     scores: set[Any] = set()
     for target in targets:
@@ -145,3 +148,11 @@ _LIST_SCORES: dict[str, Callable[[SortedClasses, Target, float], list[Any] | Non
     "predicted_positive_rate": _list_for_alerts,
 }
 """The targets that change in one direction along the sweep, and the scores that each may find."""
+_ROWS_OF_SEARCH = {
+    "threshold": 50,
+    "recall": 50,
+    "fpr": 200,
+    "alerts": 2_000,
+    "predicted_positive_rate": 2_000,
+}
+"""As many rows are swept in the time that the search for one of these targets takes."""
