@@ -508,7 +508,10 @@ def test_much_evidence_is_finite() -> None:
         ({"weight": "score"}, "monitor.. takes no weight="),
         ({"cluster": "site"}, "monitor.. takes no cluster=; its rows have to be independent"),
         ({"reference": prc(last_year(0), by="site")}, "the reference= table has groups by site"),
-        ({"reference": prc(last_year(0).drop("label"))}, "in the reference= table, label= names"),
+        (
+            {"reference": prc(last_year(0).drop("label"))},
+            "in the reference= table, there is no column 'label'",
+        ),
     ],
 )
 def test_bad_input_raises_at_the_call(given: dict[str, Any], sentence: str) -> None:
