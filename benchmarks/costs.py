@@ -192,6 +192,21 @@ def print_costs_of_one_group(rows: int, repeats: int) -> None:
         print_line(f"asked again, {share:g} positive", [first, again], again / first, 0.2)
 
 
+def print_costs_of_many_targets(rows: int, repeats: int) -> None:
+    """Print what 2,000 thresholds and recalls cost beside 200 of them."""
+    print("\n200 and 2,000 targets of one group: CPU seconds, and their ratio")
+    table, many = make_one(rows, 0.05), np.linspace(0.0, 1.0, 2_001)[1:]
+    for word in ("threshold", "recall"):
+        calls = [
+            partial(table.prc.operating_points, 0.01, **{word: many[::step].tolist()})
+            for step in (10, 1)
+        ]
+        few_points, points = (call() for call in calls)
+        assert_frame_equal(few_points, points[::10])
+        times = [measure(call, repeats) for call in calls]
+        print_line(f"operating_points, {word}=", times, times[1] / times[0], 3.5)
+
+
 def print_costs_of_expressions(rows: int, repeats: int) -> None:
     """Print what an expression costs beside a sort of the scores, by share of positives and groups."""
     print(f"\n{rows} rows: CPU seconds of a sort of the scores, of an expression, and their ratio")
@@ -249,6 +264,7 @@ def main() -> None:
     given = parser.parse_args()
     print_costs_by_prevalences(given.rows, given.repeats)
     print_costs_of_one_group(given.rows, given.repeats)
+    print_costs_of_many_targets(given.rows, given.repeats)
     print_costs_of_expressions(given.rows, given.repeats)
     print_costs_of_small_tables(given.repeats)
 
