@@ -952,3 +952,14 @@ def test_scores_that_separate_the_classes_are_not_called_constant() -> None:
 def decide_reasons(table: Any) -> tuple[str, ...]:
     reasons: tuple[str, ...] = table.decide(0.01, recall=0.8).verdict.reasons
     return reasons
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("save", "report"), ("winner", "verdict"), ("tabel", "table"), ("sat", "say")],
+)
+def test_an_attribute_that_there_is_not_leads_to_one_that_there_is(wrong: str, meant: str) -> None:
+    decision = pl.DataFrame({"score": [3, 2, 1], "label": [1, 0, 1]}).prc.decide(0.1)
+    with pytest.raises(AttributeError, match=rf"no attribute {wrong!r}; did you mean {meant!r}\?$"):
+        getattr(decision, wrong)
+    assert hasattr(decision, meant)

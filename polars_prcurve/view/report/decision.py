@@ -6,14 +6,23 @@ import os
 import shutil
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
+
+_ATTRIBUTE_MEANT = {
+    **dict.fromkeys(("save", "write", "to_html", "html", "show"), "report"),
+    **dict.fromkeys(("winner", "best", "model", "status", "met", "sentence"), "verdict"),
+    **dict.fromkeys(("df", "frame", "to_frame", "result", "results"), "table"),
+    **dict.fromkeys(("to_markdown", "markdown", "card"), "model_card"),
+}
+"""The attributes that others call otherwise, by their names."""
 
 
 class Decision:
@@ -126,6 +135,17 @@ class Decision:
 
         check_texts(date=date)
         return write_model_card(self._findings, date)
+
+    if not TYPE_CHECKING:  # for a type checker any name would be an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise, with a hint at the attribute that a wrong name may mean."""
+            if name.startswith("_"):  # which copies and notebooks try
+                raise AttributeError(name)
+            names = [name for name in dir(self) if not name.startswith("_")]
+            meant_name = _ATTRIBUTE_MEANT.get(name)
+            hint = f"did you mean {meant_name!r}?" if meant_name else suggest_names(name, names)
+            raise AttributeError(f"a decision has no attribute {name!r}; {hint}")
 
     def __repr__(self) -> str:
         text = ": ".join(filter(None, [say_status(self._findings), self.verdict.sentence]))

@@ -157,6 +157,8 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     width_text, size_text = (
         _format_size(size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
     )
+    if width_text == size_text:  # as far as one reads
+        return order_sentence
     sentences = [order_sentence, f"{start_sentence(name_merit(case))} is known to ±{width_text}"]
     sentences.append(f"For ±{size_text} you need {format_sizes(need)}")
     return ". ".join(filter(None, sentences))

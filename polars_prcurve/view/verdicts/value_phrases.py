@@ -243,7 +243,7 @@ def find_drawn_limits(goal: Goal) -> dict[str, float]:
 
 
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
-    """Return targets as what a threshold meets: `50% recall and at most 600 alerts per 1,000 cases`."""
+    """Return targets as what a threshold meets: `50% recall and a budget of 6 alerts per 100 cases`."""
     return join_words([describe_limit(word, value, per) for word, value in targets.items()])
 
 
@@ -282,7 +282,7 @@ def write_limited(candidate: Candidate, word: str, column: str, per: float) -> s
 def describe_limit(word: str, value: float, per: float | None) -> str:
     """Return a target as what a threshold meets."""
     if word == "alerts":
-        return f"at most {say_count(value)} alerts {say_cases(per or 1)}"
+        return f"a budget of {say_count(value)} alerts {say_cases(per or 1)}"
     kind = TARGET_KINDS[word]
     value_text = say_share(value) if kind.values == "share" else format_count(value)
     if word in ("recall", "precision"):

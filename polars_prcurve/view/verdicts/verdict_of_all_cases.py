@@ -158,13 +158,15 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
     for verb, n_alike in {"meet": n_met, "miss": len(misses)}.items():
         if n_alike == n_cases:
             return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} {verb} {target}"
-    count = f"{n_met} of {n_cases}" if n_met else f"none of the {n_cases}"
-    verb = "meets" if n_met == 1 else "meet"
-    if not n_met:
-        verb = "meets" if misses else "is shown to meet"
-    clauses = [start_sentence(f"{count} {name_unit(cases)} {verb} {target}")]
+    clauses = []
+    if n_met:
+        verb = "meets" if n_met == 1 else "meet"
+        clauses.append(f"{n_met} of {n_cases} {name_unit(cases)} {verb} {target}")
+    elif not misses:
+        clauses.append(f"None of the {n_cases} {name_unit(cases)} is shown to meet {target}")
     if misses:
-        clauses.append(f"{_name(misses)} {'misses' if len(misses) == 1 else 'miss'} it")
+        verb = "misses" if len(misses) == 1 else "miss"
+        clauses.append(f"{_name(misses)} {verb} {'it' if clauses else target}")
     if open_cases:
         clauses.append(f"not sure for {_name(open_cases)}")
     if vague_cases:
