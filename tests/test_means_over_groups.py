@@ -357,6 +357,8 @@ def test_statuses_of_means() -> None:
     assert chance.status == "chance"
     assert "random scores have 0." in chance.sentence
     assert "topics rule out a mean average precision above" in chance.would_settle
+    few = TOPICS.with_columns(noise=noise).filter(pl.col("topic").rank("dense") <= 9)
+    assert prc(few, score="noise").decide(mean_over="topic").verdict.status == "too_little_data"
 
 
 def test_runs_whose_negatives_are_not_counted() -> None:

@@ -270,6 +270,8 @@ class Case:
 
     def _rules_out_use(self) -> bool:
         """Return whether more data cannot help: no interval, at half of the positives, allows a use."""
+        if min(self.sizes.values()) < LEAST_OF_CLASS:  # a mean over groups as few is in doubt
+            return False
         highest_precisions = [candidate.precision_at_half.high for candidate in self.candidates]
         useful_precision = USEFUL_LIFT * self.chance_precision
         return all(
