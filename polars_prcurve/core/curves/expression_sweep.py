@@ -463,7 +463,7 @@ def read_scored_rows(
         *value_checks.missing_checks(count, label_text, labels, refuses_nan=False),
     ]
     if pos_label is None:
-        label_numbers = _to_numbers(raw_labels)  # of any dtype, until the dtype is checked
+        label_numbers = _to_numbers(raw_labels, labels)  # of any dtype, until the dtype is checked
         is_positive = label_numbers == 1
         checks += value_checks.label_checks(count, label_text, label_numbers)
     else:
@@ -497,10 +497,10 @@ def _build_guard(tallies: list[pl.Expr], checks: list[Check]) -> pl.Expr:
     return broken_list.list.eval(guard_struct.struct.field("guard")).list.sum()
 
 
-def _to_numbers(labels: pl.Expr) -> pl.Expr:
-    """Return labels as Float64."""
+def _to_numbers(raw_labels: pl.Expr, labels: pl.Expr) -> pl.Expr:
+    """Return labels, whose dtype is checked first, as Float64."""
     # Polars casts a Boolean to a float ten times as slowly as to an integer.
-    is_boolean = pl.dtype_of(labels).matches(selectors.boolean())
+    is_boolean = pl.dtype_of(raw_labels).matches(selectors.boolean())
     others = pl.when(~is_boolean).then(labels).cast(pl.Float64, strict=False)
     return pl.when(is_boolean).then(labels.cast(pl.Int8, strict=False)).otherwise(others)
 
