@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_type_hints
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_C
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM, hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -333,17 +333,26 @@ def name_column(column: Column) -> str:
 # What namespaces share: complete signatures, and hints at misspelt words ------------------------
 
 
-class PublicMethods:
+class PublicMethods(HintingAttributes):
     """A base class whose public methods have complete signatures, and are named as users write them.
 
     In errors of a call `path` takes the place of the class, which users do not see: `prc.sweep()`.
     """
 
-    _path: str
+    _name_of_synonym: ClassVar = {
+        "roc": "sweep",
+        "confusion_matrix": "sweep",
+        "pr": "curve",
+        "precision_recall_curve": "curve",
+        "calibration": "reliability",
+        "calibration_curve": "reliability",
+        "histogram": "scores",
+    }
 
     def __init_subclass__(cls, path: str | None = None) -> None:
         super().__init_subclass__()
-        cls._path = path or cls._path
+        if path is not None:
+            cls._wrong_attribute = f"{path} has no method"
         for name, method in list(vars(cls).items()):
             is_public = name == "__call__" or not name.startswith("_")
             if path is not None and is_public and inspect.isfunction(method):
@@ -353,40 +362,15 @@ class PublicMethods:
                     vocabulary.USES[name] = frozenset(TABLE_WORDS) & words.keys()
                 setattr(cls, name, complete_signature(method))
 
-    if not TYPE_CHECKING:  # for a type checker any name would be a method
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Raise, with a hint at the method that a wrong name means."""
-            if name.startswith("_"):  # copies and notebooks look up many
-                raise AttributeError(name)
-            raise AttributeError(
-                f"{self._path} has no method {name!r}; {_suggest_method(type(self), name)}"
-            )
-
-
-_METHOD_OF_SYNONYM = {
-    "roc": "sweep",
-    "confusion_matrix": "sweep",
-    "pr": "curve",
-    "precision_recall_curve": "curve",
-    "calibration": "reliability",
-    "calibration_curve": "reliability",
-    "histogram": "scores",
-}
-"""The methods that others call otherwise, by their names."""
-
-
-def _suggest_method(owner: type, wrong_name: str) -> str:
-    """Return a hint at the method that takes a metric of this name, or at methods of similar names."""
-    if (method_name := _METHOD_OF_SYNONYM.get(wrong_name)) in dir(owner):
-        return f"did you mean {method_name!r}?"
-    metric_name = METRIC_OF_SYNONYM.get(wrong_name.lower(), wrong_name)
-    method_names = [name for name in dir(owner) if not name.startswith("_")]
-    is_of_points = metric_name in POINT_METRICS
-    for method_name in ("metric", "operating_points") if is_of_points else ("summary",):
-        if method_name in method_names and metric_name in (*POINT_METRICS, *CURVE_METRICS):
-            return f"pass the metric {metric_name!r} to {method_name}()"
-    return suggest_names(wrong_name, method_names)
+    @classmethod
+    def _suggest_attribute(cls, wrong_name: str) -> str:
+        """Return a hint at the method that takes a metric of this name, or at those of similar names."""
+        metric_name = METRIC_OF_SYNONYM.get(wrong_name.lower(), wrong_name)
+        is_of_points = metric_name in POINT_METRICS
+        for method_name in ("metric", "operating_points") if is_of_points else ("summary",):
+            if hasattr(cls, method_name) and metric_name in (*POINT_METRICS, *CURVE_METRICS):
+                return f"pass the metric {metric_name!r} to {method_name}()"
+        return super()._suggest_attribute(wrong_name)
 
 
 def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 
@@ -66,6 +67,30 @@ def suggest_names(
     if near_names:
         return f"did you mean {' or '.join(repr(shorten_name(text)) for text in texts)}?"
     return f"there are: {list_names(texts)}"
+
+
+class HintingAttributes:
+    """A base class whose errors of a wrong attribute hint at the one that is meant."""
+
+    _wrong_attribute: ClassVar[str]  # how the error begins, before the wrong name
+    _name_of_synonym: ClassVar[Mapping[str, str]] = {}  # the attributes that others call otherwise
+
+    if not TYPE_CHECKING:  # for a type checker any name would be an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise, with a hint at the attribute that a wrong name means."""
+            if name.startswith("_"):  # copies and notebooks look up many
+                raise AttributeError(name)
+            raise AttributeError(f"{self._wrong_attribute} {name!r}; {self._suggest_attribute(name)}")
+
+    @classmethod
+    def _suggest_attribute(cls, wrong_name: str) -> str:
+        """Return a hint at the attribute that a wrong name means, or at all."""
+        names = [name for name in dir(cls) if not name.startswith("_")]
+        meant_name = cls._name_of_synonym.get(wrong_name)
+        return (
+            f"did you mean {meant_name!r}?" if meant_name in names else suggest_names(wrong_name, names)
+        )
 
 
 def list_names(names: Iterable[str]) -> str:

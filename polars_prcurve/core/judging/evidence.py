@@ -87,7 +87,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     """Return the results of the table's methods; each is called once, and ranking once per target."""
     if request.goal.mean_over:
         return _collect_means(request)
-    goal, model_column = request.goal, request.model
+    goal, model_columns = request.goal, [] if request.model is None else [request.model]
     table, eta = request.whole_table
     area_name = goal.merit_column if goal.is_of_curve else "average_precision"
     metrics = [area_name, "roc_auc", precision_at_recall(0.5)]
@@ -100,14 +100,14 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     else:
         case_rows = _collect_points(request, per)
         keys = case_rows.columns[: case_rows.columns.index("criterion")]
-    keys = [column for column in keys if column not in (model_column, "n_pos", "n_neg")]
+    keys = [column for column in keys if column not in (*model_columns, "n_pos", "n_neg")]
     group_columns = keys[: keys.index("eta")]
-    group_keys = [*group_columns, *([] if model_column is None else [model_column])]
+    group_keys = [*group_columns, *model_columns]
     if group_columns:
         request = replace(request, n_groups=max(1, areas.select(group_columns).n_unique()))
     if request.n_groups > 1:
         case_rows = _replace_chance_tests(request, case_rows, group_keys)
-    case_rows = _add_whole_curves(case_rows, areas, [*keys, *group_keys[len(group_columns) :]])
+    case_rows = _add_whole_curves(case_rows, areas, [*keys, *model_columns])
     case_rows = _add_leads(request, case_rows, keys, per)
     curve_points = _collect_curves(request)
     case_rows = _add_open_targets(goal, case_rows, curve_points, [*group_keys, "eta"])
@@ -175,8 +175,7 @@ def _collect_means(request: DecisionRequest) -> Evidence:
 
 def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
     """Return a thin curve of each model, with the rates and what the targets limit."""
-    limits = {**request.goal.limits, **request.goal.demand}
-    limit_names = [TARGET_KINDS[word].metric.name for word in limits]
+    limit_names = [TARGET_KINDS[word].metric.name for word in request.goal.all_limits]
     curves: pl.DataFrame = request.table.curve(
         request.eta,
         metrics=list(dict.fromkeys([*_RATES, *limit_names])),
@@ -363,7 +362,7 @@ def _test_limit(goal: Goal, word: str, ends: tuple[str, str], *, unknown: bool =
     An empty end is the value itself.
     """
     kind = TARGET_KINDS[word]
-    limit = {**goal.limits, **goal.demand}[word]
+    limit = goal.all_limits[word]
     share = limit / (goal.per or 1) if word == "alerts" else limit
     end = ends[0 if kind.is_at_most else 1]
     value = pl.col(f"{kind.metric.name}_{end}" if end else kind.metric.name)

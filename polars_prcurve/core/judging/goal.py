@@ -91,6 +91,11 @@ class Goal:
         return {word: limit for word, limit in self.targets.items() if word in TARGET_KINDS}
 
     @property
+    def all_limits(self) -> dict[str, float]:
+        """The limits of targets and of the demand."""
+        return {**self.limits, **self.demand}
+
+    @property
     def sign(self) -> float:
         """1 if a greater merit is better, otherwise -1."""
         return 1.0 if self.maximized is None else direction_sign(self.maximized)

@@ -6,26 +6,18 @@ import os
 import shutil
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import ClassVar
 
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 
-_ATTRIBUTE_MEANT = {
-    **dict.fromkeys(("save", "write", "to_html", "html", "show"), "report"),
-    **dict.fromkeys(("winner", "best", "model", "status", "met", "sentence"), "verdict"),
-    **dict.fromkeys(("df", "frame", "to_frame", "result", "results"), "table"),
-    **dict.fromkeys(("to_markdown", "markdown", "card"), "model_card"),
-}
-"""The attributes that others call otherwise, by their names."""
 
-
-class Decision:
+class Decision(HintingAttributes):
     """A verdict on the models of a table, and all that a report, a page or a model card shows of it.
 
     It prints as the verdict and a row per model, is a model card in a notebook, and pickles without the
@@ -38,6 +30,14 @@ class Decision:
     >>> decision.verdict.status, decision.verdicts.height, decision.table.height
     ('too_little_data', 1, 1)
     """
+
+    _wrong_attribute = "a decision has no attribute"
+    _name_of_synonym: ClassVar = {
+        **dict.fromkeys(("save", "write", "to_html", "html", "show"), "report"),
+        **dict.fromkeys(("winner", "best", "model", "status", "met", "sentence"), "verdict"),
+        **dict.fromkeys(("df", "frame", "to_frame", "result", "results"), "table"),
+        **dict.fromkeys(("to_markdown", "markdown", "card"), "model_card"),
+    }
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -135,17 +135,6 @@ class Decision:
 
         check_texts(date=date)
         return write_model_card(self._findings, date)
-
-    if not TYPE_CHECKING:  # for a type checker any name would be an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Raise, with a hint at the attribute that a wrong name may mean."""
-            if name.startswith("_"):  # which copies and notebooks try
-                raise AttributeError(name)
-            names = [name for name in dir(self) if not name.startswith("_")]
-            meant_name = _ATTRIBUTE_MEANT.get(name)
-            hint = f"did you mean {meant_name!r}?" if meant_name else suggest_names(name, names)
-            raise AttributeError(f"a decision has no attribute {name!r}; {hint}")
 
     def __repr__(self) -> str:
         text = ": ".join(filter(None, [say_status(self._findings), self.verdict.sentence]))

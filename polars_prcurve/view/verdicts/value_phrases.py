@@ -275,7 +275,7 @@ def write_limited(candidate: Candidate, word: str, column: str, per: float) -> s
     if word == "alerts":
         low, high = estimate.span or (None, None)
         name, estimate = word, Estimate(*(end and end * per for end in (estimate.value, low, high)))
-    limit = {**candidate.goal.limits, **candidate.goal.demand}[word]
+    limit = candidate.goal.all_limits[word]
     return write_value(name, estimate, limit)
 
 
