@@ -1858,6 +1858,26 @@ def test_decision_curve_says_where_acting_is_surely_better():
     assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3], confidence=0.95)) == said
 
 
+@pytest.mark.parametrize("n_groups", [2, 8])
+def test_decision_curves_of_groups_say_where_acting_is_better_in_all(n_groups):
+    drawn = [
+        make_posteriors(draw_scores(pos=150 + 40 * place, neg=1_600, digits=3, seed=place))
+        for place in range(n_groups)
+    ]
+    frame = pl.concat(rows.with_columns(site=pl.lit(f"s{place}")) for place, rows in enumerate(drawn))
+    table = frame.prc.decision_curve(by="site", columns="all")
+    is_better = (pl.col("net_benefit") > pl.max_horizontal(0, "treat_all")) & (pl.col("fp") >= 5)
+    risks = table.group_by("threshold_probability").agg(is_better.all()).sort("threshold_probability")
+    sure = risks.filter("net_benefit")["threshold_probability"].to_list()
+    assert len(sure) == round(100 * (sure[-1] - sure[0])) + 1, "one stretch"
+    groups = "both groups" if n_groups == 2 else f"all {n_groups} groups"
+    ends = f"at risks from {say_share(sure[0])} to {say_share(sure[-1])}"
+    said = f"Net benefit is above treat-all and treat-none for {groups} {ends}"
+    assert heading(charts.decision_curve(table)) == plain(said)
+    useless = frame.with_columns(score=pl.when(site="s1").then(0.01).otherwise("score"))
+    assert heading(plot(useless).decision_curve(by="site")) == "Net benefit by risk"
+
+
 def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name():
     rows = [
         draw_scores(pos=40, neg=200, digits=2).with_columns(m=pl.lit(m), c=pl.lit(c))

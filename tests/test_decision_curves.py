@@ -149,7 +149,7 @@ def test_the_order_of_rows_and_risks_out_of_range() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"eta": 0.1}, "posteriors at which prevalence"),
+        ({"eta": 0.1}, "pass eta_train="),
         ({"eta_train": 0.1}, "leave eta_train= out"),
         ({"eta": [None, 0.1], "eta_train": 0.2}, "leave eta_train= out"),
         ({"eta": 0, "eta_train": 0.2}, "eta= must lie between 0 and 1"),

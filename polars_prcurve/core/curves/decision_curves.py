@@ -147,8 +147,8 @@ def _check_etas(etas: Sequence[float | None], eta_train: Any) -> Sequence[float 
     if eta_train is None:
         if known_etas:
             raise PrcError(
-                "expected eta_train= beside eta=: posteriors at which prevalence? pass it, such as "
-                "eta_train=0.2"
+                "pass eta_train=, such as eta_train=0.2, the prevalence at which the scores are "
+                "probabilities: eta= converts them to another"
             )
         return etas
     check_prior("eta_train", eta_train)

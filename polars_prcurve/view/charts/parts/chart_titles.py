@@ -318,29 +318,27 @@ def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple
 def say_net_benefit(
     curves: ChartCurves, channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str
 ) -> str:
-    """Return where net benefit is significant, of a line with intervals, or its values at a risk."""
-    has_one_interval = len(curves.curve_rows) == 1 and "net_benefit_low" in curves.points.columns
-    if has_one_interval and not curves.has_few_positives:
-        # Where the interval of the line is above treating all and treating none.
-        risk_expr, best_alternative = (
-            pl.col("threshold_probability"),
-            pl.max_horizontal(pl.lit(0.0), "treat_all"),
-        )
-        is_sure = (pl.col("net_benefit_low") > best_alternative).fill_null(False)
-        risk_points = curves.points.sort(risk_expr).select(risk_expr, sure=is_sure, run=is_sure.rle_id())
-        sure_points = risk_points.filter("sure")
-        if sure_points.is_empty():
+    """Return where net benefit is significant, of a line with intervals, or its values at a risk.
+
+    Of several lines without such a risk: at which risks all of them are above both alternatives.
+    """
+    n_lines, points = len(curves.curve_rows), curves.points
+    if n_lines == 1 and "net_benefit_low" in points.columns and not curves.has_few_positives:
+        best_risks = _find_best_risks(points, pl.col("net_benefit_low"), n_lines)
+        if best_risks.is_empty():
             return "At no risk is net benefit significantly above treat-all and treat-none"
-        # Of several stretches the longest is named, unless the others make up more.
-        longest_run = sure_points.filter(pl.len().over("run") == pl.len().over("run").max())
-        if longest_run["run"].n_unique() == 1 < len(longest_run) and 2 * len(longest_run) >= len(
-            sure_points
-        ):
-            low, high = number_words.say_shares(
-                [longest_run["threshold_probability"][position] for position in (0, -1)]
-            )
-            finding = "Net benefit is significantly above treat-all and treat-none"
-            return f"{finding} at risks from {low} to {high}"
+        if stretch_text := _say_longest_stretch(best_risks):
+            return f"Net benefit is significantly above treat-all and treat-none {stretch_text}"
+    has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
+    if not mark_records and has_line_each and not curves.has_few_positives:
+        points = point_thinning.find_few_false_alerts(points)
+        is_known = ~pl.col("doubt").fill_null(False)
+        best_risks = _find_best_risks(points, pl.when(is_known).then("net_benefit"), n_lines)
+        if stretch_text := _say_longest_stretch(best_risks):
+            columns = {curves.column_of_field[field] for field in curves.group_fields}
+            noun = "model" if columns == {"model"} else "line" if "model" in columns else "group"
+            lines_text = f"both {noun}s" if n_lines == 2 else f"all {n_lines} {noun}s"
+            return f"Net benefit is above treat-all and treat-none for {lines_text} {stretch_text}"
     if not mark_records:
         return ""
     risk_text = number_words.say_share(mark_records[0]["threshold_probability"])
@@ -356,6 +354,25 @@ def say_net_benefit(
         name_curves(curves, channels),
         lambda shown_benefits: [text_of_benefit[benefit] for benefit in shown_benefits],
     )
+
+
+def _find_best_risks(points: pl.DataFrame, benefit: pl.Expr, n_lines: int) -> pl.DataFrame:
+    """Return the risks at which this benefit is above both alternatives in all lines, and their runs."""
+    is_best = benefit > pl.max_horizontal(pl.lit(0.0), "treat_all")
+    risk_rows = points.group_by("threshold_probability").agg(n_best=is_best.sum())
+    risk_rows = risk_rows.sort("threshold_probability").with_columns(run=pl.col("n_best").rle_id())
+    return risk_rows.filter(pl.col("n_best") == n_lines)
+
+
+def _say_longest_stretch(risk_rows: pl.DataFrame) -> str:
+    """Return `at risks from 3% to 60%` of the longest run, unless the others make up more than it."""
+    longest_run = risk_rows.filter(pl.len().over("run") == pl.len().over("run").max())
+    is_most = 2 * len(longest_run) >= len(risk_rows)
+    if longest_run["run"].n_unique() != 1 or len(longest_run) == 1 or not is_most:
+        return ""
+    risks = longest_run["threshold_probability"]
+    low, high = number_words.say_shares([risks[0], risks[-1]])
+    return f"at risks from {low} to {high}"
 
 
 def say_each_of_100(
