@@ -323,7 +323,7 @@ FAILURES: list[Sentence] = [
         PAGE, "Where only 2 to 5% of test sets have no doubt, as few as {}% (`differences`) of their intervals cover the true value.",
         Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
-    Sentence(PAGE, "a `guarantee` that takes the estimate as exact fails in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
+    Sentence(PAGE, "a `guarantee` that treats the estimate as exact fails in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
     Sentence(
         PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} or more in most others, and {} in `uncertain_targets`",
         TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("bootstrap")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),

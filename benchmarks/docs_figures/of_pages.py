@@ -54,13 +54,13 @@ FIGURES: list[Sentence] = [
     ),
     Sentence(KEPT, "draws {} test sets from each of {} populations", GUARANTEE(col("n_sets").min()), GUARANTEE(count(col("found") >= 0))),
     Sentence(KEPT, "missed in at most {}% of test sets of a population, and in {}% on average", GUARANTEE(most("broken")), GUARANTEE(mean("broken"))),
-    Sentence(KEPT, "misses it in {:.0f}% on average, where scores do not tie.", GUARANTEE(mean("broken_by_point", ~TIES))),
+    Sentence(KEPT, "is missed in {:.0f}% on average where scores do not tie.", GUARANTEE(mean("broken_by_point", ~TIES))),
     Sentence(
         KEPT, "the lowest threshold that passes misses it in {:.0f} to {:.0f}%.",
         GUARANTEE(least("broken_by_lowest", LINES_BELOW)), GUARANTEE(most("broken_by_lowest", LINES_BELOW)),
     ),
     Sentence(
-        KEPT, "Of the {} populations in which the target can be met, a threshold passes in {:.0f}% of test sets. Its recall is {:.0f}% of the highest that meets the target, with no threshold counted as 0.",
+        KEPT, "In the {} populations in which the target can be met, a threshold passes in {:.0f}% of test sets. Recall averages {:.0f}% of the highest that meets the target (0 where none passes).",
         GUARANTEE(count(REACHABLE)), GUARANTEE(mean("found", REACHABLE)), GUARANTEE(mean(OF_BEST, REACHABLE)),
     ),
     hold_moved("| 200 positives, 2,000 negatives | eta 0.01, 500 in the sample", 2),
