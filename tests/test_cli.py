@@ -2364,6 +2364,8 @@ def test_a_release_is_stopped_by_a_worse_model(
     assert main([*call, "--metrics", "average_precision"]) == status
     printed = capsys.readouterr()
     assert ("--fail-unless takes not_worse, with --margin" in printed.err) == (status == 2)
+    if status < 2 and "--fail-unless" in arguments:
+        assert f"not_worse is true in {1 - status} of 1 rows" in printed.err
     if "gaps.csv" in arguments:
         assert pl.read_csv("gaps.csv")["not_worse"].to_list() == [True]
 

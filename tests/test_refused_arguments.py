@@ -30,6 +30,7 @@ from polars_prcurve import (
     prc,
     shift_prior,
 )
+from polars_prcurve.core.binding.word_groups import TARGET_WORDS
 from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
@@ -333,7 +334,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "eta twice": (lambda p: p.curve([0.1, 0.2, 0.1]), "0.1 more than once"),
     "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
     "eta empty": (lambda p: p.curve([]), "holds no prevalence"),
-    "eta mapping": (lambda p: p.curve({"a": 0.1}), "a number, a sequence, a frame"),
+    "eta mapping": (lambda p: p.curve({"a": 0.1}), "takes no mapping: pass class_mix"),
     "eta frame without eta": (
         lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"),
         "numeric column 'eta'",
@@ -933,3 +934,17 @@ def test_the_least_and_the_largest_prevalence_of_documents_have_words(
 @pytest.mark.parametrize("chart", OF_ETA)
 def test_the_least_and_the_largest_prevalence_can_be_drawn(chart: str, eta: float) -> None:
     assert plot_at(chart, eta).to_dict()
+
+
+METHODS = [name for name in dir(GOOD.prc) if not name.startswith("_") and name != "plot"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_target_leads_to_the_method_that_takes_it(name: str) -> None:
+    method = getattr(GOOD.prc, name)
+    parameters = inspect.signature(method).parameters
+    if not {"score", "label"} & parameters.keys():
+        return
+    for word in {*TARGET_WORDS} - parameters.keys() - {"per"}:
+        with pytest.raises(TypeError, match=r"method operating_points|precision_at_threshold"):
+            method(**{word: 0.5})

@@ -280,6 +280,25 @@ def test_one_vs_rest_names_a_class_that_no_row_has() -> None:
     assert df.head(0).prc.unpivot_scores(label="y", scores={"cta": "a", "dog": "b"}).is_empty()
 
 
+def test_categories_of_an_enum_may_be_absent() -> None:
+    """They cannot be misspelt, so a day without a class, or without positives, is no error."""
+    classes = pl.Enum(["cat", "dog", "emu"])
+    df = pl.DataFrame({"y": ["cat", "dog"], "a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.5, 0.6]})
+    df, scores = df.with_columns(pl.col("y").cast(classes)), {"cat": "a", "dog": "b", "emu": "c"}
+    for frame in (df, df.lazy()):
+        table = frame.prc.summary(0.1, label="y", score=scores, metrics="roc_auc").lazy().collect()
+        assert table.select("class", "n_pos").rows() == [("cat", 1), ("dog", 1), ("emu", 0)]
+        assert table["value"].is_null().to_list() == [False, False, True]
+        table = (
+            frame.prc.summary(0.1, label="y", score="a", pos_label="emu", metrics="roc_auc")
+            .lazy()
+            .collect()
+        )
+        assert table.select("n_pos", "value").rows() == [(0, None)]
+    with pytest.raises(PrcError, match="categor"):
+        df.prc.summary(0.1, label="y", score="a", pos_label="emo")
+
+
 EXPRESSIONS: dict[str, Callable[..., pl.Expr]] = {
     name: (lambda label, name=name, **how: getattr(pl.col("score").prc, name)(label, **how))
     for name in (

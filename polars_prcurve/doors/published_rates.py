@@ -187,13 +187,14 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
     n_pos, n_neg = (_read_size(word, row.get(word)) for word in ("n_pos", "n_neg"))
     if (n_pos is None) != (n_neg is None):
         raise PrcError("pass both sizes of a test, n_pos= and n_neg=, or None for both")
-    recall = _round_to_count(hit_word, hit_rate, n_pos)
+    recall = _round_to_count(f"{hit_word}={hit_rate!r}", hit_rate, n_pos)
+    false_text = f"{false_word}={false_rate!r}"
     if false_word == "fpr":
-        return recall, _round_to_count(false_word, false_rate, n_neg), n_pos, n_neg
+        return recall, _round_to_count(false_text, false_rate, n_neg), n_pos, n_neg
     if false_word == "specificity":
         # In decimals, so that 1 less 0.886 is 0.114, as a paper has it.
         fpr = float(1 - Decimal(repr(false_rate)))
-        return recall, _round_to_count(false_word, fpr, n_neg), n_pos, n_neg
+        return recall, _round_to_count(false_text, fpr, n_neg), n_pos, n_neg
     if n_pos is None and "eta" not in row:
         raise PrcError("pass the sizes of the test with precision=: None gives no prevalence")
     eta = _read_share("eta", row["eta"]) if n_pos is None or n_neg is None else n_pos / (n_pos + n_neg)
@@ -214,15 +215,15 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
     n_hits, n_false = recall * n_pos, round(false_per_negative * n_neg)
     if _prints_as(n_hits / (n_hits + n_false), false_rate):
         return recall, n_false / n_neg, n_pos, n_neg
-    _warn("precision", false_rate, f"{n_hits:.10g} true positives and a whole number of false ones")
+    _warn(false_text, f"{n_hits:.10g} true positives and a whole number of false ones")
     return recall, false_per_negative, n_pos, n_neg
 
 
-def _round_to_count(word: str, rate: float, size: int | None) -> float:
+def _round_to_count(passed_text: str, rate: float, size: int | None) -> float:
     """Return the rate of the whole count that prints as a rate does; the rate if there is none."""
     if size is None or _prints_as(round(rate * size) / size, rate):
         return rate if size is None else round(rate * size) / size
-    _warn(word, rate, f"a whole number of {size:,} examples")
+    _warn(passed_text, f"a whole number of {size:,} examples")
     return rate
 
 
@@ -233,9 +234,9 @@ def _prints_as(value: float, rate: float) -> bool:
     return abs(Decimal(value) - Decimal(repr(rate))) <= unit / 2 + Decimal(_ROUNDING)
 
 
-def _warn(word: str, rate: float, whole_text: str) -> None:
+def _warn(passed_text: str, whole_text: str) -> None:
     """Warn of a rate that is not what a paper can have counted."""
-    warn_caller(f"{word}={rate!r} is not the share of {whole_text}: check the sizes; it stays as it is")
+    warn_caller(f"check the sizes: {passed_text} is not the share of {whole_text}; it stays as it is")
 
 
 def _read_share(word: str, value: object) -> float:

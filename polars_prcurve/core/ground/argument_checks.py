@@ -316,19 +316,25 @@ def tell_alternative(
     def spell(argument_name: str) -> str:
         return weight_spelling.replace("weight", argument_name)
 
-    if name in target_names and {"threshold", "recall"} <= set(argument_names):
-        is_command = weight_spelling.startswith("-")
+    is_command = weight_spelling.startswith("-")
+    takes_examples = not {"score", "label"}.isdisjoint(argument_names)
+    if name in target_names and takes_examples:
         finder_text = "command operating-points" if is_command else "method operating_points"
-        return f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
+        metrics_text = spell("metrics" if "metrics" in argument_names else "metric")
+        text = f"the row at a target is found by the {finder_text}"
+        if "threshold" in argument_names:
+            text = f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
+        elif "mean_over" in argument_names:  # of methods whose metrics may be at a target
+            text = f"name it in the metric, such as {metrics_text}'precision_at_threshold(0.8)'"
+        return text
     metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
     if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):
         return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"
     is_rate = metric_name in ("recall", "specificity", "fpr", "precision")
     takes_counts = not {"cells", "tp"}.isdisjoint(argument_names) and "recall" not in argument_names
-    if is_rate and takes_counts and not weight_spelling.startswith("-"):
+    if is_rate and takes_counts and not is_command:
         return "from_rates(sensitivity=..., specificity=...) makes a table of a test's rates"
     names_meant = {name, *list_arguments_meant(name.lower())}
-    takes_examples = not {"score", "label"}.isdisjoint(argument_names)
     if "eta" in names_meant and takes_examples and names_meant.isdisjoint(argument_names):
         return f"a prevalence is {spell('eta')} of a call that reads it, such as curve and summary"
     return ""

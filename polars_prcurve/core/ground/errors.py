@@ -56,12 +56,12 @@ def suggest_names(
     Names are compared, and shown as in `text_of_name` where it has them.
     """
     names, text_of_name = list(valid_names), text_of_name or {}
-    # At 0.9 a slip of one letter still finds its word; 0.6 is the cutoff of difflib.
+    # At 0.9 a slip of one letter still finds its word; at 0.6, as by default, 'font' finds 'points'.
     near_names = (
         [name for name in names if name.lower() == wrong_name.lower()]
         or get_close_matches(wrong_name, names, n=3, cutoff=0.9)
         or [name for name in names if name.startswith(f"{wrong_name}_")][:3]
-        or get_close_matches(wrong_name, names, n=3, cutoff=0.6)
+        or get_close_matches(wrong_name, names, n=3, cutoff=0.65)
     )
     texts = [text_of_name.get(name, name) for name in near_names or names]
     if near_names:

@@ -364,8 +364,8 @@ def pos_label_checks(
     # As long as the column, which a literal alone is not.
     n_rows = count_rows(pl.lit(True) | is_positive)
     remedy = (
-        f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if there really "
-        f"are no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
+        f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if there are no "
+        f"positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
     return [Check((n_rows > 0) & (count_rows(is_positive) == 0), (f"{subject} holds ", n_rows, remedy))]
 
@@ -379,7 +379,8 @@ def pos_label_checks(
 _NUMBER_DTYPES = selectors.numeric() | selectors.boolean()
 # What a label may be without pos_label=
 _DTYPES_WITHOUT_POS_LABEL = DtypeRule(
-    _NUMBER_DTYPES, "; pass pos_label=, the value that is positive, or a Boolean label"
+    _NUMBER_DTYPES,
+    "; pass pos_label=, the value that is positive, a Boolean label, or score={class: column, ...}",
 )
 # What a label may be by the kind of pos_label=: the first kind in this list that it is an instance of
 _DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [

@@ -358,11 +358,12 @@ def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     value_checks.label_dtypes(pos_label).require(subject, dtype)
     reader.handle_missing(label_column)
     if pos_label is not None:
-        if isinstance(dtype, pl.Enum) and pos_label not in (categories := dtype.categories.to_list()):
+        is_positive = value_checks.equals_label(label_value, pos_label)
+        if not isinstance(dtype, pl.Enum):
+            reader.check(value_checks.pos_label_checks, subject, is_positive, pos_label)
+        elif pos_label not in (categories := dtype.categories.to_list()):
             hint = suggest_names(str(pos_label), categories)
             raise PrcError(f"{subject} has no category {pos_label!r}; {hint}")
-        is_positive = value_checks.equals_label(label_value, pos_label)
-        reader.check(value_checks.pos_label_checks, subject, is_positive, pos_label)
     elif dtype == pl.Boolean:
         is_positive = label_value
     else:

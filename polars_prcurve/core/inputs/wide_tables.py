@@ -314,7 +314,12 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
 def _check_all_occur(
     wide_rows: pl.LazyFrame, label_name: str, classes: pl.Series, argument: str
 ) -> pl.LazyFrame:
-    """Return the table with a guard: the query stops if it has labels, and none of a class."""
+    """Return the table with a guard: the query stops if it has labels, and none of a class.
+
+    The categories of an Enum cannot be misspelt, and may be absent.
+    """
+    if isinstance(classes.dtype, pl.Enum):
+        return wide_rows
     labels_column = f"{RESERVED}labels"
     class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
     sum_exprs = (
@@ -324,8 +329,11 @@ def _check_all_occur(
     n_labels, checks = pl.col(labels_column).sum(), []
     beginning = f"label column {label_name!r} holds ", n_labels
     for name, value in class_of_column.items():
-        ending = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
+        ending = (
+            f" label(s) and none is {value!r}; check the spelling, leave that class out of {argument}=, "
+            "or cast the labels to a pl.Enum of all classes"
+        )
         is_absent = (n_labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(is_absent, (*beginning, f"{ending}{argument}=")))
+        checks.append(Check(is_absent, (*beginning, ending)))
     checked_count = stop_if_broken(label_counts, checks).select(labels_column)
     return wide_rows.join(checked_count, how="cross", maintain_order="left")

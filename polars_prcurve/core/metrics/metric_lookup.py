@@ -159,8 +159,8 @@ def _find_metric(
         advice_words = "pass the one to take, by threshold= or a target such as recall=0.8"
         advice_words += f"; {best_words}" if best_words else ""
     else:
-        advice_words = f"{best_words}, and " if best_words else ""
-        advice_words += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
+        advice_words = f"name it, as in '{name}_at_threshold(0.8)', or call operating_points()"
+        advice_words += f"; {best_words}" if best_words else ""
     raise PrcError(f"{name!r} needs a threshold; {advice_words}")
 
 

@@ -567,6 +567,11 @@ def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the prevalence of a group."""
     expected = "a number, a sequence, a frame with a column eta, or None"
     eta_values: list[Any] = [None]
+    if isinstance(eta, Mapping):
+        raise PrcError(
+            "eta= takes no mapping: pass class_mix({...}) for the shares of classes, or a frame with "
+            "the group columns and eta"
+        )
     if eta is not None:
         eta_values = arguments.read_list("eta=", eta, expected, single_type=(Real, str))
     etas = [None if value is None else check_eta(value) for value in eta_values]

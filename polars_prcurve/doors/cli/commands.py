@@ -82,12 +82,15 @@ def write_table(args: argparse.Namespace) -> int:
 
 
 def _hold_all(query: pl.LazyFrame, names: Sequence[str]) -> bool:
-    """Return whether all of these columns are true in every row."""
+    """Return whether all of these columns are true in every row, and print in how many each is."""
     schema = query.collect_schema()
     for name in names:
         if schema.get(name) != pl.Boolean:
             raise PrcError(f"--fail-unless takes not_worse, with --margin, or significant; got {name}")
-    return all(run_query(query.select(pl.col(names).fill_null(False).all())).row(0))
+    flags = run_query(query.select(pl.col(names).fill_null(False)))
+    for column in flags:
+        print_note(f"{column.name} is true in {column.sum()} of {flags.height} rows")
+    return all(column.all() for column in flags)
 
 
 def _call_method(call: MethodCall) -> pl.LazyFrame:

@@ -108,8 +108,8 @@ class FramePrc(
         ----------
         scores
             A list of score columns, one per model, or a mapping from each class to its score column, all
-            of one dtype. A class that occurs in no row raises when the query runs, unless all labels are
-            null.
+            of one dtype. A class that occurs in no row raises when the query runs, unless the labels are
+            an Enum or all null.
         label
             The column that holds the true class, `label` if left out, for a mapping.
         name, score, row
