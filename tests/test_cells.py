@@ -324,7 +324,7 @@ def test_tables_of_two_by_two_are_compared_as_their_counts_are(asked: dict[str, 
         ({"recall": 0.5}, "those that meet recall= may be far apart; keep one row for each model"),
         ({"metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
         ({"paired": True, "id": "tp"}, "cells= do not identify shared examples; pass paired=F"),
-        ({"cells": None, "rates": ("tpr", "fpr")}, "differences have intervals, and rates= holds no co"),
+        ({"cells": None, "rates": ("tpr", "fpr")}, "intervals of differences need counts, and rates="),
     ],
 )
 def test_points_that_are_not_compared(asked: dict[str, Any], words: str) -> None:
@@ -416,13 +416,13 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
         "rates= and cells= both define the examples; pass one of them",
     ),
     "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "sizes= and cells= both define"),
-    "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates=, too"),
+    "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates= as well"),
     "one size": (lambda p: p.sweep(rates=RATES, sizes=(1,)), "sizes= takes two"),
     "size below 0": (lambda p: p.sweep(rates=RATES, sizes=(1, -2)), "whole number, at least 0; got -2"),
     "score": (lambda p: p.sweep(cells=CELLS, score="treshold"), "did you mean 'threshold'"),
     "no score": (
         lambda p: p.operating_points(0.1, cells=CELLS, threshold=0.5, columns="all"),
-        "the table of cells= names no thresholds: pass score=",
+        "the table of cells= has no thresholds: pass score=",
     ),
     "thresholds": (lambda p: p.sweep(**OWN, thresholds=[0.5]), "cells= has no thresholds to look up"),
     "frame": (
@@ -451,7 +451,7 @@ LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "wrong column": (
         CUMULATIVE,
         {"by": "g", "cells": ("tp", "fp", pl.col("tp"), "tn")},
-        r"cells= differ between the rows of 2 group\(s\); one curve is of one test set",
+        r"cells= differ between the rows of 2 group\(s\); a curve belongs to one test set",
     ),
     "sizes": (
         CUMULATIVE,

@@ -1355,7 +1355,7 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
         (lambda: charts.pr_curve(TABLE.drop("eta", "tp")), "lacks eta, tp"),
         (lambda: charts.pr_curve(draw_scores().prc.curve(eta=0.1, long=True)), "leave out long=True"),
         (lambda: charts.pr_curve(TABLE, color="modle"), "did you mean 'model'"),
-        (lambda: charts.roc_curve(TABLE, facet="eta"), "there are: model"),
+        (lambda: charts.roc_curve(TABLE, facet="eta"), "choose from: model"),
         (
             lambda: charts.roc_curve(draw_scores().prc.sweep(), color="g"),
             "the table has no group column",
@@ -1371,7 +1371,7 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
             lambda: charts.metric_by_eta(SUMMARY[:1].drop("model"), crossings=TRADES),
             "the groups here are",
         ),
-        (lambda: charts.metric_by_eta(SUMMARY, facet="site"), "there are: model, metric"),
+        (lambda: charts.metric_by_eta(SUMMARY, facet="site"), "choose from: model, metric"),
         (lambda: charts.roc_curve(TABLE, eta=1), "eta= takes a share between 0 and 1, .* got 1"),
         (
             lambda: charts.roc_curve(TABLE, eta=0.1, precisions=(0,)),

@@ -699,7 +699,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
             "is also an input"
         ),
         "operating-points new.parquet --by model --eta 0.2 --threshold chosen.csv": (
-            "leave out the column 'eta'"
+            "drop the column 'eta'"
         ),
     }.items():
         assert words in refusal(line, capsys), line
@@ -760,7 +760,7 @@ def test_weights_of_a_field_go_into_the_next_command(
         os.remove(name)
     pl.DataFrame({"site": ["00", "01"], "k": [1, 2], "n": [9, 9], "share": [1, 3]}).write_csv("k.csv")
     for line, words in {
-        f"{how} --name score": "name= is 'score', which the table has already",
+        f"{how} --name score": "name= is 'score', which the table already has",
         "reweight old.parquet --parts site --eta 0.1": "--parts is for --eta as a file",
         "reweight old.parquet --parts site --eta k.csv": "a weight cannot carry the error of eta: pass",
         "reweight old.parquet --eta field.csv": "eta= takes field(frame, parts=...)",
@@ -904,7 +904,7 @@ def test_prevalences_that_do_not_fit(here: Path, capsys: pytest.CaptureFixture[s
     message = refusal("curve scores.csv --by model --eta some.csv", capsys)
     said, advice = message.split("; ")
     assert said == "the eta= frame has no row for 1 group(s), such as model = b"
-    assert advice == "add one, or leave out a column of groups if all its groups have the same row"
+    assert advice == "add one, or drop the group column if eta= is the same for all groups"
     Path("other.csv").write_text("patient,eta\nx,0.1\n")
     assert "'patient'" in refusal("curve scores.csv --by patient --eta other.csv", capsys)
 
@@ -1024,7 +1024,7 @@ REFUSED = {
     "summary scores.csv --confidence 0.9,sed=1": "argument 'sed'; did you mean 'seed'?",
     "summary scores.csv --confidence 0.9,seed=x": "seed= is a whole number, at least 0",
     "summary scores.csv --confidence 0.9,seed": "seed= is a whole number, at least 0",
-    "summary scores.csv --confidence high": "argument 'high'; there are: level, method",
+    "summary scores.csv --confidence high": "argument 'high'; choose from: level, method",
     "summary scores.csv --confidence 0.9,rate=jeffreys": "summary() takes rate=\"wilson\" only",
     "operating-points scores.csv": "recall=, fpr=, precision=, alerts=, or maximize=",
     "operating-points scores.csv --recall 2": "recall= takes numbers in [0, 1]",
@@ -1044,7 +1044,7 @@ REFUSED = {
     "sample-size scores.csv --recall .5 --delta 0": "delta=",
     "estimate-prevalence scores.csv": "eta_train=",
     "estimate-prevalence scores.csv --score patient --eta-train 0.1": "pass reference=",
-    "estimate-prevalence scores.csv --reference scores.csv --eta-train 0.1": "pass one of both",
+    "estimate-prevalence scores.csv --reference scores.csv --eta-train 0.1": "pass one of them",
     "estimate-prevalence scores.csv --reference none.csv": "there is no file 'none.csv'",
     "estimate-prevalence scores.csv --reference scores.csv counts=label,non": "'non'",
     "estimate-prevalence scores.csv --reference counts=label,patient": (
@@ -1694,7 +1694,7 @@ WITHOUT_EFFECT = {
     "curve scores.csv --label label --counts label patient": "both define the examples",
     "curve scores.csv --label label --rates score label --eta .1": "both define the examples",
     "curve scores.csv --score score --rates score label --eta .1": "rates= replaces score= and",
-    "report scores.csv --eta .1 --per 1000": "pass a target, too, such as recall=0.8: per= counts",
+    "report scores.csv --eta .1 --per 1000": "pass a target as well, such as recall=0.8: per= counts",
     "report scores.csv --eta .1 --id patient": 'pass more columns, such as id=["patient", "image"]',
 }
 
@@ -1724,7 +1724,7 @@ MISSPELT = {
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
     "report scores.csv --tilte x": "did you mean '--title' or",
     "curve scores.csv --missing drp": 'missing= is "raise", "drop" or "below"; got \'drp\'',
-    "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv', too",
+    "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv' ",
     "curve scores.csv --model modle": "there is no column 'modle' for model=",
     "curve scores.csv --by label --model modle": "there is no column 'modle' for model=",
 }
@@ -1915,7 +1915,7 @@ def test_bytes_that_are_no_text_get_one_short_line(
     for content in (Path("scores.parquet").read_bytes(), "score,label\n1,1\n".encode("utf-16"), b"\0"):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         message = refusal("summary -", capsys)
-        assert message == "standard input holds bytes that are no text, so that it is no CSV"
+        assert message == "standard input holds bytes that are not text, so it is not a CSV"
 
 
 @pytest.mark.parametrize("extension", [".csv", ".tsv"])
@@ -2116,7 +2116,7 @@ def test_a_file_says_what_a_table_holds(
     assert "model" not in capsys.readouterr().out  # an option replaces the word of the file
     for text, says in {
         "scroe = 'one'": "did you mean 'score'",
-        "score = [": "is no TOML file",
+        "score = [": "is not a TOML file",
     }.items():
         Path("wrong.toml").write_text(text)
         assert main(shlex.split("summary scores.parquet --table wrong.toml")) == 2
@@ -2225,8 +2225,8 @@ FILES_OF_OPTIONS = {
 }
 BAD_TABLES = {
     "empty": (b" \n", "'empty.csv' is empty; its first line has to name the columns"),
-    "zeros": (bytes(300), "'zeros.csv' holds bytes that are no text"),
-    "windows": ("a,b\n1,2\n".encode("utf-16"), "'windows.csv' holds bytes that are no text"),
+    "zeros": (bytes(300), "'zeros.csv' holds bytes that are not text"),
+    "windows": ("a,b\n1,2\n".encode("utf-16"), "'windows.csv' holds bytes that are not text"),
     "semicolons": (b"a;b\n1;2\n", "'semicolons.csv' has ';' between its columns, and needs ','"),
     "tabs": (b"a\tb\n1\t2\n", r"'tabs.csv' has '\t' between its columns, and needs ','"),
     "old": (b"a,b\r1,2\r", "'old.csv' has lines that end in CR alone; save it with LF or CR LF"),

@@ -396,7 +396,7 @@ def test_the_doors_of_differences_agree() -> None:
         expected.add(tuple(sorted((0.0 if hidden else near, far))))
     assert ends == expected
     torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
-    with pytest.raises(PrcError, match="have another label, weight, stratum or cluster in another"):
+    with pytest.raises(PrcError, match="have a different label, weight, stratum or cluster in another"):
         torn.prc.compare(columns="all", **of_long)
 
 
@@ -527,7 +527,7 @@ def test_what_goes_with_clusters() -> None:
         ),
         (
             {"eta": field(pl.DataFrame({"g": ["a"], "eta": [0.1], "share": [1]}), parts="g")},
-            "a field takes examples, and weighs them itself; leave out cluster=",
+            "a field weights its examples itself; leave out cluster=",
         ),
         ({"counts": ("w", "w")}, "leave out cluster=: counts= replaces labels and weights"),
         ({"smooth": "binormal"}, "a fitted model has no interval here"),
@@ -540,7 +540,7 @@ def test_what_goes_with_clusters() -> None:
             with pytest.raises(PrcError, match=sentence):
                 df.prc.operating_points(recall=0.5, columns="all", **given_all)
     of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
-    with pytest.raises(PrcError, match="guarantee= takes clusters or weights, and not both"):
+    with pytest.raises(PrcError, match="guarantee= takes clusters or weights, not both"):
         df.prc.operating_points(precision=0.5, guarantee=0.9, weight="w", columns="all", **of_points)
     of_points["confidence"] = intervals(0.9, method="bootstrap")
     with pytest.raises(PrcError, match="among independent rows; leave out cluster="):

@@ -450,7 +450,7 @@ def test_models_are_compared_at_one_prevalence() -> None:
     words = "models are compared at one prevalence; leave the column 'month', which names them, out of"
     with pytest.raises(PrcError, match=words):
         MONTHS.prc.compare(eta=eta, model="month", paired=False, columns="all")
-    words = "'recall' needs a threshold; pass the one to take, by threshold= or a target"
+    words = "'recall' needs a threshold; pass one, by threshold= or a target"
     with pytest.raises(PrcError, match=words):
         MONTHS.prc.compare(score=["a", "b"], metrics="recall", columns="all")
     words = "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
@@ -500,11 +500,12 @@ def test_rows_that_match() -> None:
         (lambda df: pl.concat([df[:1], df[:1], df[2:]]), r"1 example\(s\) lack a row or repeat one"),
         (
             lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),
-            r"1 example\(s\), by id=, have another label, weight, stratum or cluster in another model",
+            r"1 example\(s\), by id=, have a different label, weight, stratum or cluster in another "
+            r"model",
         ),
         (
             lambda df: df.with_columns(w=pl.when(pl.int_range(pl.len()) == 5).then(2.0).otherwise("w")),
-            r"1 example\(s\), by id=, have another label, weight, stratum or cluster",
+            r"1 example\(s\), by id=, have a different label, weight, stratum or cluster",
         ),
         (
             lambda df: df.with_columns(id=pl.when(pl.int_range(pl.len()) > 5).then("id")),
@@ -834,7 +835,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     [
         (
             {"score": ["a", "b"], "worst": True},
-            "worst=True is for models that have examples of their own",
+            "worst=True is for models with their own examples",
         ),
         (
             {"score": ["a", "b"], "counts": ("label", "g")},
@@ -847,7 +848,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
         ({"recall": 0.5, "threshold": 0.5}, "at most one target"),
         ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
         ({"metrics": "precision"}, "'precision' needs a threshold"),
-        ({"per": 100}, "per= is the number of events that alerts= are among"),
+        ({"per": 100}, "per= is the number of events to count alerts in"),
         ({"worst": True, "metrics": "random_average_precision"}, "has no direction"),
     ],
 )

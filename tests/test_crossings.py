@@ -421,7 +421,7 @@ def test_a_metric_of_your_own_is_scanned() -> None:
         ({"metric": "random_average_precision"}, "has no direction"),
         ({"metric": "predicted_positive_rate", "fpr": 0.1}, "has no direction"),
         ({"metric": "average_precison"}, "did you mean 'average_precision'"),
-        ({"fpr": 0.1}, "average_precision is of a whole curve; leave out fpr="),
+        ({"fpr": 0.1}, "average_precision describes a whole curve; leave out fpr="),
         ({"metric": "f1", "fpr": 0.1, "recall": 0.5}, "at most one target .*; got 2"),
         ({"metric": "f1", "fpr": [0.1, 0.2]}, "at most one target .*; got 2"),
         ({"eta_range": (0.5, 0.1)}, "0 < low < high < 1"),

@@ -707,7 +707,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "threshold of several": (
         lambda: decide(SETTLED, threshold=1.0),
-        "models have no threshold in common",
+        "models share no threshold",
     ),
     "two thresholds": (
         lambda: SETTLED.prc(score="new").decide(0.1, threshold=[1.0, 2.0]),

@@ -369,11 +369,11 @@ def test_counts_without_labels() -> None:
 
 GOOD: dict[str, Any] = {"reference": REFERENCE}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "neither": ({}, "by eta_train=, .*, or by reference=, .*; pass one of both"),
-    "both": ({**GOOD, "eta_train": 0.5}, "by eta_train=, .*, or by reference=, .*; pass one of both"),
+    "neither": ({}, "by eta_train=, .*, or by reference=, .*; pass one of them"),
+    "both": ({**GOOD, "eta_train": 0.5}, "by eta_train=, .*, or by reference=, .*; pass one of them"),
     "pos_label of posteriors": (
         {"eta_train": 0.5, "pos_label": 1},
-        "pos_label= is of the labels of reference=; pass that, or leave pos_label= out",
+        "pos_label= describes the labels of reference=; pass reference=, or leave pos_label= out",
     ),
     "several scores": (
         {**GOOD, "score": ["score", "x"]},

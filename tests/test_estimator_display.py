@@ -116,7 +116,7 @@ def test_words_as_labels_need_the_positive_one() -> None:
         PrevalenceDisplay.from_predictions(NAMES, SCORES)
     with pytest.raises(ValueError, match=r"pos_label='frau'; did you mean 'fraud'\?"):
         PrevalenceDisplay.from_predictions(NAMES, SCORES, pos_label="frau")
-    with pytest.raises(PrcError, match="y holds 'spam', which is no class of the estimator"):
+    with pytest.raises(PrcError, match="y holds 'spam', which is not a class of the estimator"):
         PrevalenceDisplay.from_estimator(BY_NAME, X, np.where(Y, "fraud", "spam"), pos_label="fraud")
 
 
@@ -138,7 +138,7 @@ def test_folds_are_one_curve_and_repeats_one_cluster() -> None:
     assert repr(both) == "<PrevalenceDisplay of a, b>"
     assert both.average_precision[0] == pytest.approx(display.average_precision)
     assert both.test.compare(0.05, metrics="average_precision", columns="all").height == 1
-    with pytest.raises(PrcError, match="name='mine' is of one model"):
+    with pytest.raises(PrcError, match="name='mine' names one model"):
         PrevalenceDisplay.from_cv_results(found, X, Y, name="mine")
 
 
@@ -166,7 +166,9 @@ def test_what_is_no_test() -> None:
     for make in (PrevalenceDisplay.from_predictions, PrevalenceDisplay):
         with pytest.raises(TypeError, match="'prevalence'; did you mean 'eta'"):
             make(Y, prevalence=0.01)  # type: ignore[operator]
-    with pytest.raises(TypeError, match=r"takes only y_true, y_score without a name; got 0.01"):
+    with pytest.raises(
+        TypeError, match=r"takes 2 positional arguments, y_true and y_score; got another, 0.01"
+    ):
         PrevalenceDisplay.from_predictions(Y, SCORES, 0.01)  # type: ignore[misc]
 
 

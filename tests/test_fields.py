@@ -634,7 +634,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ),
     (ETAS.with_columns(eta=10.0), {}, r"an eta outside \[0, 1\]"),
     (ETAS, {"by": "c"}, "by= and parts= both hold the column 'c'"),
-    (ETAS, {"weight": "score"}, "a field takes examples, and weighs them itself; leave out weight="),
+    (ETAS, {"weight": "score"}, "a field weights its examples itself; leave out weight="),
     (ETAS, {"rates": ("score", "label")}, "leave out rates="),
     (ETAS, {"confidence": intervals(0.9, method="rectangle")}, 'got method="rectangle"; leave it out'),
     (ETAS, {"confidence": intervals(0.9, simultaneous=True)}, "got simultaneous=True; leave it out"),
@@ -671,7 +671,7 @@ def test_a_message_names_the_first_of_all_parts_that_lack_something() -> None:
 def test_one_class_is_not_enough_between_0_and_1() -> None:
     one = DF.filter((pl.col("c") == "fr") | (pl.col("label") == 1))
     with pytest.raises(
-        PrcError, match="a part has no negatives and an eta below 1, c = de; it takes both"
+        PrcError, match="a part has no negatives and an eta below 1, c = de; both classes"
     ):
         one.prc.curve(field(ETAS, parts="c"))
     whole = ETAS.with_columns(eta=pl.Series([1.0, 0.02]))
@@ -768,7 +768,7 @@ def test_fields_without_one_level_of_prevalence_have_no_interval_of_it() -> None
 
 
 def test_what_is_not_known_of_the_areas_of_a_field() -> None:
-    with pytest.raises(PrcError, match="draws examples, and not the parts of a field"):
+    with pytest.raises(PrcError, match="draws examples, not the parts of a field"):
         DF.prc.summary(
             field(ETAS, parts="c"), confidence=intervals(0.9, method="bootstrap"), columns="all"
         )

@@ -459,7 +459,7 @@ def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPat
         ),
         ({"maximize": "f1", "guarantee": 0.95}, "does not take maximize.f1.: .* no natural order"),
         ({"threshold": 3, "guarantee": 0.95}, "pass confidence= instead of guarantee="),
-        ({"precision": 0.5, "start": 3}, "pass guarantee=, too"),
+        ({"precision": 0.5, "start": 3}, "pass guarantee= as well"),
         ({"recall": 0.5, "guarantee": 0.95, "start": 3}, "no start, so leave it out"),
         ({"precision": 0.5, "guarantee": 0.95, "start": math.nan}, "start="),
         ({"lift": -1}, "lift= takes numbers of at least 0; got -1"),
@@ -552,7 +552,7 @@ def test_budgets_hold_at_both_ends_of_eta(drawn: tuple[pl.DataFrame, Any], rate:
 def test_an_interval_of_eta_may_leave_no_room() -> None:
     asked: dict[str, Any] = {"precision": 0.5, "guarantee": 0.95}
     for level in (0.9, 0.5):
-        with pytest.raises(PrcError, match=f"of {level} leaves no room .* of a level above 0.9$"):
+        with pytest.raises(PrcError, match=f"of {level} leaves no room .* with a level above 0.9$"):
             SWEEP.prc.operating_points(estimates((0.3, 0.2, 0.4, level)), columns="all", **asked)
     unknown = estimates((0.6, 0.5, 0.7, None))
     with pytest.raises(PrcError, match="add a column eta_confidence to the eta= frame"):

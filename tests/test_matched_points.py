@@ -168,7 +168,7 @@ def test_few_examples_settle_nothing() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"other": None}, "pass that as other="),
+    ({"other": None}, "pass that table as other="),
     ({"match": None}, 'pass match="recall" or match="fpr" with it'),
     ({"match": "precision"}, "match="),
     ({"metrics": "recall"}, "match= makes recall the same in both"),
@@ -181,14 +181,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"threshold": 1.0}, "leave out threshold=: match= sets the threshold"),
     ({"fpr": 0.1}, "leave out fpr="),
     ({"adjust": "holm"}, "leave out adjust="),
-    ({"confidence": intervals(0.9, method="bootstrap")}, "has an interval of its own"),
+    ({"confidence": intervals(0.9, method="bootstrap")}, "has its own interval"),
     ({"confidence": intervals(0.9, rate="jeffreys")}, 'takes rate="wilson" only'),
-    ({"weight": "w"}, "independent examples that count alike"),
-    ({"cluster": "w"}, "independent examples that count alike"),
+    ({"weight": "w"}, "independent, equally weighted examples"),
+    ({"cluster": "w"}, "independent, equally weighted examples"),
     ({"other": point(30, 20)}, "other= takes a bound table"),
-    ({"other": bind(point(30, 20).lazy())}, "one of both tables is a LazyFrame"),
-    ({"by": "w"}, "by= groups of both tables meet by name"),
-    ({"other": bind(pl.concat([point(30, 20)] * 2))}, "match= takes one point of each"),
+    ({"other": bind(point(30, 20).lazy())}, "one table is a LazyFrame"),
+    ({"by": "w"}, "by= groups of both tables are matched by name"),
+    ({"other": bind(pl.concat([point(30, 20)] * 2))}, "match= takes one point per group"),
 ]
 
 

@@ -376,7 +376,7 @@ def test_runs_whose_negatives_are_not_counted() -> None:
         ({"maximize": "f1"}, "leave out maximize="),
         ({"alerts": 5, "per": 100}, "leave out"),
         ({"guarantee": 0.9}, "leave out guarantee="),
-        ({"weight": "w"}, "has an error of its own; leave out"),
+        ({"weight": "w"}, "has its own error; leave out"),
         ({"by": "topic"}, "pass it once"),
     ],
 )

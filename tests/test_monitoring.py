@@ -485,7 +485,7 @@ def test_much_evidence_is_finite() -> None:
         ({"reference": 1.5}, "reference= takes a bound table with labels, .* got 1.5"),
         ({"reference": None}, "reference= takes a bound table with labels"),
         ({"reference": last_year(0)}, "reference= takes a bound table with labels"),
-        ({"metrics": "f1"}, "metrics= takes one of precision, recall and fpr, one a call; got 'f1'"),
+        ({"metrics": "f1"}, "metrics= takes one of precision, recall and fpr per call; got 'f1'"),
         ({"metrics": ["recall", "fpr"]}, "metrics= takes one of precision, recall and fpr"),
         ({"metrics": "roc_auc"}, "compare two periods by roc_auc with compare.paired=False"),
         ({"metrics": "recall", "eta": 0.1}, "recall does not depend on the prevalence; leave out eta="),
@@ -507,7 +507,7 @@ def test_much_evidence_is_finite() -> None:
         ({"confidence": intervals(0.95, method="bootstrap", seed=1)}, "bootstrap"),
         ({"weight": "score"}, "monitor.. takes no weight="),
         ({"cluster": "site"}, "monitor.. takes no cluster=; its rows have to be independent"),
-        ({"reference": prc(last_year(0), by="site")}, "the reference= table has groups by site"),
+        ({"reference": prc(last_year(0), by="site")}, "the reference= table is grouped by site"),
         (
             {"reference": prc(last_year(0).drop("label"))},
             "in the reference= table, there is no column 'label'",
@@ -572,18 +572,18 @@ def test_a_row_of_no_period_is_refused(value: float | None, dtype: Any, by: str 
     last_weeks = pl.col("week") > 6
     week = pl.when(last_weeks).then(pl.lit(value, dtype)).otherwise(pl.col("week").cast(dtype))
     n = WEEKS.filter(last_weeks).height
-    with pytest.raises(PrcError, match=rf"holds null or NaN in {n} row\(s\), which are of no period"):
+    with pytest.raises(PrcError, match=rf"holds null or NaN in {n} row\(s\), which belong to no period"):
         watch(week, by=by)
-    with pytest.raises(PrcError, match="which are of no period"):
+    with pytest.raises(PrcError, match="which belong to no period"):
         WEEKS.with_columns(week=week).prc.plot.monitor("week", reference=0.5, threshold=1.0)
 
 
 OUT_OF_ORDER = {
-    "numbers": (["1", "2", "10"], "'10' stands before '2'"),
-    "words": (["week 9", "week 10"], "'week 10' stands before 'week 9'"),
-    "weeks of years": (["2025-W52", "2026-W5", "2026-W11"], "'2026-W11' stands before '2026-W5'"),
-    "decimals": (["0.5", "0.25"], "'0.25' stands before '0.5'"),
-    "days": (["9/30/2026", "10/1/2026"], "'10/1/2026' stands before '9/30/2026'"),
+    "numbers": (["1", "2", "10"], "'10' before '2'"),
+    "words": (["week 9", "week 10"], "'week 10' before 'week 9'"),
+    "weeks of years": (["2025-W52", "2026-W5", "2026-W11"], "'2026-W11' before '2026-W5'"),
+    "decimals": (["0.5", "0.25"], "'0.25' before '0.5'"),
+    "days": (["9/30/2026", "10/1/2026"], "'10/1/2026' before '9/30/2026'"),
 }
 
 

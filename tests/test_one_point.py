@@ -299,10 +299,10 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"recall": 0.8, "fpr": 0.1, "precision": 0.1}, "got fpr= and precision="),
         ({"recall": 87.3, "fpr": 0.1}, "recall= takes a share, such as 0.873 for 87.3%; got 87.3"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 0.3, "n_neg": 9}, "n_pos= takes a whole number of examp"),
-        ({"recall": 0.8, "fpr": 0.1, "n_pos": 10}, "pass n_neg=, too"),
+        ({"recall": 0.8, "fpr": 0.1, "n_pos": 10}, "pass n_neg= as well"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": [10], "n_neg": [None]}, "both sizes of a test"),
         ({"recall": 0.8, "fpr": 0.1, "eta": 0.1}, "do not depend on the prevalence; leave out eta="),
-        ({"recall": 0.8, "precision": 0.1}, "precision= is of the prevalence of its test"),
+        ({"recall": 0.8, "precision": 0.1}, "precision= depends on the prevalence of its test"),
         ({"recall": 0.8, "precision": 0.1, "eta": 0.1, "n_pos": 5, "n_neg": 5}, "leave out eta="),
         (
             {"recall": 0.8, "precision": 0.5, "n_pos": [None], "n_neg": [None]},

@@ -384,7 +384,7 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
     [
         ({"metric": "random_average_precision"}, "has no direction"),
         ({"metric": "lift", "fpr": 0.1, "recall": 0.1}, "at most one target .*; got 2"),
-        ({"fpr": 0.1}, "average_precision is of a whole curve; leave out fpr="),
+        ({"fpr": 0.1}, "average_precision describes a whole curve; leave out fpr="),
         (
             {"metric": "f1", "fpr": 0.1, "confidence": intervals(0.9, method="bootstrap")},
             "f1 at a target has no bootstrap",

@@ -68,7 +68,7 @@ def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> 
     written = re.sub(
         r"^(expr|metrics|charts|function)\.", lambda at: "prc." if at[1] == "expr" else "", written
     )
-    hint = ".*'clutser'; (did you mean|there are:) "
+    hint = ".*'clutser'; (did you mean|choose from:) "
     with pytest.raises(TypeError, match=rf"^{re.escape(written)}\(\) got an unexpected{hint}"):
         call.find(call.table)(**call.plain, clutser=1)
 
@@ -145,7 +145,7 @@ def test_a_method_that_there_is_not_leads_to_one_that_there_is(
 
 
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
-    with pytest.raises(TypeError, match=r"; there are: thresholds, score, label, pos_label, "):
+    with pytest.raises(TypeError, match=r"; choose from: thresholds, score, label, pos_label, "):
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]
 
 
@@ -757,7 +757,7 @@ def test_a_long_list_of_columns_is_cut() -> None:
     with pytest.raises(PrcError) as error:
         df.prc.sweep()
     assert len(str(error.value)) < 3_000
-    with pytest.raises(PrcError, match="there are: \N{SYMBOL FOR ESCAPE}]0;x"):
+    with pytest.raises(PrcError, match="choose from: \N{SYMBOL FOR ESCAPE}]0;x"):
         df.select("\x1b]0;x\x07").prc.sweep()
 
 

@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         "no positives.*de",
     ),
     "no negatives": (ONE_CLASS, {}, "no negatives and an eta below 1, country = de"),
-    "a taken name": (DF, {"name": "w"}, "name= is 'w', which the table has already"),
+    "a taken name": (DF, {"name": "w"}, "name= is 'w', which the table already has"),
     "parts in by": (DF, {"by": "country"}, "by= and parts= both hold the column 'country'"),
     "no parts": (DF, {"parts": []}, "parts= needs at least one column; got none"),
     "unknown parts": (DF, {"parts": "land"}, "parts= names the column 'land', which the frame"),

@@ -127,7 +127,10 @@ def test_values_of_one_target_and_published_rates() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"precision": 0.5}, "joins several targets, and there is one, precision; leave together= out"),
+        (
+            {"precision": 0.5},
+            "joins several targets, and there is only one, precision; leave together= out",
+        ),
         ({"precision": 0.5, "threshold": 9}, "and threshold= is met by one alone"),
         ({"precision": 0.5, "maximize": "f1"}, "and maximize= is met by one alone"),
         ({"precision": 0.5, "npv": 0.5, "guarantee": 0.9, "start": 9}, "leave out start="),

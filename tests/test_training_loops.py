@@ -172,7 +172,7 @@ def test_words_as_labels_need_the_positive_one(make: Any) -> None:
         AP(model, X, NAMES)
     with pytest.raises(PrcError, match=r"pos_label='frau'; did you mean 'fraud'\?$"):
         scorer("pr_auc", pos_label="frau")(model, X, NAMES)
-    with pytest.raises(PrcError, match=r"'eggs'.*which is no class of the estimator"):
+    with pytest.raises(PrcError, match=r"'eggs'.*which is not a class of the estimator"):
         named(model, X, np.where(Y == 1, "fraud", "eggs"))
     assert named.name == AP.name
     assert pickle.loads(pickle.dumps(named)) == named != AP
@@ -209,7 +209,7 @@ def test_labels_of_arrays_with_a_positive_one() -> None:
     assert named.score(["ok", "fraud", "unsure"], [0.1, 0.2, 0.3]) == 0.5, "one against the rest"
     for labels, words in [
         (["ok", "frau"], r"no label equals pos_label='fraud'; did you mean 'frau'\?"),
-        ([1, 0], "no label equals pos_label='fraud'; there are: 0, 1"),
+        ([1, 0], "no label equals pos_label='fraud'; choose from: 0, 1"),
         (["ok", None], r"label is missing in 1 row\(s\)"),
         ([["ok"], ["fraud"]], "label takes one array"),
     ]:

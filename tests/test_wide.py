@@ -180,7 +180,7 @@ def test_a_bad_mix_raises_at_the_call(mix: Any, words: str) -> None:
 
 
 WHEN_RUN: list[tuple[Callable[[pl.DataFrame], pl.DataFrame], dict[Any, float], str]] = [
-    (lambda df: df, {**MIX, 99: 1}, "no row of the table is of 99, a class of label column 'y'"),
+    (lambda df: df, {**MIX, 99: 1}, "no row of the table belongs to 99, a class of label column 'y'"),
     (lambda df: df.with_columns(y=pl.col("y").replace(7, 8)), MIX, "mix= has no share for 8"),
 ]
 
@@ -302,7 +302,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         MANY.prc(**classes).sample_size(eta=class_mix(MIX), recall=0.5)
     with pytest.raises(
         PrcError,
-        match=r"there is no column 'model' for model=; name the column .*; there are: y, p3, p1, p7$",
+        match=r"there is no column 'model' for model=; name the column .*; choose from: y, p3, p1, p7$",
     ):
         MANY.prc(**classes).ranking(0.2, columns="all")
     label_name = str(models.get("label", "label"))

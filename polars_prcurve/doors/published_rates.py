@@ -134,7 +134,7 @@ def _check_sizes(passed: Mapping[str, Any], false_word: str) -> None:
     """Raise unless both sizes are known or neither; and for an eta without effect, or a missing one."""
     if ("n_pos" in passed) != ("n_neg" in passed):
         missing_word = "n_neg" if "n_pos" in passed else "n_pos"
-        raise PrcError(f"pass {missing_word}=, too: both sizes are known, or neither")
+        raise PrcError(f"pass {missing_word}= as well: both sizes are known, or neither")
     has_sizes, has_eta = "n_pos" in passed, "eta" in passed
     if has_eta and false_word != "precision":
         raise PrcError(
@@ -145,8 +145,8 @@ def _check_sizes(passed: Mapping[str, Any], false_word: str) -> None:
         raise PrcError("leave out eta=: n_pos= and n_neg= give the prevalence of the test")
     if false_word == "precision" and not (has_eta or has_sizes):
         raise PrcError(
-            "precision= is of the prevalence of its test: pass n_pos= and n_neg=, or eta=, which is "
-            "that prevalence"
+            "precision= depends on the prevalence of its test: pass n_pos= and n_neg=, or that "
+            "prevalence as eta="
         )
 
 

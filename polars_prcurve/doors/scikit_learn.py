@@ -424,7 +424,7 @@ class PrevalenceDisplay:
             cv_results = {type(estimators[0]).__name__ if name is None else name: cv_results}
         elif name is not None:
             raise PrcError(
-                f"name={name!r} is of one model, and cv_results has names of its own; leave it out"
+                f"name={name!r} names one model, and cv_results has its own names; leave it out"
             )
         test = from_cv_results(cv_results, X, y, pos_label=pos_label)
         return cls(test, eta=eta, confidence=confidence)

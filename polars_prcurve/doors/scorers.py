@@ -200,7 +200,7 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     is_known = np.isin(labels, classes)
     if not is_known.all():
         raise PrcError(
-            f"y holds {labels[~is_known].tolist()[0]!r}, which is no class of the estimator: it has "
+            f"y holds {labels[~is_known].tolist()[0]!r}, which is not a class of the estimator: it has "
             f"{np.asarray(classes).tolist()!r}"
         )
     is_positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)

@@ -212,7 +212,7 @@ class Names(NamedTuple):
         """Return a text with a mark in place of all names."""
         text = re.sub(r"data [0-9a-f]{12}", "data", text)
         # Hints at what is spelt alike depend on the spelling.
-        text = re.sub(r"(argument|option) ('\S+'); (there are|did you mean).*", r"\1 \2", text)
+        text = re.sub(r"(argument|option) ('\S+'); (choose from:|did you mean).*", r"\1 \2", text)
         for number, names in enumerate(zip(self.new, self.twin, strict=True)):
             text = re.sub(find_any(names), f"<{number}>", text)
         return text

@@ -96,7 +96,7 @@ _NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
 _SCORES = ("curve", "operating_points", "summary", *_DECIDES)
 """Methods whose eta= may be such an estimate."""
 _NO_FORMULA = (  # why a method of _NO_FIELDS refuses a field, or a mix of classes
-    "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
+    "{method}() has no formula for a field of several parts; add weights with .prc.{way}, pass weight=, "
     "and leave eta= out"
 )
 _NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"  # of a ranking
@@ -121,7 +121,7 @@ RULES = (
     Rule(("score=", "rates="), "leave out score=: rates= replaces score= and label=",
          passes_over=True),
     *(Rule((f"{word}=", "eta_train="),
-           f"{word}= is of the labels of reference=; pass that, or leave {word}= out",
+           f"{word}= describes the labels of reference=; pass reference=, or leave {word}= out",
            ("estimate_prevalence",), unless=("score={...}",), passes_over=True)
       for word in ("label", "pos_label")),
     Rule(("id=", "paired=False"),
@@ -129,12 +129,12 @@ RULES = (
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
-    Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter rows without one out, or pass "
+    Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter out rows without one, or pass "
          'missing="drop"', unless=(_READS_BELOW,)),
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               "examples that were never scored do not go with {fact}; leave that out, or "
+               "examples that were never scored cannot be combined with {fact}; leave that out, or "
                f"{unscored}"),
     )),
     *(Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
@@ -152,37 +152,37 @@ RULES = (
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "unpivot_scores(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
-           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, *_DECIDES),
+           "a field weights its examples itself; leave out {fact}", *_FIELDS, *_DECIDES),
     Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
          "of weights; leave out the squares", _FIELDS),
     Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),
-    Rule(("field()", 'method="bootstrap"'), 'method="bootstrap" draws examples, and not the parts of a '
+    Rule(("field()", 'method="bootstrap"'), 'method="bootstrap" draws examples, not the parts of a '
          "field; leave it out with field()", _FIELDS),
     *_pair("field()", ('method="rectangle"', "simultaneous=True"), "a field adds the distances of both "
            "rates and of all eta in quadrature; got {fact}; leave it out"),
     Rule(("eta= of scores",), "{method}() has no formula for an eta that is estimated with the table "
          "itself; pass month.estimate_prevalence(reference=...)['eta'], one number or one per group",
          _NO_SCORES),
-    *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "a table with which eta= is "
-           "estimated takes independent examples that count alike; leave out {fact}", *_SCORES),
+    *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "estimating eta= with this "
+    "table needs independent, equally weighted examples; leave out {fact}", *_SCORES),
     *_pair("eta= of scores", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
-           "the error of an eta that is estimated is in the analytic intervals alone; leave out {fact}",
+           "only analytic intervals carry the error of an estimated eta; leave out {fact}",
            *_SCORES),
     # Which threshold.
     Rule(("guarantee=", "threshold="), "pass confidence= instead of guarantee=: threshold= "
          "fixes the threshold, and confidence= gives intervals for its metrics"),
-    Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, and not both; "
-         "leave out weight= if its rows were not sampled, or make each cluster an example, such as by "
-         "the highest score of a patient", ("operating_points",)),
-    *(Rule(("guarantee=", target, of), f"guarantee= of {target} is for independent examples that count "
-           "alike; leave out guarantee=, and pass confidence= for the interval of the alerts",
+    Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, not both; leave "
+    "out weight= if its rows were not sampled, or make each cluster one example, such as the highest "
+    "score of a patient", ("operating_points",)),
+    *(Rule(("guarantee=", target, of), f"guarantee= of {target} needs independent, equally weighted "
+    f"examples; leave out guarantee=, and pass confidence= for the interval of the alerts",
            ("operating_points",))
       for target in _to_facts(reversed(ALERT_WORDS)) for of in ("cluster=", "weights")),
     *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
            "cells= hold only some thresholds; leave guarantee= out"),
-    Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee=, too",
+    Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee= as well",
          unless=("guarantee=",)),
-    Rule(("start=", "together="), "with together= each target has a start of its own; leave out start="),
+    Rule(("start=", "together="), "with together= each target has its own start; leave out start="),
     Rule(("start=",), f"start= is where the tests of {join_words(_to_facts(RUN_WORDS))} start; other "
          "targets have no start, so leave it out", unless=_to_facts(RUN_WORDS)),
     *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
@@ -193,21 +193,21 @@ RULES = (
            "prevalence at which these examples are enough; leave out {fact}"),
     *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "leave out {fact}: plan= has the number "
            "of rows of the whole table that each labelled row represents"),
-    Rule(("match=",), 'match= cuts the scores where they have a rate of another table; pass that as '
-         "other=", unless=("other=",)),
+    Rule(("match=",), 'match= cuts the scores where they reach a rate of another table; pass that '
+         "table as other=", unless=("other=",)),
     Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
          "tables of scores are stacked, with a column for model=, and compared with paired=False",
          unless=("match=",)),
     *_pair("match=", ("threshold=", *_to_facts(TARGET_KINDS), "adjust="),
            "leave out {fact}: match= sets the threshold"),
-    Rule(("match=", 'method="bootstrap"'), "match= has an interval of its own; leave out {fact}"),
-    *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "
+    Rule(("match=", 'method="bootstrap"'), "match= has its own interval; leave out {fact}"),
+    *_pair("match=", ("weights", "cluster="), "match= needs independent, equally weighted examples; "
            "leave out {fact}"),
     # Means over groups.
     *_pair("mean_over=", ("weights", "cluster=", "stratum=", 'method="bootstrap"', "field()",
                           "class_mix()", "eta= of scores", "coarse=", "worst=", "other=",
                           "paired=False"),
-           "mean_over= takes the groups as the sample, and has an error of its own; leave out {fact}"),
+           "mean_over= treats the groups as the sample, and has its own error; leave out {fact}"),
     *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
            "mean_over= averages metrics of whole curves, not results at a threshold; leave out {fact}",
            *_DECIDES),
@@ -220,10 +220,10 @@ RULES = (
          unless=("confidence=", "guarantee="), passes_over=True),
     Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
          passes_over=True),
-    Rule(("stratum=",), "pass weight= with stratum=: the number of rows of the stratum over the "
-         "number drawn from it", unless=("weight=",)),
+    Rule(("stratum=",), "pass weight= with stratum=: the number of rows in the stratum divided by the "
+    "number drawn from it", unless=("weight=",)),
     Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
-         "or, for intervals that take clusters as drawn independently, stratum="),
+         "or, for intervals that treat clusters as drawn independently, stratum="),
     Rule(("stratum=", 'method="bootstrap"'), 'method="bootstrap" draws rows whatever their stratum; '
          "leave out stratum= for such an interval, which is wider"),
     *(Rule((points, "cluster="), f"leave out cluster=: {points} replaces labels and weights")
@@ -231,7 +231,7 @@ RULES = (
     Rule(("cluster=", "weight=", "confidence="), "leave out weight= or cluster=: with both, only "
          "summary() of an area, such as average_precision, has an interval", _BANDS),
     Rule(("cluster=", "simultaneous=True"),
-         "simultaneous=True is for independent examples; leave out cluster= or that"),
+         "simultaneous=True is for independent examples; leave out cluster= or simultaneous="),
     Rule(("cluster=", 'rate="hoeffding"'),
          'rate="hoeffding" is for independent examples; leave out cluster= or rate='),
     Rule(("cluster=", 'method="bootstrap"'), 'method="bootstrap" corrects what was maximized among '
@@ -250,7 +250,7 @@ RULES = (
            "coarse=True gives limits over orders of equal scores; leave out {fact}"),
     Rule(("adjust=", 'method="bootstrap"'),
          'adjust= is for method="analytic"; leave it out of a bootstrap'),
-    Rule(("worst=",), "worst=True is for models that have examples of their own; pass model= and "
+    Rule(("worst=",), "worst=True is for models with their own examples; pass model= and "
          "paired=False", unless=("paired=False",)),
     Rule(("worst=", 'method="bootstrap"'), "worst=True adjusts the interval for all pairs, which is for "
          'method="analytic"; leave out the bootstrap'),

@@ -235,8 +235,8 @@ def _leave_parts_out(
     doubled_names = [name for name in group_names if name in part_names]
     if doubled_names and call_words.get(word) is not None:
         raise PrcError(
-            f"{word}= and parts= both hold the column {doubled_names[0]!r}; leave {word}= out "
-            "for the answer of the whole field, or pass eta= without field() for one of each part"
+            f"{word}= and parts= both hold the column {doubled_names[0]!r}; leave {word}= out for the "
+            f"result of the whole field, or pass eta= without field() for one per part"
         )
     return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
 
@@ -280,8 +280,8 @@ def _make_long(question: Question, *, paired: bool) -> Question:
         return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
     if method == "compare" and not paired:
         raise PrcError(
-            "paired=False is for models that have examples of their own, and models of a wide table "
-            "share its rows; leave paired= out"
+            "paired=False is for models with their own examples, and the models of a wide table share "
+            "its rows; leave paired= out"
         )
     stacked_table = stack_models(question.frame.lazy(), score_columns)
     if paired and len(score_columns) < 2:

@@ -86,8 +86,8 @@ def build_compare_table(
     if isinstance(comparison.table, RateTable):
         if not comparison.table.has_counts:
             raise PrcError(
-                'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), '
-                "the numbers of examples behind the rates"
+                'intervals of differences need counts, and rates= holds none; pass sizes=("n_pos", '
+                '"n_neg"), the numbers of examples behind the rates'
             )
         if target is not None and target.is_found_in_sample:
             raise PrcError(

@@ -64,12 +64,13 @@ def compare_at_point(
     point_cells, point_by = _read_cells(point, {}, "model_b", "other")
     if sorted(by) != sorted(point_by):
         raise PrcError(
-            f"by= groups of both tables meet by name; this one has {list_names(by) or 'none'}, and "
+            f"by= groups of both tables are matched by name; this one has {list_names(by) or 'none'}, "
+            f"and "
             f"other= has {list_names(point_by) or 'none'}"
         )
     if isinstance(point_cells, pl.LazyFrame) is not isinstance(sweep, pl.LazyFrame):
         raise PrcError(
-            "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
+            "one table is a LazyFrame and the other a DataFrame; call .lazy() or "
             ".collect() on one of them"
         )
     if clashes := [name for name in by if name in list_compare_columns(None)]:
@@ -163,7 +164,7 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
     cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
     points = points.filter(cuts | (pl.len().over(*by, "model_b") == 1))
     twice = pl.struct(*by, "model_b").is_duplicated().sum()
-    text = " rows of other= are of a group that has several; match= takes one point of each"
+    text = " rows of other= share their group with another; match= takes one point per group"
     points = stop_if_broken(points, [Check(twice > 0, (twice, text))])
     if not by:
         return rows.join(points, how="cross")

@@ -243,7 +243,7 @@ def _matching_checks() -> list[Check]:
     )
     unequal_parts = (
         n_unequal,
-        " example(s), by id=, have another label, weight, stratum or cluster in another model; "
-        "mend these, or filter them out",
+        " example(s), by id=, have a different label, weight, stratum or cluster in another model; "
+        "correct these, or filter them out",
     )
     return [Check(n_unmatched > 0, unmatched_parts), Check(n_unequal > 0, unequal_parts)]

@@ -198,7 +198,7 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
             "compare(paired=False)"
         )
     if not isinstance(name, str) or name not in WATCHED:
-        raise refuse_kind("metrics=", "one of precision, recall and fpr, one a call", metric)
+        raise refuse_kind("metrics=", "one of precision, recall and fpr per call", metric)
     if eta is not None and name != "precision":
         raise PrcError(f"{name} does not depend on the prevalence; leave out eta=")
     if eta is not None and not 0 < eta < 1:
@@ -250,15 +250,15 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
     missing_rows = cell_rows.filter(is_missing(pl.col(time_column), periods.dtype))
     if n_missing := missing_rows.select(pl.sum_horizontal(CELLS).sum()).item():
         raise PrcError(
-            f"time= holds null or NaN in {n_missing} row(s), which are of no period; leave them out"
+            f"time= holds null or NaN in {n_missing} row(s), which belong to no period; leave them out"
         )
     if periods.dtype not in (pl.String, pl.Categorical):
         return
     for earlier, later in pairwise(periods.cast(pl.String).drop_nulls().unique().sort()):
         if _split_numbers(earlier) > _split_numbers(later):
             raise PrcError(
-                f"time= holds text, in which {earlier!r} stands before {later!r}; pass numbers or dates "
-                f"as pl.col({time_column!r}).cast(int) makes them, or an Enum of the periods in order"
+                f"time= holds text, which sorts {earlier!r} before {later!r}; pass numbers or dates, "
+                f"such as pl.col({time_column!r}).cast(int), or an Enum of the periods in order"
             )
 
 
@@ -275,8 +275,8 @@ def _join_reference(
     key_columns = reference_rows.columns[: reference_rows.columns.index("threshold")]
     if unknown_columns := [name for name in key_columns if name not in group_columns]:
         raise PrcError(
-            f"the reference= table has groups by {list_names(unknown_columns)}, and the table has "
-            "not; pass by= for the table, or leave it out of the reference"
+            f"the reference= table is grouped by {list_names(unknown_columns)}, and the table is not; "
+            f"pass by= for the table, or leave it out of the reference"
         )
     renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
     for name in key_columns:

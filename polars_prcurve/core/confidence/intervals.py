@@ -112,7 +112,7 @@ def check_confidence(confidence: float, argument_name: str = "confidence=") -> f
     if level < 0.5:
         raise PrcError(
             f"pass {argument_name}{1 - level:.10g} instead of {level:.10g}: it is how often intervals "
-            "hold, and not how often they miss"
+            f"contain the true value, not how often they miss it"
         )
     return level
 
@@ -133,7 +133,7 @@ def compute_limits(
     if method in BETA_METHODS and isinstance(hits, pl.Expr):
         raise PrcError(
             f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '
-            'take "wilson" or "hoeffding"'
+            'use "wilson" or "hoeffding"'
         )
     low, high = _LIMITS_OF_METHOD[method](hits, trials, confidence)
     if not is_recall or method != "wilson":
@@ -356,7 +356,9 @@ def read_certainty(
 ) -> Intervals:
     """Return what `confidence=` holds; raise for an interval that the caller does not have."""
     if isinstance(confidence, str) and confidence in methods:
-        raise PrcError(f'pass confidence=intervals(0.95, method="{confidence}"), which has a level, too')
+        raise PrcError(
+            f'pass confidence=intervals(0.95, method="{confidence}"), which also sets the level'
+        )
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:

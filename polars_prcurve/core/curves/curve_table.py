@@ -62,8 +62,8 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
             raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
         if column_names.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
-                f"a metric is called {metric.name!r}, as another column of the result is; "
-                "rename the metric with .alias(...)"
+                f"a metric is called {metric.name!r}, like another column of the result; rename the "
+                f"metric with .alias(...)"
             )
 
 

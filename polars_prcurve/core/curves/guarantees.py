@@ -161,7 +161,7 @@ def promise_and_join(
     """Return the targets as guaranteed by `guarantee=`, and as one if all must be met `together`."""
     if together and len(targets) < 2:
         raise PrcError(
-            f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
+            f"together= joins several targets, and there is only one, {targets[0].criterion}; leave "
             "together= out, or add a target"
         )
     level = _read_level(guarantee, targets)
@@ -227,7 +227,8 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
             reason = "it has no test yet"
             if target.kind is None:
                 reason = (
-                    "it rises and falls with the threshold, so thresholds have no natural order of tests"
+                    "it rises and falls with the threshold, so there is no natural order in which to "
+                    "test thresholds"
                 )
             argument_words = join_words(f"{word}=" for word in _PROMISED_WORDS)
             raise PrcError(
@@ -254,8 +255,8 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     no_room_sentence = (
         "an eta_confidence of ",
         eta_level.min(),
-        f" leaves no room for the error of a test in guarantee={level}{level_text}; pass an interval "
-        f"of eta of a level above {1 - 2 * alpha:.12g}",
+        f" leaves no room for the error of a test in guarantee={level}{level_text}; pass an eta "
+        f"interval with a level above {1 - 2 * alpha:.12g}",
     )
     checks.append(Check((has_interval & eta_level.is_null()).any(), unknown_level_sentence))
     return [*checks, Check((has_interval & pl.col(ALPHA).is_null()).any(), no_room_sentence)]

@@ -298,7 +298,7 @@ def read_targets(
         return [ONLY_POINT]
     if not targets:
         words = "recall=, fpr=, precision=, alerts=, or maximize="
-        words += "; operating_points takes threshold=, too"
+        words += "; operating_points also takes threshold="
         words = words if at_eta else "pass threshold=, recall= or fpr="
         raise PrcError(f"an operating point needs a target: {words}")
     return targets
@@ -374,7 +374,7 @@ def read_ranking_metric(
         return RankingMetric(known_metric if ranking_targets else best(known_metric), ranking_targets)
     if ranking_targets:
         raise PrcError(
-            f"{known_metric.name} is of a whole curve; leave out {ranking_targets[0].criterion}="
+            f"{known_metric.name} describes a whole curve; leave out {ranking_targets[0].criterion}="
         )
     return RankingMetric(known_metric, ranking_targets)
 
@@ -497,7 +497,7 @@ def _read_values(kind: TargetKind, values: Any) -> list[float]:
 def check_per_has_alerts(alerts: object, per: object) -> None:
     """Raise if events are given without a budget of alerts, where they serve nothing else."""
     if per is not None and alerts is None:
-        raise PrcError("per= is the number of events that alerts= are among; pass alerts=, too")
+        raise PrcError("per= is the number of events to count alerts in; pass alerts= as well")
 
 
 # Several targets that one threshold must meet -------------------------------------------------

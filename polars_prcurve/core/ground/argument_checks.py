@@ -9,7 +9,7 @@ import inspect
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import wraps
 from numbers import Real
@@ -21,7 +21,7 @@ from polars import selectors
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.safe_text import make_visible
+from polars_prcurve.core.ground.safe_text import join_words, make_visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -185,7 +185,7 @@ def read_name(argument_name: str, value: object) -> str:
         raise refuse_kind(argument_name, "text", value)
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise PrcError(
-            f"{argument_name} is {value!r}, which holds half a character; no column has that name"
+            f"{argument_name} is {value!r}, which holds an unpaired surrogate; no column has that name"
         )
     return value
 
@@ -398,11 +398,17 @@ def hint_at_arguments(
         raise TypeError(make_visible(message))
 
     def refuse_place(value: object) -> NoReturn:
-        call_text = f"{check_and_call.__qualname__}()"
-        names_text = ", ".join(name for name in names_by_place if name not in _SELF_NAMES)
-        expected_words = (
-            f"only {names_text} without a name" if names_text else "arguments by their names"
-        )
-        raise TypeError(f"{call_text} takes {expected_words}; got {describe_value(value)} without one")
+        names = [name for name in names_by_place if name not in _SELF_NAMES]
+        raise TypeError(f"{check_and_call.__qualname__}() {_describe_places(names, value)}")
 
     return check_and_call
+
+
+def _describe_places(names: Sequence[str], value: object) -> str:
+    """Return which arguments a function takes by place, and that `value` is one more."""
+    value_text = describe_value(value)
+    if not names:
+        return f"takes arguments by name only; got a positional one, {value_text}"
+    if len(names) == 1:
+        return f"takes one positional argument, {names[0]}; got another, {value_text}"
+    return f"takes {len(names)} positional arguments, {join_words(names)}; got another, {value_text}"

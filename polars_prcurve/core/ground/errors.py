@@ -66,7 +66,7 @@ def suggest_names(
     texts = [text_of_name.get(name, name) for name in near_names or names]
     if near_names:
         return f"did you mean {' or '.join(repr(shorten_name(text)) for text in texts)}?"
-    return f"there are: {list_names(texts)}"
+    return f"choose from: {list_names(texts)}"
 
 
 class HintingAttributes:
@@ -110,4 +110,4 @@ def describe_value(value: object) -> str:
     if len(value_text) <= 80 and value_text.isprintable() and not value_text.startswith("<"):
         return value_text
     type_name = type(value).__name__
-    return f"{'an' if type_name[0].lower() in 'aeiou' else 'a'} {type_name}"
+    return f"{'an' if type_name.lower().startswith((*'aeiou', 'nd')) else 'a'} {type_name}"

@@ -310,7 +310,7 @@ inner_eta_checks = ValueRule(
     "expected prevalences, not percent, and neither 0 nor 1",
 )
 # The end of both sentences about weights beside stratum=
-_STRATUM_WEIGHT_REMEDY = "pass the rows of its stratum over those that were drawn from it"
+_STRATUM_WEIGHT_REMEDY = "pass the number of rows in its stratum divided by the number drawn from it"
 # Of weights beside stratum=, each the number of rows that one represents: at least itself. The room of
 # 1e-9 is for weights that were divided out; above 2**53 floats do not distinguish numbers of rows.
 stratum_weight_checks = ValueRule(

@@ -121,8 +121,8 @@ class ColumnReader:
             name, dtype = column, self.schema[column]
         elif expr.meta.is_regex_projection():
             raise PrcError(
-                f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the "
-                "name alone, which is taken as it is"
+                f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the plain "
+                f"name, which is taken literally"
             )
         else:
             dtype_of_name = self.read_dtypes(argument, [expr])
@@ -330,9 +330,10 @@ def missing_row_check(
     `key_exprs` holds what users call each key, and its value. The sentence writes that
     the frame may do without the column `droppable_name`.
     """
-    column_text = f"the column {droppable_name}" if droppable_name else "a column of groups"
     beginning = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
-    remedy = f"; add one, or leave out {column_text} if all its groups have the same row"
+    remedy = f"; add one, or drop the group column if {argument}= is the same for all groups"
+    if droppable_name:
+        remedy = f"; add one, or drop the column {droppable_name}"
     return Check(n_groups > 0, (*beginning, *show_first(key_exprs, lacks_row), remedy))
 
 

@@ -54,10 +54,10 @@ _TOO_FEW = f"{RESERVED}too_few"  # 1 where below= counts fewer than are lacking
 _IS_UNEQUAL = f"{RESERVED}unequal_rest"  # 1 where a model has fewer examples in all than another
 # What is wrong between models, by the column of tallies that counts it.
 _TROUBLE_OF_TALLY = {
-    _TOO_FEW: "an example that one model lacks is among those that below= counts for it, and below= "
+    _TOO_FEW: "examples that one model lacks must be among those that below= counts for it, and below= "
     "counts fewer, in ",
-    _IS_UNEQUAL: "models share their examples, so those with a row and those of below= add up to the "
-    "same number in each; they do not in ",
+    _IS_UNEQUAL: "models share their examples, so rows and below= must add up to the same number in "
+    "each; they do not in ",
 }
 # What both sentences end with: how to pass the numbers of each model.
 _REMEDY = (
@@ -145,7 +145,7 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.Laz
     key_names = read_group_keys("below", schema, by)
     if lacking_names := [name for name in by if name not in key_names]:
         name = model_name if lacking_names[0] == Row.MODEL else lacking_names[0]
-        raise PrcError(f"the below= frame has a row per group, and lacks the group column {name!r}")
+        raise PrcError(f"the below= frame needs a row per group, and lacks the group column {name!r}")
     other_names = [name for name in schema if name not in (*key_names, *_TOTALS_OF_NUMBER)]
     check_forgotten_groups("below", other_names, table.schema)
     if other_names and "n_neg" not in below.lazy().collect_schema():
@@ -177,7 +177,7 @@ def _list_checks(key_names: Sequence[str]) -> list[Check]:
         (~has_n_pos, "has a null n_pos", ""),
         (pl.col("n_neg").is_null(), "has a null n_neg", null_advice),
         (is_outside.fill_null(False), "has a number below 0 or above 2**53", ""),
-        (is_repeated, "repeats a group", "; it has one row per group"),
+        (is_repeated, "repeats a group", "; it needs one row per group"),
     ]
     return [
         count_check(is_wrong.sum(), f"the below= frame {trouble} in ", f" row(s){advice}")

@@ -342,7 +342,7 @@ def read_score_dtype(table: ResolvedTable) -> pl.DataType | None:
     """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
     if isinstance(table, RateTable) and table.has_cells and table.score_dtype is None:
         raise PrcError(
-            "threshold= finds nothing, because the table of cells= names no thresholds: pass score=, or "
+            "threshold= finds nothing, because the table of cells= has no thresholds: pass score=, or "
             "recall= or fpr="
         )
     return table.score_dtype

@@ -420,7 +420,7 @@ def _read_points(
     if columns.cells is not None:
         return _read_cells(reader, columns.cells, columns.score)
     if columns.rates is None:
-        raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
+        raise PrcError("sizes= are the numbers of examples behind rates=; pass rates= as well")
     point_exprs = {}
     rate_columns = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
     _check_order("rates", ("recall", "fpr"), rate_columns)

@@ -209,7 +209,7 @@ def _join_class_weights(
     lacks_rows = n_rows.is_null() & (weight > 0) & (n_rows.sum() > 0)
     checks = [
         _class_check(n_rows.is_not_null() & weight.is_null(), label_name, "mix= has no share for"),
-        _class_check(lacks_rows, label_name, "no row of the table is of"),
+        _class_check(lacks_rows, label_name, "no row of the table belongs to"),
     ]
     counts_and_shares = rows_per_class.join(field_shares, on=label_name, how="full", coalesce=True)
     table_classes = stop_if_broken(counts_and_shares, checks).filter(n_rows.is_not_null())

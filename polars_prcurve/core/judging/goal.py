@@ -140,7 +140,7 @@ def read_goal(question: Question, guarantee: object) -> Goal:
         names, merit_column = question.means.names, f"{_MEAN}{default_curve_metric()}"
         return Goal({}, merit_column, per=None, guarantee=None, mean_over=names)
     if not value_of_word and per is not None and not is_of_points:
-        raise PrcError("pass a target, too, such as recall=0.8: per= counts the alerts at a target")
+        raise PrcError("pass a target as well, such as recall=0.8: per= counts the alerts at a target")
     _check_words(value_of_word)
     promise_level = None if guarantee is None else _read_guarantee(value_of_word, guarantee)
     if "maximize" in value_of_word:
@@ -209,8 +209,8 @@ def check_goal(question: Question, goal: Goal) -> None:
         return
     if "threshold" in goal.targets:
         raise PrcError(
-            "pass a target, such as recall=, alerts= or precision=, to compare models, or one model "
-            "with threshold=: models have no threshold in common"
+            "pass a target, such as recall=, or a single model with threshold=: models share no "
+            "threshold"
         )
     if question.columns.points is not None:
         raise PrcError(

@@ -156,7 +156,7 @@ def _find_metric(
     name = metric.name
     best_words = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
     if takes_target:
-        advice_words = "pass the one to take, by threshold= or a target such as recall=0.8"
+        advice_words = "pass one, by threshold= or a target such as recall=0.8"
         advice_words += f"; {best_words}" if best_words else ""
     else:
         advice_words = f"name it, as in '{name}_at_threshold(0.8)', or call operating_points()"

@@ -196,7 +196,7 @@ def read_budget(value: object, per: object) -> float:
     budget = read_number("alerts=", value, "numbers of alerts")
     if per is None:
         raise PrcError(
-            "pass per=, the number of events that the alerts are among; a fraction of all events is "
+            "pass per=, the number of events to count alerts in; for a fraction of events use "
             "predicted_positive_rate="
         )
     if not 0 <= budget <= read_events(per):

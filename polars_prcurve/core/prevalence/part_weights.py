@@ -316,7 +316,7 @@ def _part_checks(keys: PartKeys) -> list[Check]:
     key_exprs = {key: pl.col(column) for key, column in keys.column_of_key.items()}
     lacks_row = n_in_frame == 0
     is_absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_N_GROUP_ROWS) > 0)
-    remedy = "; it takes both classes to be brought to an eta between 0 and 1"
+    remedy = "; both classes are needed to reach an eta between 0 and 1"
     has_rows = (share > 0) & (n_pos + n_neg > 0)
     greatest_eta, least_eta = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
     lacks_pos = has_rows & (greatest_eta > 0) & (n_pos == 0)
@@ -345,7 +345,9 @@ def check_weight_name(name: object, columns: Collection[str]) -> None:
     """Raise unless a table with these columns can have one more of this name, of weights."""
     weight_name = arguments.read_name("name=", name)
     if arguments.is_pattern(weight_name) or weight_name in columns or weight_name.startswith(RESERVED):
-        raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
+        raise PrcError(
+            f"name= is {name!r}, which the table already has, or which no column can have; rename"
+        )
 
 
 def build_reweighted_table(

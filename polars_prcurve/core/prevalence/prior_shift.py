@@ -138,7 +138,7 @@ def check_estimate_method(eta_train: float | None, reference: object) -> float |
     if (eta_train is None) == (reference is None):
         raise PrcError(
             "a prevalence is estimated by eta_train=, the prevalence at which scores are calibrated "
-            "probabilities, or by reference=, a labelled table of the same model; pass one of both"
+            "probabilities, or by reference=, a labelled table of the same model; pass one of them"
         )
     return None if reference is not None else check_prior("eta_train", eta_train)
 

@@ -163,7 +163,7 @@ def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> It
             "changed since the reference"
         )
     if refuted_estimates.height > _SHOWN:
-        yield f"{refuted_estimates.height - _SHOWN} more estimates are worthless, too"
+        yield f"{refuted_estimates.height - _SHOWN} more estimates are also worthless"
 
 
 _ARE_REFUSED: ContextVar[bool] = ContextVar("refuted_estimates_are_refused", default=False)

@@ -538,7 +538,7 @@ def point_checks(table: RateTable, sum_rows: Callable[[str], pl.Expr]) -> list[C
     if not table.has_counts:
         return [falling_check]
     subject = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
-    text = " group(s); one curve is of one test set: pass by=, or check the columns"
+    text = " group(s); a curve belongs to one test set: pass by=, or check the columns"
     text += "; what is not known is null in all rows of a group" if are_rates else ""
     return [
         count_check(sum_rows(GroupSums.SIZES_DIFFER), f"{subject} between the rows of ", text),

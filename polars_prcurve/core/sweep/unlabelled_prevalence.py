@@ -111,7 +111,7 @@ def _count_levels(
     except PrcError as error:
         raise PrcError(f"in {reference_name}, {error}") from None
     if level_lists.height == 0:
-        raise PrcError(f"{reference_name} has no rows; it takes labelled rows of the same model")
+        raise PrcError(f"{reference_name} has no rows; it needs labelled rows of the same model")
     group_levels = level_lists.lazy()
     n_rows = pl.len() if Row.LABEL in table.columns else table.columns[Row.NEG].sum()
     groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])

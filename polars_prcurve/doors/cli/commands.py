@@ -188,7 +188,7 @@ def _passes(decision: Decision, statuses: Sequence[str]) -> bool:
             raise PrcError(f"--fail-unless takes statuses, such as met or winner; {names}")
     if "met" in statuses and not decision.has_demand:
         raise PrcError(
-            "pass a target, such as --precision, beside --threshold with the one in use, or beside "
+            "pass a target, such as --precision, with --threshold (the one in use) or with "
             "--guarantee: --fail-unless met tests whether such a threshold meets its targets"
         )
     verdict = decision.verdict

@@ -185,7 +185,7 @@ def _read_toml(path: str) -> dict[str, Any]:
     except OSError as error:
         raise PrcError(f"--table {path!r} cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PrcError(f"--table {path!r} is no TOML file in UTF-8: {error}") from None
+        raise PrcError(f"--table {path!r} is not a TOML file in UTF-8: {error}") from None
 
 
 def list_inputs(args: argparse.Namespace) -> list[str]:

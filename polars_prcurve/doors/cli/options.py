@@ -189,7 +189,7 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "report": "write the decision as one HTML file to send",
     "page": "write a page to move the score, the prevalence and the costs",
     "title": "the title of the document",
-    "date": "a date to print, since a document looks at no clock",
+    "date": "a date to print, since a document reads no clock",
     "notes": "a text of your own in the report",
     "fail_unless": "exit with 1 unless the verdict is one of these: met, or statuses such as winner; of "
     "compare, unless not_worse or significant is true in every row; errors exit with 2",

@@ -120,7 +120,7 @@ class RaisingParser(argparse.ArgumentParser):
             word = next((word for word in unknown_words if word.startswith("-")), unknown_words[0])
             if not word.startswith("-"):
                 raise PrcError(
-                    f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
+                    f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r} as well"
                 )
             name = word.partition("=")[0]
             flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]

@@ -106,7 +106,7 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
         raise PrcError(f"{path!r} is a folder; name the files in it, such as '{path}/*.parquet'")
     _require_format(path)
     if Path(path).is_fifo():  # files are opened more than once
-        raise PrcError(f"{path!r} is a pipe; pass its bytes to standard input, and - in its place")
+        raise PrcError(f"{path!r} is a pipe; pipe it to standard input, and pass - instead")
     paths = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
     if not paths:
         raise PrcError(f"there is no file {path!r}")
@@ -124,7 +124,7 @@ def _lacks_rows(source: str | io.BytesIO, separator: str) -> bool:
         first_bytes = source.getvalue()[:_BYTES_TO_JUDGE]
     name = repr(source) if isinstance(source, str) else "standard input"
     if b"\0" in first_bytes:
-        raise PrcError(f"{name} holds bytes that are no text, so that it is no CSV")
+        raise PrcError(f"{name} holds bytes that are not text, so it is not a CSV")
     header_bytes, line_end, row_bytes = first_bytes.strip().partition(b"\n")
     if not header_bytes:
         raise PrcError(f"{name} is empty; its first line has to name the columns")
