@@ -15,7 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent / "polars_prcurve" / "__init__.py"
+PACKAGE = Path(__file__).parent.parent / "polars_prcurve/core/ground/package_version.py"
 
 
 def lay_version(site: Path, everything: Path, version: str) -> None:

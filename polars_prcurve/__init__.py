@@ -17,6 +17,7 @@ from polars_prcurve.core.confidence.published_numbers import (
 )
 from polars_prcurve.core.confidence.sample_sizes import sample_size
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.ground.package_version import __version__ as __version__
 from polars_prcurve.core.prevalence.eta_grid import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.core.prevalence.fields_and_class_mixes import class_mix, field
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
@@ -78,8 +79,6 @@ __all__ = [
     "shift_prior",
     "subsampled_precision",
 ]
-__version__ = "0.1.0"
-
 register()
 
 

@@ -493,6 +493,7 @@ def test_nothing_private_of_polars_is_used() -> None:
                     and isinstance(node.value, ast.Name)
                     and node.value.id == "pl"
                     and node.attr.startswith("_")
+                    and node.attr != "__version__"
                 ):
                     private = node.attr
                 if private:

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -1508,6 +1509,16 @@ def test_help_mentions_every_option(
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"polars-prcurve {polars_prcurve.__version__}\n"
+
+
+def test_a_command_needs_no_signals_of_posix(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Windows has neither of these, or only in newer versions of Python."""
+    monkeypatch.delattr(signal, "pthread_kill")
+    monkeypatch.delattr(os, "set_blocking")
+    assert main(["summary", "scores.csv", "--eta", "1%"]) == 0
+    assert "average_precision" in capsys.readouterr().out
 
 
 def run(command: str) -> subprocess.CompletedProcess[str]:

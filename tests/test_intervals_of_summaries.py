@@ -584,6 +584,13 @@ class FullTerminal(io.StringIO):
         raise OSError(5, "Input/output error")
 
 
+class PlainWriter:
+    """What loggers put in the place of a stream: it has `write`, and no more."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
 def close_stream() -> io.StringIO:
     stream = io.StringIO()
     stream.close()
@@ -591,10 +598,14 @@ def close_stream() -> io.StringIO:
 
 
 @pytest.mark.parametrize(
-    "stream", [None, close_stream(), FullTerminal()], ids=["none", "closed", "full"]
+    "stream",
+    [None, close_stream(), FullTerminal(), PlainWriter()],
+    ids=["none", "closed", "full", "plain"],
 )
 def test_progress_needs_no_standard_error(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    stream: io.StringIO | PlainWriter | None,
 ) -> None:
     """A service has none, and a terminal may have gone; what is told there comes out nowhere else."""
     wanted = moderate(50).prc.summary(columns="all", **AGAIN)

@@ -183,7 +183,7 @@ def test_the_oldest_and_the_newest_python_are_tested(dist: Path) -> None:
     of_changes = read_workflow("checks")["jobs"]["checks"]["steps"][1]["with"]["python-version"].split()
     assert set(re.findall(r'python="(3\.\d+)"', sessions)) == {*of_changes} <= {*claimed}
     of_releases = read_workflow("release")["jobs"]["trial"]["strategy"]["matrix"]["python"]
-    assert of_releases == [claimed[0], claimed[-1]]
+    assert of_releases == claimed
     assert found["Requires-Python"] == f">={claimed[0]}"
 
 
@@ -304,6 +304,10 @@ def test_nothing_is_uploaded_that_was_not_checked_built_alone_and_tried() -> Non
         "polars-prcurve --version",
         "python -W error tests/alone.py",
     ]
+    # A package that cannot start on a system is not uploaded; the rest is promised for Linux alone.
+    assert "continue-on-error" not in jobs["trial"]
+    lenient = [step["run"] for step in jobs["trial"]["steps"] if "continue-on-error" in step]
+    assert lenient == ["python -W error tests/alone.py"]
     may_sign = {name for name, job in jobs.items() if "permissions" in job}
     assert may_sign == {"upload"}
     assert jobs["upload"]["environment"] == "release"

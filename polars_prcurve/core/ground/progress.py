@@ -22,13 +22,15 @@ _WRITE_LOCK = Lock()  # of what is written: `show_seconds` writes from a thread 
 
 def is_watched() -> bool:
     """Return whether standard error is a terminal: it may be closed, and a service has none."""
-    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+    # What programs put in its place may have no more than `write`.
+    is_closed = getattr(sys.stderr, "closed", False)
+    return hasattr(sys.stderr, "isatty") and not is_closed and sys.stderr.isatty()
 
 
 def print_beside(text: str, line_end: str = "\n") -> None:
     """Print on standard error; if that is closed or full, the work goes on without the text."""
     if sys.stderr is not None:  # `print` would take standard output in its place
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):  # what has no `flush` has it by then
             print(text, end=line_end, file=sys.stderr, flush=True)
 
 

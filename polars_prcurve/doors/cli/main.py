@@ -121,7 +121,8 @@ def catch_stop_signals() -> Iterator[list[int]]:
     numbers = [number for number in _WITHOUT_POLARS if signal.getsignal(number) == signal.SIG_DFL]
     signal_numbers = [int(signal.SIGINT)]
     is_ours = old_handler in (signal.default_int_handler, signal.SIG_IGN) and numbers
-    if not is_ours or threading.current_thread() is not threading.main_thread():
+    has_kill = hasattr(signal, "pthread_kill")  # not on Windows
+    if not (is_ours and has_kill) or threading.current_thread() is not threading.main_thread():
         yield signal_numbers  # a program that calls `main` handles signals itself
         return
     read_end, write_end = os.pipe()

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
-from polars_prcurve import __version__
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.argument_checks import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, list_factories
 from polars_prcurve.core.metrics.metric_lookup import format_signature

@@ -15,7 +15,6 @@ import math
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -23,6 +22,7 @@ from polars import selectors
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground import safe_text
+from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import are_alike, find_least_known
@@ -587,7 +587,7 @@ def write_methods(findings: Findings) -> str:
         "Better than chance is tested on ranks and on reciprocal ranks of the positives. "
         f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
         *([] if goal.guarantee is None else [promise_sentence]),
-        f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "
+        f"Made by polars-prcurve {__version__}, Polars {pl.__version__}, "
         f"Python {platform.python_version()}.",
     )
     return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
