@@ -625,7 +625,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (None, {}, r"field\(\) takes a frame with a row per part; got None"),
     (ETAS.drop("share"), {}, "add a column 'share'"),
     (ETAS.drop("eta"), {}, "needs a column 'eta', or the columns 'k' and 'n'"),
-    (ETAS.head(1), {}, "the eta= frame has no row for 1 group.*c = fr"),
+    (ETAS.head(1), {}, "eta= has no share for 1 part.*c = fr; add each"),
     (pl.concat([ETAS, ETAS.head(1)]), {}, "holds a part more than once, c = de"),
     (
         pl.concat([ETAS, ETAS.head(1).with_columns(c=pl.lit("uk"))]),
@@ -662,7 +662,7 @@ def test_a_message_names_the_first_of_all_parts_that_lack_something() -> None:
     some = pl.DataFrame({"c": parts[7:], "eta": 0.1, "share": 1})
     for seed in range(3):
         mixed = many.sample(fraction=1, shuffle=True, seed=seed)
-        with pytest.raises(PrcError, match=r"no row for 7 group\(s\), such as c = part 00;"):
+        with pytest.raises(PrcError, match=r"no share for 7 part\(s\), such as c = part 00;"):
             mixed.prc.curve(field(some, parts="c"))
         with pytest.raises(PrcError, match="a share to a part without rows, c = part 07"):
             mixed.filter(pl.col("c") > "part 20").prc.curve(field(some, parts="c"))

@@ -141,7 +141,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a part without eta": (
         DF,
         {"eta": ETAS.head(1)},
-        "the eta= frame has no row for 1 group.*country = fr",
+        "eta= has no share for 1 part.*country = fr",
     ),
     "a part without rows": (
         DF,

@@ -42,7 +42,6 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
-    missing_row_check,
     read_group_keys,
     show_first,
 )
@@ -327,9 +326,13 @@ def _part_checks(keys: PartKeys) -> list[Check]:
         (lacks_pos, "a part has no positives and an eta above 0, ", remedy),
         (lacks_neg, "a part has no negatives and an eta below 1, ", remedy),
     ]
+    beginning = ("eta= has no share for ", lacks_row.sum(), " part(s), such as ")
     zero_message = ("the shares of the eta= frame are all 0 in a group",)
     return [
-        missing_row_check("eta", key_exprs, lacks_row, lacks_row.sum()),
+        Check(
+            lacks_row.any(),
+            (*beginning, *show_first(key_exprs, lacks_row), "; add each, with 0 if it is absent"),
+        ),
         *(
             Check(is_wrong.any(), (trouble, *show_first(key_exprs, is_wrong), advice))
             for is_wrong, trouble, advice in troubles
