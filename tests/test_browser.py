@@ -202,7 +202,7 @@ def test_a_page_begins_with_the_interval_of_the_verdict(
     assert f"precision is {precision} at a prevalence of 1 in 100" in read("#say")
     first_note = read("#intervals")
     assert first_note.endswith(
-        ("they allow for its choice on the test set.", "not chosen on these data.")
+        ("chosen on the test set, allowing for that choice.", "not chosen on these data.")
     )
     page.focus("#row")
     page.keyboard.press("ArrowRight")

@@ -187,7 +187,7 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     assert {"fdr_low_rest", "fdr_high_rest"} <= set(records(chart)[-1])
     marks = {row["fdr_rest_label"] for row in records(chart, "mark")}
     assert marks == {say_share(fdr) for fdr in at_half["fdr"]}
-    assert "The axis is logarithmic in what is left to 100%" in plain(subtitle(chart))
+    assert "The axis is logarithmic in the distance to 100%" in plain(subtitle(chart))
     said = heading(charts.pr_curve(table, y="fdr"))
     assert said.startswith("At 50% recall, the false discovery rate is ")
     assert all(say_share(fdr).replace("\xa0", " ") in said for fdr in at_half["fdr"])
@@ -209,7 +209,7 @@ def test_unlike_prevalences_have_an_axis_each_and_one_form_of_a_number(y):
     assert min(ends["1\xa0in\xa050,000"]) <= 2e-5
     for row in records(chart, "curve"):
         assert row[field] >= 0.999 * min(ends[row["facet"]]), "nothing is below its axis"
-    assert "Each panel has an axis of its own" in chart.to_dict()["description"]
+    assert "Each panel has its own axis" in chart.to_dict()["description"]
     marks = [plain(row[f"{field}_label"]) for row in records(chart, "mark")]
     assert len(marks) == 4
     assert all(mark in heading(chart) for mark in marks), "the title has the numbers of the picture"
@@ -2201,7 +2201,7 @@ def test_alerts_at_random_are_named_where_no_line_runs():
 
 def test_groups_at_their_own_shares_are_one_phrase():
     chart = charts.gain_curve(draw_groups("ab", neg=150).prc.curve(by="model"))
-    assert ", each group at its prevalence, 12%" in subtitle(chart)
+    assert ", each group at its own prevalence, 12%" in subtitle(chart)
     assert ",," not in subtitle(chart)
 
 
@@ -2356,7 +2356,7 @@ def test_titles_of_several_lines_tell_what_each_has():
         for end in ends
     ]
     where = f"from {said[0]} at a prevalence of 1 in 2, from {said[1]} at 1 in 20"
-    assert heading(panels) == plain(f"{start} {where}")
+    assert heading(panels) == plain(f"{start.replace(' is', ' ranges')} {where}")
     long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))
     assert re.search(r"recall ranges from \d+% for .* to \d+% for ", shown), (
@@ -2868,7 +2868,7 @@ def test_decision_curves_below_the_axis_do_not_come_back_at_0():
     shown = [row for row in records(chart) if "net_benefit" in row and row["curve"] == 1]
     assert max(row["threshold_probability"] for row in shown) < 0.5
     assert "Below the axis: risks at which net benefit is far below 0" in subtitle(chart)
-    assert "Each panel has an axis of its own" in subtitle(chart)
+    assert "Each panel has its own axis" in subtitle(chart)
 
 
 def test_words_at_lines_stay_off_marked_dots():

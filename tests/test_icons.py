@@ -58,7 +58,7 @@ def test_each_grid_is_a_row_of_operating_points():
         assert f"{facet}: {share} ({low} to {high}) of 100" in chart.to_dict()["description"]
         words_of = [r["text"] for r in records_of_words(chart) if r.get("facet") == facet]
         assert f"{share} ({low} to {high}) of 100" in words_of, "icons come with their number"
-    assert "either, by the 90% interval" in subtitle(chart)
+    assert "Dotted: uncertain (90% interval); " in subtitle(chart)
     assert png(chart).startswith(PNG)
 
 

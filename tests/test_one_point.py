@@ -154,7 +154,7 @@ def test_documents_of_a_point_offer_no_choice_among_points(tmp_path: Path) -> No
     report, page = ((tmp_path / f"{name}.html").read_text() for name in ("report", "page"))
     assert "every threshold" not in report
     assert "<h2>Other prevalences</h2>" in report
-    assert "Precision at the point as published." in report
+    assert "Precision at the point as given." in report
     assert '<label style="display:none">Point' in page
     assert "Cost of each threshold" not in page
     assert "| threshold |" not in decision.model_card()

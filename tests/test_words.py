@@ -27,7 +27,9 @@ DIALECT = {
     r"\bsurely\b|\bfor sure\b": "significantly",
     r"\bfalse alerts?\b": "false positive",
     r"\balerts? (?:is|are) right\b|\bright alerts?\b": "precision; true positive",
-    r"\bown prevalence\b|\bthe own\b": "the test set's prevalence; of a group: its prevalence",
+    r"(?<!\bits )(?<!\btheir )\bown prevalence\b|\bthe own\b": (
+        "the test set's prevalence; of a group: its own prevalence"
+    ),
     r"\bshares? of positives\b": "prevalence",
     r"\bin truth\b|\bthe truth\b": "the true value",
     r"\bin place of\b": "instead of",

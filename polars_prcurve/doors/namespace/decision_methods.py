@@ -86,7 +86,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - `too_little_data`: a class has fewer than 10 examples, or no interval is narrow enough
         - `chance`: no model ranks better than chance, and every interval rules out a useful precision
         - `not_met`: no threshold meets the targets, or the one passed does not, significantly
-        - `unsure`: the intervals allow both that the targets are met and that they are missed
+        - `unsure`: the intervals are compatible with both meeting and missing the targets
         - `no_winner`: several models may be best (`ranking`)
         - `winner`: one model is better than all others, or all others significantly miss the targets
         - `met`: one model, or only one of several, meets the demand

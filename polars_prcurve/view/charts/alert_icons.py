@@ -93,8 +93,7 @@ def alerts(
     note = ["Solid: true positives. Hollow: false positives"]
     has_span = "low" in curves.points.columns
     if has_span:
-        doubt_text = f"Dotted ring: either, by the {level_text}"
-        note.append(f"{doubt_text}; the deeper tint ends at the estimate")
+        note.append(f"Dotted: uncertain ({level_text}); the darker tint ends at the estimate")
     if any(not grid.words.endswith(" of 100") for grid in grid_of_curve.values()):
         rare_note = "Below a precision of 2% a grid has as many alerts as one true positive takes"
         note.append(f"{rare_note}; dotted: alerts that it may take" if has_span else rare_note)

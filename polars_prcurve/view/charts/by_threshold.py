@@ -113,7 +113,7 @@ def threshold_curve(
         "Not drawn: infinite thresholds" if has_infinite else "",
         *curves.describe_sizes(),
     )
-    subtitle = f"{curves.join_etas('Metrics by threshold,')}, read straight down"
+    subtitle = f"{curves.join_etas('Metrics by threshold,')}; compare curves vertically"
     has_one_point = points is not None or len(marks.records) == 1
     finding = marks.find_title(curves, channels) if has_one_point else ""
     finding = finding or say_known(curves, lambda known_curves: say_thresholds(known_curves, channels))

@@ -162,7 +162,7 @@ def prg_curve(
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
     points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
-    100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in what is left to
+    100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in the distance to
     100%, and that of recall gain begins near a recall of 10% of the most common positives.
 
     Parameters
@@ -193,7 +193,7 @@ def prg_curve(
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     points = point_thinning.raise_to_axis(points, x, [x.field])
     points = point_thinning.raise_to_axis(points, y, [y.field])
-    scale_text = "axes are logarithmic in what is left to 100%"
+    scale_text = "axes are logarithmic in the distance to 100%"
     scale_text = scale_text if is_log else "lines may be joined, and areas averaged"
     chart = CurveChart(
         canvas,
@@ -202,12 +202,12 @@ def prg_curve(
         height=pl.col("precision_gain"),
         reads="backward" if is_log else "forward",
         say_row=partial(_say_row, is_log=is_log),
-        subtitle="Precision and recall on the scale on which F-scores average",
+        subtitle="Precision and recall on the precision-recall-gain scale",
         title="Precision gain and recall gain",
         say=partial(_say_all, "Mean precision gain is", area_of_curve, channels),
         subject="precision gain",
         note=[
-            f"0% is as good as an alert for all; {scale_text}",
+            f"0% is as good as flagging all cases; {scale_text}",
             *_describe_start(etas, low),
             _describe_outside(n_left, n_worse, low),
         ],

@@ -102,7 +102,7 @@ def difference(
     open_rows = rows.filter(pl.col("significant").fill_null(False).not_())
     dotted_note = "Dotted: not significant" if len(open_rows) else ""
     if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        dotted_note += ", or in doubt: intervals of few examples may be too narrow"
+        dotted_note += ", or in doubt: intervals from few examples may be too narrow"
     note = (shaded_note, dotted_note, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:

@@ -106,7 +106,7 @@ def decision_curve(
     note = [
         "A false positive costs p / (1 \u2212 p) of a true positive at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
-        "Each panel has an axis of its own" if y.is_free else "",
+        "Each panel has its own axis" if y.is_free else "",
         channels.color_note,
         describe_level(band, confidence),
         *point_thinning.describe_doubt(points),

@@ -107,7 +107,7 @@ def monitor(
     level_text = "" if confidence is None else f"{format_level(confidence)} "
     has_alarm = bool(period_rows["alarm"].any())
     note = (
-        f"Shaded: {level_text}interval of {'a' if has_alarm else 'the'} mean, in all periods at once",
+        f"Shaded: {level_text}interval of {'a' if has_alarm else 'the'} mean, for all periods at once",
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
     place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""

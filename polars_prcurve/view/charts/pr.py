@@ -203,8 +203,8 @@ def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
     y_axis, is_published = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
     place_text = "of these points" if is_published else "at each threshold"
     return [
-        "The axis is logarithmic in what is left to 100%" if y_axis.is_reversed else "",
-        "Each panel has an axis of its own" if y_axis.is_free else "",
+        "The axis is logarithmic in the distance to 100%" if y_axis.is_reversed else "",
+        "Each panel has its own axis" if y_axis.is_free else "",
         "Grey line: alerts at random" if canvas.channels.facet is not None else "",
         f"{level_clause} {place_text}" if level_clause else "",
     ]

@@ -264,7 +264,9 @@ def _describe_zones(
         reason = "nothing is known between points or within equal scores"
         return [f"Grey: places that are open, since {reason}"]
     level_text = "" if confidence is None else f" ({format_level(confidence)})"
-    grey_sentence = f"Grey: the order is not significant{level_text}; crossings there may be chance"
+    grey_sentence = (
+        f"Grey: the order is not significant{level_text}; crossings there may be due to chance"
+    )
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
     return [grey_sentence, "Below the first, nothing is tested" if is_partly_tested else ""]
 

@@ -86,7 +86,7 @@ def reliability(
     canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta, size)
     sentences = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
     if test_level is not None:
-        sentences.append(f"Line: {format_level(test_level)} interval of a range alone")
+        sentences.append(f"Line: {format_level(test_level)} interval for each range alone")
         sentences.append(f"Filled: significantly off, corrected for all {len(range_rows)} ranges")
     has_zero = canvas.spec.y.is_log and bool((range_rows["y"] == 0).any())
     sentences += ["At the foot: none observed"] if has_zero else []

@@ -410,7 +410,7 @@ _BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
     "met": ("{} where the target is met", 0),
     "measured": ("{} measured", 0),
     "no_winner": ("{} without a clear winner", _OPEN_COLOR),
-    "open": ("{} without a significant difference to the others", _OPEN_COLOR),
+    "open": ("{} without a significant difference from the others", _OPEN_COLOR),
     "unsure": ("{} not sure", _OPEN_COLOR),
     "worse": ("{} worse than the others", 1),
     "not_met": ("{} where the target is not met", 1),

@@ -84,7 +84,7 @@ def _write_body(
         elif not _are_in_sight(findings):
             yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
         table_html = write_raw(build_table(findings))
-        yield _fold("Numbers in full, and how they are made", table_html + write_methods(findings))
+        yield _fold("All numbers, and how they were computed", table_html + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
 
 
@@ -266,14 +266,14 @@ def describe_intervals(findings: Findings) -> str:
     goal, level_text = findings.goal, columns.describe_level(findings)
     if goal.mean_over:
         groups = safe_text.name_groups(goal.mean_over)[1]
-        return f"{level_text} intervals of means over {groups}, by Student's distribution."
+        return f"{level_text} intervals for means over {groups}, by Student's t distribution."
     if goal.is_of_curve:
-        return f"{level_text} intervals of the model, over all thresholds."
+        return f"{level_text} intervals for the model over all thresholds."
     if goal.is_of_point:
-        return f"{level_text} intervals of this point."
+        return f"{level_text} intervals for this point."
     if goal.is_at_threshold:
-        return f"{level_text} intervals of this threshold, which was not chosen on these data."
-    return f"{level_text} intervals of this threshold; they allow for its choice on the test set."
+        return f"{level_text} intervals at a threshold that was not chosen on these data."
+    return f"{level_text} intervals at a threshold chosen on the test set, allowing for that choice."
 
 
 # Groups -------------------------------------------------------------------------------------------
@@ -541,7 +541,7 @@ def write_shares(case: Case) -> str:
     if case.goal.is_of_curve:
         place = f"{number_words.say_share(0.5)} recall"
     elif candidates[0].row.get("threshold") is None:
-        place = "the point as published"
+        place = "the point as given"
     return write_columns(text_columns) + f'<p class="note">Precision at {place}.</p>'
 
 
@@ -572,20 +572,21 @@ def write_methods(findings: Findings) -> str:
         f"most {number_words.format_level(1 - (goal.guarantee or 0))}."
     )
     means_sentence = (
-        "The metric is computed in each group, and the groups are the sample: intervals of their mean, "
-        "and of differences paired by group, are by Student's distribution."
+        "The metric is computed in each group, and the groups are the sample: intervals for their mean, "
+        "and for differences paired by group, use Student's t distribution."
     )
     sentences = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
-        "as in the test set. Rows are taken as independent unless clusters were named.",
-        f"Intervals have a level of {level}: of rates by Wilson (1927), of precision by the distances "
-        "to their ends, which add up in quadrature (Zou and Donner 2008). Where the threshold was "
+        "as in the test set. Rows are treated as independent unless clusters were named.",
+        f"Intervals have a level of {level}: for rates by Wilson (1927), for precision from the "
+        f"distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
         "chosen on the test set, they allow for that. Average precision allows for unseen examples.",
         *([] if findings.model is None else [comparison_sentence]),
         *([means_sentence] if goal.mean_over else []),
-        "Better than chance is tested on ranks and on reciprocal ranks of the positives. "
-        f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
+        "Whether scores are better than chance is tested on ranks and reciprocal ranks of the "
+        "positives. "
+        f"With fewer than {LEAST_OF_CLASS} examples of a class, nothing is decided.",
         *([] if goal.guarantee is None else [promise_sentence]),
         f"Made by polars-prcurve {__version__}, Polars {pl.__version__}, "
         f"Python {platform.python_version()}.",

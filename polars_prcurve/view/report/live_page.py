@@ -177,7 +177,7 @@ def _describe_points(findings: Findings, models: Sequence[Mapping[str, Any]]) ->
     return {
         "hasScores": has_scores,
         "intervals": document.describe_intervals(findings),
-        "intervalsOfPoint": f"{level_text} intervals of this {point_name} as it stands.",
+        "intervalsOfPoint": f"{level_text} intervals at this {point_name} as it stands.",
     }
 
 

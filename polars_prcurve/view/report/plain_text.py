@@ -173,7 +173,7 @@ def write_model_card(findings: Findings, date: str | None) -> str:
     test_text = document.describe_test(findings, date and show_on_one_line(date))
     basis_text = f"{test_text}. {document.describe_intervals(findings)} "
     if not findings.goal.mean_over:
-        basis_text += "Rows are taken as independent unless clusters were named. "
+        basis_text += "Rows are treated as independent unless clusters were named. "
     basis_text += f"{verdict.conditions}."
     card_text = "\n".join([*lines, _escape(basis_text), ""])
     return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)

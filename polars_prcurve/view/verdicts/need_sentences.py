@@ -32,7 +32,9 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.words.number_words import say_share, say_threshold
 
-_COUNT_CASES = "Most of that uncertainty is of the prevalence: count more cases where the model will run"
+_COUNT_CASES = (
+    "Most of that uncertainty comes from the prevalence: count more cases where the model will run"
+)
 """What to do where a prevalence is an estimate, and more examples in the test set would not help."""
 _POWER_TEXT = say_share(POWER)  # of the sizes that are named
 
@@ -70,7 +72,7 @@ def format_sizes(need: SampleNeed) -> str:
 def _format_missing(size: ClassNeed) -> str:
     """Return how many examples are missing; how many there are, if nearly all are missing."""
     if not size.n_missing:
-        return "as there are"
+        return "as now"
     missing_text = say_about(size.n_missing)
     if missing_text == say_about(size.number):
         return f"the test set has {format_count(size.n_tested)}"
@@ -99,12 +101,12 @@ def _say_no_size(case: JudgedCase) -> str:
         return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more"
     if is_out_of_reach(case):
         n_hits = format_count(case.qualifiers[0].row.get("tp") or 0)
-        return f"Only {n_hits} true positives meet the targets: too few to name a size that would do"
+        return f"Only {n_hits} true positives at the targets: too few to estimate the size needed"
     if case.goal.is_gate:
-        return "The value is so close to the target that no test set of a usual size can decide"
+        return "The value is so close to the target that no test set of a realistic size can decide"
     if case.status == "too_little_data":
         n_examples, class_name = find_short_class(case)
-        return f"{format_count(n_examples)} {class_name} are too few to name a size that would do"
+        return f"{format_count(n_examples)} {class_name} are too few to estimate the size needed"
     return ""
 
 
@@ -145,23 +147,20 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
 
 def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     """Return how wide the interval of the only or best model is, and what it takes to narrow it."""
-    has_test = len(case.qualifiers) > 1 and not case.compares_intervals
-    order_sentence = "The lead is already significant" if has_test else ""
     half_width = measure_half_width(case.rivals[:1])
     if half_width is None:
-        return order_sentence
+        return ""
     if rests_on_eta(case):
-        return ". ".join(filter(None, [order_sentence, _COUNT_CASES]))
+        return _COUNT_CASES
     if need is None or need.is_met or half_width <= need.size:
-        return order_sentence
+        return ""
     width_text, size_text = (
         _format_size(size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
     )
     if width_text == size_text:  # as far as one reads
-        return order_sentence
-    sentences = [order_sentence, f"{start_sentence(name_merit(case))} is known to ±{width_text}"]
-    sentences.append(f"For ±{size_text} you need {format_sizes(need)}")
-    return ". ".join(filter(None, sentences))
+        return ""
+    width_sentence = f"{start_sentence(name_merit(case))} is known to ±{width_text}"
+    return f"{width_sentence}. For ±{size_text} you need {format_sizes(need)}"
 
 
 def find_other_threshold(case: Case) -> str:

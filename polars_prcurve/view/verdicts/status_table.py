@@ -50,26 +50,26 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         "target not met",
         "no threshold meets the targets, or the one passed does not, and the intervals rule it out",
         {
-            "threshold": "Threshold {threshold} misses {target}{places}{colon}{values}",
-            "point": "This point misses {target}{places}{colon}{values}",
-            "no threshold": "No threshold meets {target}{places}{best}",
+            "threshold": "Threshold {threshold} {misses} {target}{places}{colon}{values}",
+            "point": "This point {misses} {target}{places}{colon}{values}",
+            "no threshold": "No threshold {meets} {target}{places}{best}",
             "no score": "No score reaches the threshold {threshold}{places}",
         },
     ),
     "unsure": StatusRow(
         "not sure",
-        "the intervals allow both that the targets are met and that they are missed",
+        "the intervals are compatible with both meeting and missing the targets",
         {
-            "threshold": "Threshold {threshold} may or may not meet {target}{places}{colon}{values}",
-            "point": "This point may or may not meet {target}{places}{colon}{values}",
-            "guarantee": "No threshold meets {target} with {level} confidence{places}{best}",
-            "no threshold": "No threshold meets {target} on this test set, but one may on new "
+            "threshold": "Threshold {threshold} may or may not {meet} {target}{places}{colon}{values}",
+            "point": "This point may or may not {meet} {target}{places}{colon}{values}",
+            "guarantee": "No threshold {meets} {target} with {level} confidence{places}{best}",
+            "no threshold": "No threshold {meets} {target} on this test set, but one may on new "
             "data{places}{best}",
         },
     ),
     "no_winner": StatusRow(
         "no clear winner",
-        "several models may be best, of those that meet the targets",
+        "several of the models that meet the targets may be best",
         {
             "two": "No clear winner between {first} and {second}{places}{colon}{metric} {values}",
             "several": "{n_named} of {n_models} models may be best{places}: {names}{semicolon}{metric} "
@@ -82,7 +82,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "winner": StatusRow(
         "clear winner",
-        "one model is significantly better than all others, or alone meets the targets",
+        "one model is significantly better than all others, or the only one to meet the targets",
         {
             "two": "{first} is better{places}{colon}{metric} {value}, against {next_value} for {second}",
             "several": "{first} is the best of {n_models} models{places}{colon}{metric} {value}; the "
@@ -95,15 +95,16 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         "the threshold passed meets the targets, as its intervals show, or one is found that meets them "
         "with `guarantee`",
         {
-            "threshold": "Threshold {threshold} meets {target}{places}{colon}{values}",
-            "point": "This point meets {target}{places}{colon}{values}",
-            "guarantee": "Threshold {threshold}{of_model} meets {target} with {level} confidence"
+            "threshold": "Threshold {threshold} {meets} {target}{places}{colon}{values}",
+            "point": "This point {meets} {target}{places}{colon}{values}",
+            "guarantee": "Threshold {threshold}{of_model} {meets} {target} with {level} confidence"
             "{places}{colon}{values}",
         },
     ),
     "measured": StatusRow(
         "",
-        "one model without a target",
+        "one model, and nothing to test: no `guarantee=`, and no target for a `threshold=` that was "
+        "passed",
         {"values": "{opening}{values}"},
     ),
 }

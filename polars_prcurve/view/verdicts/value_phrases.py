@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -203,7 +203,7 @@ def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:
     if goal.is_of_curve:
         return ""
     if goal.is_of_point:
-        return "the point as published"
+        return "the point as given"
     if goal.maximized is not None:
         return f"{noun} for the highest {name_metric(goal.maximized.name)}"
     if goal.is_at_threshold:
@@ -245,6 +245,16 @@ def find_drawn_limits(goal: Goal) -> dict[str, float]:
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
     """Return targets as what a threshold meets: `50% recall and a budget of 6 alerts per 100 cases`."""
     return join_words([describe_limit(word, value, per) for word, value in targets.items()])
+
+
+_VERBS = ("meets", "meet", "misses", "miss")  # what a threshold does of its targets
+_BUDGET_VERBS = ("keeps to", "keep to", "exceeds", "exceed")  # what it does of a budget
+
+
+def choose_verbs(words: Iterable[str]) -> dict[str, str]:
+    """Return the verbs for some targets, by the usual ones: one keeps to a budget, or exceeds it."""
+    is_budget = {*words} == {"alerts"}
+    return dict(zip(_VERBS, _BUDGET_VERBS if is_budget else _VERBS, strict=True))
 
 
 def describe_best(candidates: Sequence[Candidate]) -> str:

@@ -19,6 +19,7 @@ from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, sa
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
+    choose_verbs,
     describe_comparison,
     describe_targets,
     describe_thresholds,
@@ -81,7 +82,7 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     if goal.mean_over:
         group_name, group_plural = name_groups(goal.mean_over)
         has_etas = any(case.n_neg for case in cases)  # that are counted
-        phrases += [] if etas or not has_etas else [f"each {group_name} at its prevalence"]
+        phrases += [] if etas or not has_etas else [f"each {group_name} at its own prevalence"]
         numbers = sorted({size for case in cases for size in case.sizes.values()})
         counts = " to ".join(dict.fromkeys(map(format_count, (numbers[0], numbers[-1]))))
         phrases.append(f"the mean of {counts} {group_name if counts == '1' else group_plural}")
@@ -154,18 +155,18 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
     open_cases = [case for case in cases if case.met is None and case.status != "too_little_data"]
     vague_cases = [case for case in cases if case.met is None and case.status == "too_little_data"]
     n_met, n_cases = sum(case.met is True for case in cases), len(cases)
-    target = describe_targets(goal.demand, goal.per)
-    for verb, n_alike in {"meet": n_met, "miss": len(misses)}.items():
+    target, verbs = describe_targets(goal.demand, goal.per), choose_verbs(goal.demand)
+    for verb, n_alike in {verbs["meet"]: n_met, verbs["miss"]: len(misses)}.items():
         if n_alike == n_cases:
             return f"{'Both' if n_cases == 2 else f'All {n_cases}'} {name_unit(cases)} {verb} {target}"
     clauses = []
     if n_met:
-        verb = "meets" if n_met == 1 else "meet"
+        verb = verbs["meets" if n_met == 1 else "meet"]
         clauses.append(f"{n_met} of {n_cases} {name_unit(cases)} {verb} {target}")
     elif not misses:
-        clauses.append(f"None of the {n_cases} {name_unit(cases)} is shown to meet {target}")
+        clauses.append(f"None of the {n_cases} {name_unit(cases)} is shown to {verbs['meet']} {target}")
     if misses:
-        verb = "misses" if len(misses) == 1 else "miss"
+        verb = verbs["misses" if len(misses) == 1 else "miss"]
         clauses.append(f"{_name(misses)} {verb} {'it' if clauses else target}")
     if open_cases:
         clauses.append(f"not sure for {_name(open_cases)}")
@@ -322,8 +323,8 @@ def _explain_open_groups(judged_table: JudgedTable, cases: Sequence[WordedCase])
     spans = [case.candidates[0].merit.span for case in cases if case.outcome == "open"]
     if overall is not None and any(span and not span[0] <= overall <= span[1] for span in spans):
         yield (
-            f"an interval that excludes the overall {name_merit(cases[0])} is not significant by "
-            f"itself: groups are compared{describe_comparison(judged_table.goal)}, and {len(cases)} "
+            f"an interval that excludes the overall {name_merit(cases[0])} does not by itself show a "
+            f"difference: groups are compared{describe_comparison(judged_table.goal)}, and {len(cases)} "
             "tests share one error rate"
         )
 

@@ -19,6 +19,7 @@ from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
+    choose_verbs,
     describe_best,
     describe_comparison,
     describe_targets,
@@ -200,7 +201,8 @@ def _describe_unsure(case: JudgedCase) -> _Description:
 def _describe_targets(case: JudgedCase) -> dict[str, str]:
     """Return the targets that no threshold meets, and the best value of the last one."""
     best = describe_best(case.candidates)
-    return {"target": describe_targets(case.goal.targets, case.goal.per), "best": best and f"; {best}"}
+    target = describe_targets(case.goal.targets, case.goal.per)
+    return {"target": target, "best": best and f"; {best}", **choose_verbs(case.goal.targets)}
 
 
 def _describe_met(case: JudgedCase) -> _Description:
@@ -213,6 +215,7 @@ def _describe_met(case: JudgedCase) -> _Description:
         "target": describe_targets(goal.targets, goal.per),
         "level": format_level(goal.guarantee or 0),
         "values": _write_values(case, candidate),
+        **choose_verbs(goal.targets),
     }
 
 
@@ -227,14 +230,17 @@ def _describe_gate(case: JudgedCase) -> _Description:
     deciding_words = [word for word, is_met in result_of_word.items() if is_met is case.met]
     deciding_words = deciding_words or [*result_of_word]
     tails = []
-    for is_met, verb in {None: "may or may not meet", True: "meets"}.items():
+    for is_met in (None, True):
         words = [word for word in result_of_word if word not in deciding_words]
         if words := [word for word in words if result_of_word[word] is is_met]:
+            verbs = choose_verbs(words)
+            verb = verbs["meets"] if is_met else f"may or may not {verbs['meet']}"
             tails.append(f"; it {verb} {_write_limits(case, words)}: {_write_limited(case, words)}")
     return "point" if case.goal.is_of_point else "threshold", {
         "threshold": _write_threshold(candidate),
         "target": _write_limits(case, deciding_words),
         "values": _write_limited(case, deciding_words) + "".join(tails),
+        **choose_verbs(deciding_words),
     }
 
 
@@ -297,9 +303,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     if status == "no_winner" and (reason := _compare_areas(case)):
         yield reason
     if status == "no_winner" and (place := describe_comparison(case.goal)) and _lie_apart(case):
-        yield (
-            f"intervals take each threshold as given; models are compared{place}, which is less certain"
-        )
+        yield (f"each interval is for one threshold; models are compared{place}, which is less certain")
     if candidates := case.clear_misses:
         yield _describe_misses(case.goal, candidates)
     if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
@@ -319,7 +323,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         eta, low, high = (case.key_values[name] for name in ("eta", "eta_low", "eta_high"))
         yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
     if case.compares_intervals and len(case.qualifiers) > 1:
-        yield "models are compared by the interval of each, without a test of the pair"
+        yield "models are compared by their separate intervals, without a paired test"
 
 
 def _describe_misses(goal: Goal, candidates: Sequence[Candidate]) -> str:

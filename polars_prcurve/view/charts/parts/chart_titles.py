@@ -475,7 +475,7 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
         if range_signs[range_numbers[0]]
     ]
     if len(signed_runs) > 2:
-        return "off, too low and too high by turns"
+        return "off, alternately too low and too high"
     edge_text_of_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )
@@ -522,6 +522,8 @@ def say_by_eta(
         range_text = f"from {' to '.join(named_texts)}" if is_range and len(named_texts) > 1 else ""
         clauses.append(range_text or join_words(named_texts))
     common_eta, rare_eta = number_words.say_etas(etas)
+    if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
+        sentence_start = f"{sentence_start[:-3]} ranges"
     first_clause = f"{sentence_start} {clauses[0]} {sentence_end}".rstrip()
     return f"{first_clause} at a prevalence of {common_eta}, {clauses[1]} at {rare_eta}"
 
@@ -540,7 +542,7 @@ def say_values(
     facet_channel, etas = channels.facet, curves.curve_rows["eta"]
     is_by_eta = facet_channel is None or facet_channel.fields == ["eta"]
     name_of_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
-    has_own_etas = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its prevalence
+    has_own_etas = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its own prevalence
     if (etas.n_unique() == 1 and (is_by_eta or name_of_curve)) or (has_own_etas and name_of_curve):
         return say_each(sentence_start, sentence_end, value_of_curve, name_of_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:

@@ -78,7 +78,7 @@ class ChartCurves:
         if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
             eta_range = label_formats.say_eta_range(etas)
             range_text = f"{'from ' if ' to ' in eta_range else ''}{eta_range}"
-            return f"{text.rstrip(',')}, each group at its prevalence, {range_text}"
+            return f"{text.rstrip(',')}, each group at its own prevalence, {range_text}"
         return f"{text} {label_formats.describe_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
