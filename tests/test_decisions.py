@@ -504,7 +504,16 @@ def test_a_group_without_positives_does_not_speak_for_all() -> None:
     table = table.with_columns(pl.col("score") % 60 + 40 * pl.col("label"))
     decision = table.prc(by="site").decide(recall=0.5)
     assert decision.say().startswith("TOO LITTLE DATA IN 1 OF 3: precision from")
-    assert "alerts per 1,000 cases" in decision.verdict.conditions
+    assert {case.per for case in decision._findings.cases} == {1_000}
+
+
+@pytest.mark.parametrize("eta", [0.02, [0.01, 0.02]], ids=["one", "several"])
+@pytest.mark.parametrize("goal", ["recall", "alerts", "curve"])
+def test_conditions_name_the_events_of_alerts_where_the_table_has_alerts(goal: str, eta: Any) -> None:
+    decision = bind(draw_models({"a": 2.0, "b": 1.9}, 150, 1_350)).decide(eta, **GOALS[goal])
+    _, table, _ = decision.say(200).split("\n\n")
+    has_alerts = "alerts" in table.splitlines()[0]
+    assert ("; alerts per " in decision.verdict.conditions) == (has_alerts and goal != "alerts")
 
 
 def test_a_risk_is_part_of_the_name_of_net_benefit() -> None:
