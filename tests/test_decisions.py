@@ -493,8 +493,19 @@ def test_equal_groups_are_not_told_apart() -> None:
     few = draw_groups([2.0, 2.0, 2.0, 2.0], 1_500).vstack(
         draw_models({"score": 2.0}, 5, 200, seed=9).with_columns(site=pl.lit("small"))
     )
-    said = few.prc(by="site").decide(0.05, recall=0.5).verdict
-    assert said.sentence.endswith("; too little data for small")
+    decision = few.prc(by="site").decide(0.05, recall=0.5)
+    assert decision.verdict.sentence.endswith("; too little data for small")
+    assert decision.say().startswith("0 OF 4 DIFFER: "), "small is not counted"
+
+
+def test_groups_that_differ_are_counted_among_those_with_enough_data() -> None:
+    sites = draw_groups([2.0] * 7 + [3.4]).vstack(
+        draw_models({"score": 2.0}, 5, 200, seed=9).with_columns(site=pl.lit("small"))
+    )
+    decision = sites.prc(by="site").decide(0.05, recall=0.5)
+    assert decision.say().startswith("1 OF 8 DIFFERS: site 7 is better than the rest: ")
+    ending = "; 7 of 8 do not differ significantly; too little data for small"
+    assert decision.verdict.sentence.endswith(ending)
 
 
 def test_a_group_without_positives_does_not_speak_for_all() -> None:

@@ -313,12 +313,12 @@ def test_the_verdict_says_what_the_mean_is_over() -> None:
     decision = prc(TOPICS, score=MODELS).decide(mean_over="topic")
     assert decision.verdict.sentence.startswith("m0 is the best of 3 models: mean average precision 0.")
     assert decision.verdict.conditions == (
-        "Each topic at its prevalence; the mean of 23 topics; topics as in the test set"
+        "Each topic at its own prevalence; the mean of 23 topics; topics as in the test set"
     )
     assert decision.verdict.met is None
     assert decision.table["n_groups"].to_list() == [23] * 3
     card = decision.model_card()
-    assert "intervals of means over topics, by Student's distribution" in card
+    assert "intervals for means over topics, by Student's t distribution" in card
     assert "at 50% recall" not in card + decision.say() + decision.verdict.sentence
     by_site = prc(TOPICS, score=MODELS).decide([0.01, 0.1], mean_over="topic", by="site")
     assert by_site.verdicts.height == 4
@@ -329,7 +329,7 @@ def test_the_verdict_says_what_the_mean_is_over() -> None:
 def test_the_report_of_a_mean_draws_neither_a_curve_nor_alerts(by: str | None, tmp_path: Path) -> None:
     path = prc(TOPICS, score=MODELS).report(tmp_path / "means.html", 0.1, mean_over="topic", by=by)
     html = path.read_text(encoding="utf-8")
-    assert "Student&#x27;s distribution" in html or "Student's distribution" in html
+    assert "Student&#x27;s t distribution" in html or "Student's t distribution" in html
     for absent in ("Precision and recall at every threshold", "true alerts", "Other prevalences"):
         assert absent not in html
     with pytest.raises(PrcError, match="a mean over groups has none"):

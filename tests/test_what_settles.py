@@ -119,7 +119,7 @@ def test_targets_out_of_reach_have_no_size() -> None:
     label = [1, 1, 1, *([0, 0, 0, 0, 1] * 200)[:997]]
     few = pl.DataFrame({"score": score, "label": label})
     verdict = few.prc.decide(0.2, precision=0.9).verdict
-    assert "Only 3 true positives meet the targets" in verdict.would_settle
+    assert "Only 3 true positives at the targets" in verdict.would_settle
     assert find_need(few.prc.decide(0.2, precision=0.9)) is None
     beyond = few.prc.decide(0.2, precision=0.9, recall=0.9).verdict
     assert (beyond.status, beyond.would_settle) == (

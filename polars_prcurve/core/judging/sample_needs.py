@@ -195,7 +195,7 @@ def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
 
 def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> ClassNeed | None:
     """Return how many positives make a group differ: the middle one of those that do not."""
-    open_cases = [case for case in cases if case.standing == "open"]
+    open_cases = [case for case in cases if case.outcome == "open"]
     half_widths = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
     known_widths = sorted(
         (n_pos, half_width) for n_pos, half_width in half_widths if half_width is not None

@@ -120,7 +120,8 @@ def say_status(judged_table: JudgedTable) -> str:
     if n_unknown == n_cases:
         return unknown_label
     if judged_table.group_tests is not None:
-        return f"{judged_table.n_groups_apart} of {n_cases} differ"
+        n_apart = judged_table.n_groups_apart
+        return f"{n_apart} of {n_cases - n_unknown} {'differs' if n_apart == 1 else 'differ'}"
     if 0 < judged_table.n_won < n_cases and not judged_table.goal.demand:
         return f"clear winner in {judged_table.n_won} of {n_cases}"
     if judged_table.status == "no_winner" and judged_table.n_won == n_cases:
@@ -214,7 +215,7 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
             headline += f": {metric} from {_write_end(cases_apart[-1])} to {_write_end(cases_apart[0])}"
         if n_open:
             verb = "does" if n_open == 1 else "do"
-            headline += f"; {n_open} of {len(cases)} {verb} not differ significantly"
+            headline += f"; {n_open} of {len(cases) - len(vague_cases)} {verb} not differ significantly"
     return f"{headline}; too little data for {_name(vague_cases)}" if vague_cases else headline
 
 
@@ -326,8 +327,8 @@ def _explain_open_groups(judged_table: JudgedTable, cases: Sequence[WordedCase])
     if overall is not None and any(span and not span[0] <= overall <= span[1] for span in spans):
         yield (
             f"an interval that excludes the overall {name_merit(cases[0])} does not by itself show a "
-            f"difference: groups are compared{describe_comparison(judged_table.goal)}, and {len(cases)} "
-            "tests share one error rate"
+            f"difference: groups are compared{describe_comparison(judged_table.goal)}, with one error "
+            "rate for all comparisons"
         )
 
 
