@@ -28,6 +28,7 @@ from polars_prcurve import (
     intervals,
     prc,
 )
+from polars_prcurve.core.ground.safe_text import name_groups
 from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
@@ -496,6 +497,35 @@ def test_equal_groups_are_not_told_apart() -> None:
     decision = few.prc(by="site").decide(0.05, recall=0.5)
     assert decision.verdict.sentence.endswith("; too little data for small")
     assert decision.say().startswith("0 OF 4 DIFFER: "), "small is not counted"
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    {
+        ("site",): ("site", "sites"),
+        ("country",): ("country", "countries"),
+        ("day",): ("day", "days"),
+        ("class",): ("class", "classes"),
+        ("area",): ("area", "areas"),
+        **dict.fromkeys(
+            [("who",), ("sites",), ("staff",), ("woman",), ("data",), ("is_new",), ("site", "day")],
+            ("group", "groups"),
+        ),
+    }.items(),
+)
+def test_groups_are_called_by_their_column_if_its_plural_is_safe(
+    columns: tuple[str, ...], names: tuple[str, str]
+) -> None:
+    assert name_groups(columns) == names
+
+
+def test_groups_of_booleans_are_not_called_by_their_column() -> None:
+    rows = draw_groups([2.0, 2.0, 2.0]).rename({"site": "smoker"})
+    rows = rows.with_columns(
+        smoker=pl.col("smoker").replace_strict({"site 0": True, "site 1": False}, default=None)
+    )
+    sentence = rows.prc(by="smoker").decide(0.05, recall=0.5).verdict.sentence
+    assert sentence.startswith("No group differs significantly from the rest: ")
 
 
 def test_groups_that_differ_are_counted_among_those_with_enough_data() -> None:

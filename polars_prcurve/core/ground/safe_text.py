@@ -49,17 +49,32 @@ def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
 _SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies
 _WORD = re.compile(r"[a-z]{3,}")  # the name of a column that reads as a word in a sentence
+_UNSAFE_ENDING = re.compile(r"([^s]s|[^aeiou]o|fe?|i|man|men|child(ren)?)$")
+"""Of words that may be plurals, as `sites` is, or have irregular ones: `who`, `staff`, `woman`."""
+_UNSAFE_WORDS = {"all", "any", "criteria", "data", "each", "media", "new", "old", "other", "people"}
+_UNSAFE_WORDS |= {"strata", "what", "when", "where", "which"}
+"""Further ones, and words that columns are called and that have no plural."""
 
 
 def name_groups(column_names: Sequence[str]) -> tuple[str, str]:
-    """Return what a group of these columns is, and several: `site` and `sites`, or `group`."""
+    """Return what a group of these columns is, and several: `site` and `sites`.
+
+    They are `group` and `groups` of several columns, and where the name is not known to have a regular
+    plural.
+    """
     name = "group"
-    if len(column_names) == 1 and _WORD.fullmatch(column_names[0]):
+    if len(column_names) == 1 and _has_regular_plural(column_names[0]):
         [name] = column_names
     plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", name)
     if plural == name:
         plural = f"{name}es" if _SIBILANT.search(name) else f"{name}s"
     return name, plural
+
+
+def _has_regular_plural(name: str) -> bool:
+    """Return whether the name of a column is a word with a regular plural, as far as it shows."""
+    is_unsafe = name in _UNSAFE_WORDS or _UNSAFE_ENDING.search(name)
+    return _WORD.fullmatch(name) is not None and not is_unsafe
 
 
 # Names that can be distinguished ---------------------------------------------------------------------

@@ -15,7 +15,8 @@ def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
     n_groups = len({tuple(case.groups.values()) for case in cases})
     if n_groups < 2:
         return "prevalences" if is_plural else "prevalence"
-    name, plural = name_groups(list(cases[0].groups))
+    are_names = not any(isinstance(value, bool) for case in cases for value in case.groups.values())
+    name, plural = name_groups(list(cases[0].groups) if are_names else [])
     if n_groups < len(cases):
         return f"{plural} and prevalences"
     return plural if is_plural else name
