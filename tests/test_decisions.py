@@ -519,6 +519,19 @@ def test_groups_are_called_by_their_column_if_its_plural_is_safe(
     assert name_groups(columns) == names
 
 
+def test_a_group_of_several_columns_has_the_further_ones_in_brackets() -> None:
+    rows = draw_groups([0.8, 2.0, 2.0, 3.4], 2_400).with_columns(
+        day=pl.col("site").str.tail(1).cast(int) // 2
+    )
+    decision = rows.prc(by=["day", "site"]).decide([0.05, 0.1], threshold=2.0, precision=0.5)
+    sentence = plain(decision.verdict.sentence)
+    assert "day 0 (site 0) at " in sentence
+    assert "day 1 (site 3)" in plain(decision.say(100))
+    few = rows.filter(pl.col("label") | (pl.col("site") != "site 3")).prc(by=["day", "site"])
+    reasons = few.decide(0.05, threshold=2.0, precision=0.5).verdict.reasons
+    assert not any("))" in reason for reason in reasons)
+
+
 def test_groups_of_booleans_are_not_called_by_their_column() -> None:
     rows = draw_groups([2.0, 2.0, 2.0]).rename({"site": "smoker"})
     rows = rows.with_columns(

@@ -30,8 +30,9 @@ def say_places(cases: Sequence[Case], quantifier: str) -> str:
 
 
 def name_own_group(case: Case) -> str:
-    """Return the group of a case: `Cork`; empty without groups."""
-    return ", ".join(name_group(column, value) for column, value in case.groups.items())
+    """Return the group of a case: `Cork`, of several columns `day 2 (Cork)`; empty without groups."""
+    first_name, *names = [name_group(column, value) for column, value in case.groups.items()] or [""]
+    return f"{first_name} ({', '.join(names)})" if names else first_name
 
 
 def locate_group(case: Case) -> str:

@@ -348,7 +348,7 @@ def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
         names = [*dict.fromkeys(chain.from_iterable(names_of_tail.values()))]
         if has_several and head.startswith("one-sided confidence"):
             if len(names) <= MOST_NAMES:
-                pairs = (f"{tail} ({join_words(where)})" for tail, where in names_of_tail.items())
+                pairs = (f"{tail}{_note_places(where)}" for tail, where in names_of_tail.items())
                 reasons.append(f"{head}: {join_words(pairs)}")
             continue
         is_list_of_values = has_several and head.startswith("no ")
@@ -356,6 +356,12 @@ def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
         place_note = ""
         if len(names) < len(cases):
             has_room = len(names) <= MOST_NAMES
-            place_note = f" ({join_words(names) if has_room else f'{len(names)} of {len(cases)}'})"
+            place_note = _note_places(names if has_room else [f"{len(names)} of {len(cases)}"])
         reasons.append(f"{head}{': ' if tail else ''}{tail}{place_note}")
     return tuple(reasons)
+
+
+def _note_places(names: Sequence[str]) -> str:
+    """Return where a reason holds, in brackets unless its names have some."""
+    names_text = join_words(names)
+    return f" in {names_text}" if "(" in names_text else f" ({names_text})"
