@@ -1,4 +1,4 @@
-"""Parts of your own for a report, the HTML file on what to expect where the model runs."""
+"""Your own parts for a report, the HTML file on what to expect where the model runs."""
 
 from __future__ import annotations
 

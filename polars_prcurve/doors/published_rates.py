@@ -47,21 +47,21 @@ def from_rates(
     eta: Numbers = None,
     names: str | Sequence[str] | None = None,
 ) -> DataFramePrc:
-    """Return a bound table of tests for which a paper prints two rates.
+    """Return a bound table of tests for which a paper reports two rates.
 
-    One rate is of the positives, `recall` or `sensitivity`; the other is `fpr`, `specificity` or
+    One rate describes the positives, `recall` or `sensitivity`; the other is `fpr`, `specificity` or
     `precision`. Each argument is a number or, with `names`, a list of numbers, one for each test.
 
     Parameters
     ----------
     precision
-        Of a test with prevalence eta: `fpr = recall * eta * (1 - precision) / (precision * (1 - eta))`.
+        At the test's prevalence eta, `fpr = recall * eta * (1 - precision) / (precision * (1 - eta))`.
     n_pos, n_neg
         How many positives and negatives were tested; None in a list if a paper does not report them.
-        Without them nothing has an interval. A rate becomes that of the whole count that prints as
-        it does, and stays as it is, with a warning, if there is none.
+        Without them nothing has an interval. A rate becomes the exact ratio of whole counts that rounds
+        to it; if there is none, it stays, with a warning.
     eta
-        The prevalence of the test that `precision` is of, if its sizes are not known.
+        The prevalence of the test behind `precision`, if its sizes are not known.
     names
         The names of tests.
 

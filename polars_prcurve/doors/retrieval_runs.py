@@ -39,7 +39,7 @@ _KEYS = ["query", "doc"]  # a document of a query
 def from_trec(
     run: FilePath | Sequence[FilePath], qrels: FilePath, *, least_relevance: int = 1
 ) -> DataFramePrc:
-    """Return runs of a search and their judgements, files as trec_eval takes them, as a bound table.
+    """Return search runs and their judgements, from files in trec_eval's format, as a bound table.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ def from_trec(
     qrels
         A file of lines `query 0 document relevance`. What was not judged is not relevant.
     least_relevance
-        The relevance from which on a document is relevant, `-l` of trec_eval.
+        The lowest relevance that counts as relevant, trec_eval's `-l`.
 
     Returns
     -------
     A bound table with a row for each document that a run returned or that is relevant: `query`, `doc`,
-    `label`: Boolean, `score`: Float64, null if it was not returned, `run`: String. It is by `query`,
-    and of several runs `run` is the model. Queries without judgements are left out. A run that returned
-    nothing for a query has average precision 0 there, as by `trec_eval -c`.
+    `label`: Boolean, `score`: Float64, null if it was not returned, `run`: String. It is by `query`, and
+    with several runs `run` is the model. Queries without judgements are left out. A run that returned
+    nothing for a query has average precision 0 there, as in `trec_eval -c`.
 
     Examples
     --------

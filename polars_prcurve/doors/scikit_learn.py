@@ -47,7 +47,7 @@ def from_cv_results(
     """Return the held-out scores of a cross-validation by scikit-learn, as a bound table.
 
     Each fold's model scores the examples that it has not seen, as `scorer` does. With repeats an example
-    has several rows, so the table is bound with `cluster="example"`, and intervals take these as one.
+    has several rows, so the table is bound with `cluster="example"`, and intervals treat these as one.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def from_cv_results(
     - `score`: Float64
     - `label`: Boolean
 
-    With several models, `model="model"` and `id=["example", "repeat"]` are bound, too, to pair them.
+    With several models, `model="model"` and `id=["example", "repeat"]` are also bound, to pair them.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def from_folds(
 
     Returns
     -------
-    A bound table, as of `from_cv_results`.
+    A bound table, as from `from_cv_results`.
 
     Examples
     --------
@@ -219,10 +219,10 @@ def _read_folds(folds: Any, n_rows: int) -> Iterator[tuple[NDArray[np.int64], ND
 
 
 class PrevalenceDisplay:
-    """Precision-recall curves at prevalences, with the conventions of scikit-learn's displays.
+    """Precision-recall curves at given prevalences, with the conventions of scikit-learn's displays.
 
-    Make one by `from_estimator`, `from_predictions` or `from_cv_results`, or of a bound table. A
-    notebook shows its chart. An attribute of each curve is a list, or of one curve its value.
+    Make one with `from_estimator`, `from_predictions` or `from_cv_results`, or from a bound table. A
+    notebook shows its chart. An attribute per curve is a list, or with one curve its value.
 
     Parameters
     ----------
@@ -238,11 +238,11 @@ class PrevalenceDisplay:
     curve
         What `test.curve(eta)` returns, with every threshold.
     summary
-        What `test.summary(eta)` returns of average precision, with its interval.
+        What `test.summary(eta)` returns for average precision, with its interval.
     precision, recall
-        Of each curve, as arrays; recall rises, and no point (0, 1) is added. NaN is undefined.
+        Per curve, as arrays; recall rises, and no point (0, 1) is added. NaN is undefined.
     average_precision, eta, name
-        Of each curve. NaN is undefined, and `name` is None if the table has no column `model`.
+        Per curve. NaN is undefined, and `name` is None if the table has no column `model`.
 
     Examples
     --------
@@ -308,7 +308,7 @@ class PrevalenceDisplay:
         pos_label
             The positive label, as in `scorer`: scikit-learn takes the last one in the alphabet.
         name
-            The name of the curve; that of the estimator's class if left out.
+            The name of the curve; the estimator's class if left out.
 
         Examples
         --------
@@ -348,7 +348,7 @@ class PrevalenceDisplay:
         Parameters
         ----------
         y_true, y_score
-            Labels, and scores of which larger means more positive.
+            Labels, and scores; larger means more positive.
         eta, confidence
             As in `curve`.
         sample_weight
@@ -403,7 +403,7 @@ class PrevalenceDisplay:
         Parameters
         ----------
         cv_results, X, y, pos_label
-            As in the function `from_cv_results`: of one model, or of several by name.
+            As in the function `from_cv_results`: for one model, or for several by name.
         eta, confidence, name
             As in `from_estimator`; `name` is for one model.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def scorer(
     metric: str | CurveMetric, eta: float | str | None = None, *, pos_label: Any = None
 ) -> Scorer:
-    """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
+    """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and your own loops.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def scorer(
     eta
         The prevalence where the model will run. None is the prevalence of the scored data.
     pos_label
-        The positive label, such as `"spam"`; labels raise without it unless Booleans, {0, 1} or {-1, 1}.
+        The positive label, such as `"spam"`; required unless labels are Booleans, {0, 1} or {-1, 1}.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Scorer:
 
     @property
     def name(self) -> str:
-        """The name of the metric, and of the prevalence, such as `average_precision_at_0.004`."""
+        """The name of the metric and the prevalence, such as `average_precision_at_0.004`."""
         if self.eta is None or not self.metric.depends_on_eta:
             return self.metric.name
         return f"{self.metric.name}_at_{self.eta:g}"
@@ -98,7 +98,7 @@ class Scorer:
     def lightgbm(
         self, y_true: Any, y_pred: Any, weight: ArrayLike | None = None
     ) -> tuple[str, float, bool]:
-        """Return `(name, value, higher_is_better)`, as LightGBM wants it of `eval_metric=`.
+        """Return `(name, value, higher_is_better)`, as LightGBM expects from `eval_metric=`.
 
         `lightgbm.train` calls `feval=` with scores and a data set, which holds labels and weights.
         """

@@ -300,20 +300,19 @@ def intervals(
     Parameters
     ----------
     level
-        In this share of test sets an interval holds the true value, such as 0.95.
+        The share of test sets in which an interval contains the true value, such as 0.95.
     method
-        `"analytic"` is a formula for each metric. `"rectangle"`, for point metrics, takes the
-        corners of the intervals of recall and fpr: it holds at least the level, but is wider.
-        `"bootstrap"` resamples the examples of each class; it has intervals of all curve metrics,
-        and needs a DataFrame.
+        `"analytic"` is a formula for each metric. `"rectangle"`, for point metrics, uses the corners of
+        the intervals of recall and fpr: it has at least the level, but is wider. `"bootstrap"` resamples
+        the examples of each class; it has intervals of all curve metrics, and needs a DataFrame.
     rate
         The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
         need a DataFrame.
     simultaneous
-        True holds at all thresholds and prevalences at once with at least the level (Berk and Jones
-        1979), and so at any chosen threshold. It is wider, needs a DataFrame and SciPy, and does not
-        take weights. An interval that is not simultaneous holds at each threshold by itself: in 22
-        to 86% of test sets it holds at all of them.
+        True: intervals that hold at all thresholds and prevalences simultaneously, with at least the
+        level (Berk and Jones 1979), and so at any chosen threshold. They are wider, need a DataFrame and
+        SciPy, and do not take weights. An interval that is not simultaneous holds at each threshold by
+        itself: in 22 to 86% of test sets it holds at all of them.
     resamples, seed
         For the bootstrap: the number of replicates, and a seed that makes them repeatable.
 

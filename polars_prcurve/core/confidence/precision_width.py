@@ -99,8 +99,8 @@ def precision_interval(
 
     Returns
     -------
-    `(low, high)`. It takes both intervals to hold at once: if each has level L, the result has at least
-    the level `L * L`.
+    `(low, high)`. It assumes that both intervals hold: if each has level L, the result has at least the
+    level `L * L`.
 
     Examples
     --------
@@ -226,10 +226,10 @@ def rectangle_level(
     n_draws: int | None = None,
     seed: int | None = None,
 ) -> float:
-    """Return the level that a rectangle band really has, if the interval of each rate has `confidence`.
+    """Return the actual level of a rectangle band, if the interval of each rate has `confidence`.
 
-    The guaranteed level is only the product, `confidence**2`. The real one is higher, because both rates
-    are seldom wrong at once and in opposite ways. It is the same at every prevalence.
+    The guaranteed level is only the product, `confidence**2`. The actual one is higher, because both
+    rates are seldom wrong at once and in opposite directions. It is the same at every prevalence.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def rectangle_level(
     n_draws
         The number of test sets to draw; the result is the share of them whose band covers the true
         value. Without it, the result is the normal approximation, which does not depend on `method`:
-        `2 Phi(z (a + b) / sqrt(a**2 + b**2)) - 1` with a and b the standard errors over the rates.
+        `2 Phi(z (a + b) / sqrt(a**2 + b**2)) - 1` with a and b the standard errors divided by the rates.
     seed
         The seed of the draws.
 

@@ -74,10 +74,10 @@ def published_precision(
 def published_average_precision(
     average_precision: ArrayLike, n_pos: ArrayLike, *, confidence: float = 0.95
 ) -> PublishedEstimate:
-    """Estimate the error of an average precision as that of a share of n_pos trials.
+    """Estimate the error of an average precision as if it were a share of n_pos trials.
 
     The formula, from Boyd et al. 2013, holds only at the prevalence at which the average precision was
-    measured. It leaves out the negatives, whose part in the error grows as prevalence falls.
+    measured. It ignores the negatives, whose part in the error grows as prevalence falls.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def published_roc_auc(
 ) -> PublishedEstimate:
     """Estimate the error of an area under the ROC curve (Hanley and McNeil 1982).
 
-    The scores of both classes are taken to be exponentially distributed.
+    The scores of both classes are assumed to be exponentially distributed.
 
     Examples
     --------

@@ -94,17 +94,17 @@ def sample_size(
 def sample_size(
     rate: Any, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
 ) -> Any:
-    """Return the number of examples of a class that its rate needs for precision to be known to `delta`.
+    """Return how many examples of a class its rate needs for precision to be known to within `delta`.
 
-    Take that number of positives for recall, and of negatives for fpr. Then the band of precision
+    Take that many positives for recall, and that many negatives for fpr. Then the band of precision
     between both intervals is nowhere wider than `delta` (Brabec et al. 2020, section 5), because the
-    upper end of either interval is at most `(1 + delta) / (1 - delta)` times the lower end. The
-    number for a width of the rate itself follows from `rate_interval`.
+    upper end of either interval is at most `(1 + delta) / (1 - delta)` times the lower end. The number
+    for a width of the rate itself follows from `rate_interval`.
 
     Parameters
     ----------
     rate
-        The recall, or the fpr, that is expected, above 0: a number, an array or an expression.
+        The expected recall or fpr, above 0: a number, an array or an expression.
     delta
         The width of the whole band.
     confidence, method

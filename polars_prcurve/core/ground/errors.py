@@ -19,8 +19,8 @@ _N_FIRST_NAMES = 10  # of more names than that: about two lines
 class PrcError(ValueError):
     """Input, or an argument, that `polars_prcurve` refuses.
 
-    The message has what was expected, what came, and what to do. It is one short line, in which names
-    from the user's table cannot control a terminal.
+    The message has what was expected, what was passed, and what to do. It is one short line, in which
+    names from the user's table cannot control a terminal.
     """
 
     def __init__(self, message: str) -> None:
@@ -28,8 +28,7 @@ class PrcError(ValueError):
 
 
 class PrcWarning(UserWarning):
-    """An answer that was computed as requested, but is worthless as it stands; the text has the
-    reason."""
+    """A result that was computed as requested, but is worthless; the text has the reason."""
 
 
 for _public_class in (PrcError, PrcWarning):

@@ -144,7 +144,7 @@ def _limit_recall(is_met: Term, may_be_met: Term) -> Limits:
 
 @declare_factory
 def recall_at_precision(precision: float) -> CurveMetric:
-    """The highest recall among thresholds of at least this precision; null if there is none."""
+    """The highest recall among thresholds with at least this precision; null if there is none."""
     precision = _read_share("precision", precision)
 
     def is_met(segment: SegmentValues) -> Amount:
@@ -163,7 +163,7 @@ def recall_at_precision(precision: float) -> CurveMetric:
 
 @declare_factory
 def recall_at_fpr(fpr: float) -> CurveMetric:
-    """The highest recall among thresholds of at most this fpr; null if there is none."""
+    """The highest recall among thresholds with at most this fpr; null if there is none."""
     fpr = _read_share("fpr", fpr)
     limits = _limit_recall(
         is_met=lambda segment: is_at_most(segment.fpr, fpr),
@@ -175,20 +175,20 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
 
 @declare_factory
 def precision_at_fpr(fpr: float) -> CurveMetric:
-    """Precision at the lowest threshold of at most this fpr; null if there is none."""
+    """Precision at the lowest threshold with at most this fpr; null if there is none."""
     fpr = _read_share("fpr", fpr)
     return _take_row(f"precision_at_fpr({fpr:g})", AtTarget(precision_of_rows, "fpr", fpr))
 
 
 @declare_factory
 def recall_at_alerts(alerts: float, per: float) -> CurveMetric:
-    """Recall at the lowest threshold of at most so many alerts in `per` events; null if none is."""
+    """Recall at the lowest threshold with at most this many alerts among `per`; null if none is."""
     return _take_row_within_budget("recall_at_alerts", recall_of_rows, alerts, per)
 
 
 @declare_factory
 def precision_at_alerts(alerts: float, per: float) -> CurveMetric:
-    """Precision at the lowest threshold of at most so many alerts in `per` events; null if none is."""
+    """Precision at the lowest threshold with at most this many alerts among `per`; null if none is."""
     return _take_row_within_budget("precision_at_alerts", precision_of_rows, alerts, per)
 
 
@@ -240,7 +240,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
 
 @declare_factory
 def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
-    """A point metric at a threshold from elsewhere: what `operating_points(threshold=)` has there.
+    """A point metric at a given threshold, as in `operating_points(threshold=)`.
 
     A text may name it by its metric, such as "precision_at_threshold(0.8)". It is a metric of tables
     with scores: of `summary`, `compare` and `ranking`.

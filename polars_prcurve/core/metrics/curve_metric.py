@@ -270,7 +270,7 @@ class CurveMetric(Metric):
     Attributes
     ----------
     name
-        What stands in the column `metric`, e.g. `average_precision` or `best(f1)`.
+        The entry in the column `metric`, e.g. `average_precision` or `best(f1)`.
     range
         Lowest and highest value.
     direction

@@ -384,7 +384,7 @@ def lr_neg(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
 
 @declare_point(source="lr_pos / lr_neg", range=(0.0, INF), depends_on_eta=False)
 def diagnostic_odds_ratio(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
-    """The odds of being flagged, of positives relative to negatives."""
+    """The odds of being flagged: positives relative to negatives."""
     return (tp * tn) / (fn * fp)
 
 

@@ -416,7 +416,7 @@ None is the prevalence of the group.
 
 @hint_at_arguments
 def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
-    """Return a grid of `n` prevalences, evenly spaced in log, and of the powers of ten between them.
+    """Return a grid of `n` prevalences, evenly spaced in log, and the powers of ten between them.
 
     Parameters
     ----------
@@ -470,7 +470,7 @@ def eta_from_ratio(ratio: str | float) -> float:
     ----------
     ratio
         `"1:100"`, which is one positive to a hundred negatives, or the number 0.01. The texts `"1/100"`
-        and `"1 in 100"` are shares of all, not ratios, and raise: pass them as `eta=`.
+        and `"1 in 100"` are shares of all, not ratios, and raise an error: pass them as `eta=`.
 
     Examples
     --------

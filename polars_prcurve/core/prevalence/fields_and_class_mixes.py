@@ -43,7 +43,7 @@ class ClassMix:
 
 @hint_at_arguments
 def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
-    """Return a field of several parts, for `eta=`, such as countries that share one threshold.
+    """Return a field of several parts, such as countries that share one threshold, for `eta=`.
 
     All parts share one threshold, and their rows are weighted by the prevalence and the share of their
     part. The result is for the whole population: its prevalence is the sum of share times eta, and its
@@ -57,8 +57,8 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
         (relative), and the prevalence: `eta`, null for the part's own; with `eta_low` and `eta_high` if
         it is an estimate; or `k` and `n`, positives in a sample.
     parts
-        The column or columns that name the parts. If they are bound in `by`, they leave it for that
-        call.
+        The column or columns that name the parts. If they are bound in `by`, they are dropped from it
+        for that call.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     Parameters
     ----------
     shares
-        From each class of the label to its share, a number >= 0: `{"cat": 0.2, "dog": 0.8}`. They sum
-        to 1, but for rounding: a sum that is up to 0.005 off is scaled.
+        A mapping from each class of the label to its share, a number >= 0: `{"cat": 0.2, "dog": 0.8}`.
+        They sum to 1, apart from rounding: a sum up to 0.005 off is scaled.
 
     Examples
     --------

@@ -55,8 +55,8 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     """Return a posterior, or a threshold on it, moved from the prevalence of training to another.
 
     The result is `p eta (1 - eta_train) / (p eta (1 - eta_train) + (1 - p) (1 - eta) eta_train)`
-    (Williams 2021, eq. 3). 0 and 1 stay. NaN stays NaN in numbers and arrays. An expression gives what
-    the method `.prc.shift_prior` gives.
+    (Williams 2021, eq. 3). 0 and 1 do not change. NaN stays NaN in numbers and arrays. An expression
+    gives what the method `.prc.shift_prior` gives.
 
     Parameters
     ----------

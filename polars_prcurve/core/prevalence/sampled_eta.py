@@ -52,7 +52,7 @@ def eta_from_sample(
     """Return the prevalence of a sample, `k` positives among `n` examples, with its interval.
 
     Of n examples drawn at random where the model will run, k were positive. The result is a frame that
-    every `eta=` takes; intervals then include the error of the prevalence, too.
+    every `eta=` takes; intervals then also include the error of the prevalence.
 
     Parameters
     ----------
@@ -61,16 +61,16 @@ def eta_from_sample(
         numbers. Or `eta_from_sample(frame, k="k", n="n")`, a frame with these two columns and others,
         such as those of groups.
     k, n
-        0 <= k <= n, and n > 0. Of a frame, the names of its columns.
+        0 <= k <= n, and n > 0. For a frame, the names of its columns.
     confidence
         The level of the interval: pass the same to the method that takes the frame.
 
     Returns
     -------
-    One row per sample, in their order: of a frame, its other columns, and
+    One row per sample, in order: for a frame, its other columns, and
 
     - `eta`: Float64, k / n
-    - `eta_low`, `eta_high`: Float64, the interval of Wilson 1927, as `rate_interval` has it
+    - `eta_low`, `eta_high`: Float64, the interval of Wilson 1927, as in `rate_interval`
     - `eta_confidence`: Float64, the level
 
     The interval is for examples that were drawn at random, independently of each other.

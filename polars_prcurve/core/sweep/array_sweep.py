@@ -42,19 +42,18 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     """Count true and false positives at every distinct score, from arrays.
 
     The rows are those of `sweep`: an example is predicted positive if `score >= threshold`, and equal
-    scores move together. So the first point is the highest score, which flags at least one example,
-    and the last point has recall 1 and fpr 1. No point is made up: (0, 0) is not listed, as it is by
-    scikit-learn's `roc_curve`. Metrics such as `metrics.average_precision(recall, fpr, eta)` begin at
-    (0, 0) by themselves.
+    scores move together. So the first point is the highest score, which flags at least one example, and
+    the last point has recall 1 and fpr 1. Unlike in scikit-learn's `roc_curve`, the point (0, 0) is not
+    listed. Metrics such as `metrics.average_precision(recall, fpr, eta)` begin at (0, 0) by themselves.
 
     Parameters
     ----------
     label
         Booleans, or numbers: 0 and 1, or -1 and 1.
     score
-        Numbers; larger means more positive. Infinities are allowed, and NaN raises.
+        Numbers; larger means more positive. Infinities are allowed, and NaN raises an error.
     weight
-        Numbers >= 0. Rows of weight 0 do not count and make no threshold.
+        Numbers >= 0. Rows of weight 0 are ignored.
 
     Examples
     --------

@@ -90,10 +90,10 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
 
     Returns
     -------
-    `(eta, precision, mean, standard_deviation, quartiles, fpr_cv)`. Quantile q of precision is
-    `tp / (tp + k)` with k the least number of false positives that a sample keeps at most with
-    probability 1 - q. If tp is 0, precision is 0 where a sample keeps a false positive and
-    undefined where it keeps none; the latter are left out. If fp is 0, too, all is NaN.
+    `(eta, precision, mean, standard_deviation, quartiles, fpr_cv)`. Quantile q of precision is `tp / (tp
+    + k)` where k is the smallest number such that a sample keeps at most k false positives with
+    probability 1 - q. If tp is 0, precision is 0 where a sample keeps a false positive and undefined
+    where it keeps none; the latter are left out. If fp is also 0, all are NaN.
 
     Examples
     --------

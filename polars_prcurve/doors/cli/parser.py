@@ -25,7 +25,7 @@ PROGRAM = "polars-prcurve"  # the name of the command, which begins each line on
 # What `polars-prcurve --help` prints first; its lines fit a terminal of 80 columns, as all texts here
 # do.
 _PROGRAM_HELP = """\
-Precision-recall analysis at any prevalence, of tables in files: a row per
+Precision-recall analysis at any prevalence, for tables in files: a row per
 example, with its score and its label.
 
 Prevalence (--eta) is a fraction or a percentage: 0.001, 1/1000 and 0.1% are
@@ -56,16 +56,16 @@ polars-prcurve COMMAND --help lists the options of a command.
 """
 # What the help of each command that reads a table prints last.
 _FILES_HELP = """\
-The options are the arguments of the method, which errors call by its name for
-Python: eta= is --eta. An option of several values takes them with spaces or
-commas between; INPUT comes before such options. The file extension sets the
-format: .parquet, .csv, .tsv, .ndjson, .jsonl, .arrow, .feather or .ipc.
+Options are the arguments of the method; errors use their Python names: eta= is
+--eta. Several values of an option are separated by spaces or commas, and INPUT
+comes before such options. The file extension sets the format: .parquet, .csv,
+.tsv, .ndjson, .jsonl, .arrow, .feather or .ipc.
 
---confidence takes options after the level, with commas between:
+--confidence takes options after the level, separated by commas:
 method=bootstrap gives intervals of all metrics, with resamples=1000 and seed=1;
-method=rectangle holds the level at least, not on average; rate=jeffreys (or
-wilson, clopper_pearson, hoeffding) is the interval of recall and of fpr; and
-simultaneous holds at all thresholds at once.
+method=rectangle has at least the level, not the level on average; rate=jeffreys
+(or wilson, clopper_pearson, hoeffding) is the interval of recall and fpr; and
+simultaneous makes intervals hold at all thresholds at once.
 """
 
 

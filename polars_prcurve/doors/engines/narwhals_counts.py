@@ -55,7 +55,7 @@ def counts(
 
     The counts are those of `.prc.counts`, from a table of DuckDB, PySpark, Dask, Ibis, pandas, pyarrow
     or Polars. They come as a table of the same kind, which is lazy if the engine is lazy. Once they are
-    in Polars, every frame method takes them by `counts=("n_pos", "n_neg")`. Needs
+    in Polars, every frame method takes them as `counts=("n_pos", "n_neg")`. Needs
     `pip install "narwhals>=2.10"`.
 
     Parameters
@@ -74,7 +74,7 @@ def counts(
         rows of their counts where `n_pos` is not 0. A lazy one is computed at every call: collect it
         first. The result counts the examples at each of these scores, just above it, and below all of
         them. Tables of shards add up if their `positives` were the same. If a score of a positive is
-        missing, its threshold is lost, and all other rows stay right.
+        missing, its threshold is lost, and all other rows stay correct.
 
     Returns
     -------

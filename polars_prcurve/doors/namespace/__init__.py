@@ -42,7 +42,16 @@ def prc(x: ArrowTable, **words: Unpack[TableWords]) -> DataFramePrc: ...
 def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc | ExprPrc:
     """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
 
-    Arguments describe the table, as in `df.prc(...)`. An Arrow stream becomes a DataFrame.
+    Parameters
+    ----------
+    x
+        A Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow stream, which becomes a
+        DataFrame.
+    by, score, label, pos_label, weight, stratum, counts, rates, sizes, cells, cluster, model, id, below
+        Which columns of a frame hold what; `help(pl.DataFrame.prc)` describes each. An expression takes
+        none of them.
+    missing
+        `"raise"`, `"drop"` or `"below"`: what to do about nulls and NaN, as described there.
 
     Examples
     --------

@@ -88,25 +88,25 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             metric depends on it, such as recall, fpr and `roc_auc`. For curve metrics with analytic
             errors it may be an estimate; the farther end of its interval is added to the error.
         paired
-            Whether the models scored the same examples. With False each value of the column `model` has
-            examples of its own, such as a country or published points, and both errors add up in
+            Whether the models scored the same examples. With False each value of the column `model`,
+            such as a country or published points, has its own examples, and both errors add up in
             quadrature.
         metrics
-            Curve metrics, `average_precision` and `roc_auc` if left out; the error of others is by
-            bootstrap alone, and otherwise null. At a target, point metrics, `precision` if left out.
+            Curve metrics, `average_precision` and `roc_auc` if left out; for others only the bootstrap
+            has errors, otherwise null. At a target, point metrics, `precision` if left out.
         targets
             One target, as in `operating_points`, at which point metrics are compared, by the distances
             to the ends of their bands (Zou and Donner 2008). For models of one test set these allow for
             how often both flag the same examples. Where the target chooses the thresholds, as
             `recall=0.8` does, intervals allow for the choice. Where `threshold=` fixes them,
             `net_benefit(...)`, `recall` and `fpr` of models of one test set without weights have a
-            standard error (Agresti and Min 2005). A `threshold` frame may have the column of models,
-            which is `model` for the columns of `score`.
+            standard error (Agresti and Min 2005). A `threshold` frame may have a `model` column naming
+            the columns of `score`.
         other
-            A bound table of one point of other examples, such as of a human reader,
+            A table with one point from other examples, such as a human reader's, made by
             `prc(paper, cells=(...))`, with the `by` groups of this table. It needs `match`.
         match
-            `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
+            `"recall"` or `"fpr"`: the scores are cut where they reach this rate of `other`, and other
             metrics are compared there, at prevalences that are numbers. Since both rates have errors,
             the interval is the union over all thresholds that may be the right one, by Newcombe's limits
             (1998).
@@ -121,46 +121,46 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             By how much model a may be worse than b, on the scale of the metric, such as 0.02: adds
             `not_worse`. Model a is the first in `score`, such as the new version of a deployed model.
         adjust
-            `"holm"` adjusts for all pairs of a group, prevalence and metric: any difference of models
-            that do not differ is reported in at most `1 - confidence` of all tables (Holm 1979).
+            `"holm"` adjusts for all pairs of a group, prevalence and metric: any false difference is
+            reported in at most `1 - confidence` of all tables (Holm 1979).
         columns
             As in `summary`.
         confidence
             As in `summary`. A replicate of the bootstrap holds the same examples for all models. With
-            `cluster`, the differences of influences add up in each cluster first. With `stratum`, both
-            values at a `threshold` are taken to err independently, which is wider.
+            `cluster`, the differences of influences add up in each cluster first. With `stratum`, the
+            errors of both values at a `threshold` are treated as independent, which is wider.
 
         Returns
         -------
         One row per `by` group, prevalence, metric and pair of models, in that order. With `match`, model
-        a is of this table, `"model"` without a name, and model b of `other`, `"other"` without one:
+        a comes from this table (`"model"` if it has no name) and model b from `other` (`"other"`):
 
         - `eta`: Float64; null where the prevalences of the models differ
         - `metric`: String
-        - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, rising. With
-          `worst`, the best one and the worst one
+        - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, in ascending order.
+          With `worst`, the best one and the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - with `columns="all"`, `standard_error`: Float64, of the difference; null for point metrics,
           whose interval has unequal sides, except at `threshold=`
         - `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
-        - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
+        - `p_value`: Float64, two-sided, of no difference; null where the error is 0 or null. For
           `average_precision` it is the level at which the interval begins to contain 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `significant`: Boolean, whether the interval excludes 0; null without an interval, and where
           one that excludes 0 is unreliable: a class has fewer than 10 examples or, except for
-          `average_precision`, there is a `doubt` and the difference is less than twice as far from 0 as
-          the interval requires
+          `average_precision`, there is a `doubt` and the difference is under twice the distance from 0
+          needed for significance
         - with `margin`, `not_worse`: Boolean, whether the interval rules out that model a is worse by
           more than `margin`: `low` is at least -`margin`, or, where less is better, `high` is at most
-          `margin`. Only one end counts: nominally, a model that is worse by `margin` passes in half of
-          `1 - confidence` of test sets. Null without an interval
+          `margin`. Only one end counts: nominally, a model that is worse by `margin` passes in
+          `(1 - confidence) / 2` of test sets. Null without an interval
         - with `mean_over`, `n_groups`: Int64, the groups in which both models have a value
-        - `doubt`: String, null where the interval can be trusted, else the first reason why not, as in
-          `summary` or `operating_points` of either model, or "equal scores" (many near the threshold of
-          a target); of point metrics with a standard error "few discordant examples", where in some
-          class the examples that only model a flags, times those of only b, are fewer than 25. There is
-          one wherever the interval is null
+        - `doubt`: String, null where the interval can be trusted, otherwise the first reason why not, as
+          in `summary` or `operating_points` for either model, or "equal scores" (many near the threshold
+          of a target); for point metrics with a standard error "few discordant examples", where in some
+          class the number of examples that only model a flags, times the number that only b flags, is
+          below 25. There is a reason wherever the interval is null
 
         Examples
         --------
@@ -263,12 +263,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
         targets
             One target, as in `compare`, for a point metric. Published points reach a recall at different
-            points: for these pass `metrics.precision_at_recall(...)` and `coarse` instead of `recall`.
+            points: for them, pass `metrics.precision_at_recall(...)` and `coarse` instead of `recall`.
         confidence
             As in `summary`: adds the difference of each model to the best other one. With `id`, or
-            `score` as a list, differences are paired, as in `compare`. Without, each model counts as
-            measured on examples of its own: intervals of models of one test set are then usually too
-            wide.
+            `score` as a list, differences are paired, as in `compare`. Without, each model is treated as
+            measured on its own examples; intervals for models of one test set are then usually too wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
         mean_over
@@ -287,13 +286,13 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `rank`: Int64, from 1, null where the value is; equal values share the best rank
         - with `confidence`, `behind`: Float64, the value of the best other model minus this model's;
           negative for the leader
-        - with `confidence`, `behind_low`, `behind_high`: Float64, the interval of `behind`. All of a
-          group hold at once (Tukey 1953). If `behind_high` of the first row is below 0, it is the best
+        - with `confidence`, `behind_low`, `behind_high`: Float64, the interval of `behind`. All
+          intervals of a group hold simultaneously (Tukey 1953). If `behind_high` of the first row is
+          below 0, it is the best
         - with `confidence`, `may_be_best`: Boolean, whether no other model is significantly better:
-          `behind_low` is not above 0. A best model is ruled out in at most `1 - confidence` of test
-          sets
+          `behind_low` is not above 0. A best model is ruled out in at most `1 - confidence` of test sets
         - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
-        - with `confidence`, `doubt`: String, as in `compare`, of the model and the best other one
+        - with `confidence`, `doubt`: String, as in `compare`, for the model and the best other one
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether it may be the best by the limits of all models,
           sampling error aside. Null where the value is
@@ -330,7 +329,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         eta_range: tuple[float | str, float | str] | None = None,
         **words: Unpack[RateTargetsOfCurve],
     ) -> pl.DataFrame:
-        """Where models change places, by prevalence or in ROC, or which of them lead in between.
+        """Where models change places, by prevalence or in ROC, or which models lead in between.
 
         A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
         prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
@@ -345,13 +344,13 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             whatever the prevalence: the model that is above on the left finds the first positives with
             fewer false positives, which counts at low prevalence (Richardson et al. 2024).
         leaders
-            True returns what lies between the crossings instead. Of `"pr"`, the best model in each range
-            of prevalences; of published points, `ranking(coarse=True)` shows which model may be best,
-            whatever lies between. Of `"roc"`, which models dominate another: their ROC curve, with
-            points joined by lines, is nowhere below the other, and they differ. At every prevalence such
-            a model is at least as good in `pr_auc` and `roc_auc`, also on the hull. It is so in
-            `average_precision`, and in `precision_at_recall` of any recall, if no positive ties with a
-            negative and both models have the same positives.
+            True returns what lies between the crossings instead. For `"pr"`, the best model in each
+            range of prevalences; for published points, `ranking(coarse=True)` shows which model may be
+            best, whatever lies between. For `"roc"`, which models dominate another: their ROC curve,
+            with points joined by lines, is nowhere below the other, and they differ. At every prevalence
+            such a model is at least as good in `pr_auc` and `roc_auc`, also on the hull. The same holds
+            for `average_precision`, and for `precision_at_recall` at any recall, if no positive ties
+            with a negative and both models have the same positives.
         metric
             As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
@@ -359,14 +358,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             left out.
         targets
             One target, as in `compare`. It fixes the operating points, and a formula gives where they
-            change places (see `crossing`); for a custom metric the difference is scanned. Of published
-            points each model has its first that meets the target, at different recalls.
+            change places (see `crossing`); for a custom metric the difference is scanned. Each model has
+            its first published point that meets the target, at different recalls.
 
         Returns
         -------
         One row per `by` group and change of places, by group, `eta`, models; with `leaders`, one per
-        group and range of prevalences, rising, none where no model has a value, or of `"roc"` one per
-        group and model:
+        group and range of prevalences, in ascending order, none where no model has a value, or for
+        `"roc"` one per group and model:
 
         - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
         - `eta`: Float64; if the models are equal over a range, its upper end
@@ -438,19 +437,19 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         ----------
         time
             The column or expression with the period of a row, such as
-            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. Null
-            and NaN raise, and so does text in which "10" stands before "9". A row belongs to the
-            period in which its label became known.
+            `pl.col("day").dt.truncate("1w").alias("week")`. Its values are sorted. Null and NaN raise
+            errors, and so does text that sorts "10" before "9". A row belongs to the period in which its
+            label became known.
         eta
             With `metrics="precision"`, the prevalence at which it is monitored, so that a change of
             prevalence raises no alarm. None monitors the precision of the alerts themselves.
         reference
-            The baseline rate: a bound table of other rows with labels, such as `prc(last_year)`,
-            whose own error is allowed for. Or a number, taken as it is. Arguments not set on that
-            table default to those of this call. It has all, some or none of the `by` columns.
+            The baseline rate: a table of other rows with labels, such as `prc(last_year)`, whose error
+            is allowed for. Or a number, treated as exact. Arguments not set on that table default to
+            those of this call. It has all, some or none of the `by` columns.
         threshold
-            The deployed threshold. It must not have been chosen on these rows. Or a frame with one
-            per group.
+            The deployed threshold, or a frame with one per group. It must not have been chosen on these
+            rows.
         metrics
             `"precision"`, `"recall"` or `"fpr"`, one per call. For fpr, a rise raises the alarm.
         confidence
@@ -469,12 +468,13 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `columns="all"`, `threshold`: as in the table, the score
         - with `columns="all"`, `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as
           in `operating_points`
-        - `value`: Float64, the rate in the period; null if it has no row that the rate is of
+        - `value`: Float64, the rate in the period; null if no row counts in it
         - `overall`: Float64, the rate of all rows since the first period
-        - `overall_low`, `overall_high`: Float64, its interval, for the mean rate, in all periods at once
+        - `overall_low`, `overall_high`: Float64, its interval, for the mean rate, simultaneous over all
+          periods
         - `reference`: Float64, the rate of the reference
-        - with `columns="all"`, `bound`: Float64, the reference less its error; only what is worse than
-          that can be an alarm
+        - with `columns="all"`, `bound`: Float64, the reference less its error; only a worse rate can
+          raise an alarm
         - with `columns="all"`, `evidence`: Float64, the likelihood ratio of a change against no change:
           a product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and
           Rinaldo 2023), to which Ville's inequality applies (1939)
@@ -482,7 +482,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
         - `since`: as in the table, the period in which the change likely began; null before the alarm
         - with `columns="all"`, `overall_since`, `overall_since_low`, `overall_since_high`: Float64, the
-          rate of all rows since then, and its interval, in all periods at once
+          rate of all rows since then, and its interval, simultaneous over all periods
         - `doubt`: String, null, or why there is no interval of `overall`
 
         Examples

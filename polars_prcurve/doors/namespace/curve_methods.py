@@ -62,13 +62,13 @@ if TYPE_CHECKING:
 
 
 class CurveMethods(BoundTable[F], path="prc"):
-    """The methods of `.prc` that answer row by row of a curve, or for a whole curve."""
+    """The methods of `.prc` on curves: row by row, or for a whole curve."""
 
     def counts(self, **words: Unpack[UnscoredWords]) -> F:
         """Count positives and negatives at each distinct score; without labels, count rows.
 
-        Counts add up: concatenate those of several days or shards, and pass them to another method with
-        `counts=("n_pos", "n_neg")`.
+        Counts add up: concatenate the counts of several days or shards, and pass them to another method
+        with `counts=("n_pos", "n_neg")`.
 
         Parameters
         ----------
@@ -98,14 +98,14 @@ class CurveMethods(BoundTable[F], path="prc"):
     def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[CurveWords]) -> F:
         """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
 
-        All else is computed from this table, in which prevalence plays no part.
+        All other results follow from this table, in which prevalence plays no part.
 
         Parameters
         ----------
         thresholds
             A number n: for each k = 1..n the highest threshold with recall >= k/n, each once; none in a
             group without positives. Or a list of any numbers, as `threshold` of `operating_points`, each
-            once. Or `"corners"`, which leaves out rows inside runs of negatives: at most 2 * positives +
+            once. Or `"corners"`, which leaves out rows within runs of negatives: at most 2 * positives +
             2 rows per group give the same ROC and PR curves and average precision.
 
         Returns
@@ -147,26 +147,27 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which `"0.1%"`,
-            `"1/1000"` and `"1 in 1,000"` are shares, and `"1:999"` is a ratio of positives to negatives.
+            The prevalence, a share in [0, 1]: one or several, as numbers or as texts: `"0.1%"`,
+            `"1/1000"` and `"1 in 1,000"` are shares, `"1:999"` is a ratio of positives to negatives.
             None is the prevalence of each group in this table. A frame gives each group its prevalence,
-            in a column `eta` (null is that of the group) beside any `by` columns. Further columns are
-            carried along, with a result for each row; their names may not be in this table, and each
-            group needs a row. An estimate has its interval in `eta_low` and `eta_high`, both null if it
-            is exact, and its level in `eta_confidence` (else that of `confidence`), as of
-            `eta_from_sample`. All three follow `eta` in the result, whose intervals include its error.
-            `field(...)` is a field of several parts, `class_mix(...)` one of several classes. A bound
-            table without labels, `prc(month, label=None)`, is the prevalence of its rows, estimated with
-            this table; intervals allow for the shared examples.
+            in a column `eta` (null: the prevalence of the group) beside any `by` columns. Further
+            columns are carried along, with a result for each row; their names must not occur in this
+            table, and each group needs a row. An estimate has its interval in `eta_low` and `eta_high`,
+            both null if it is exact, and its level in `eta_confidence` (otherwise the level of
+            `confidence`), as in `eta_from_sample`. All three follow `eta` in the result, whose intervals
+            include its error. `field(...)` combines several subpopulations, `class_mix(...)` several
+            classes. A table without labels, made by `prc(month, label=None)`, represents the prevalence
+            of its rows, estimated with this table; intervals allow for the shared examples.
         metrics
             Names or values of point metrics from `polars_prcurve.metrics`.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds an interval of each metric at this
-            threshold, for samples with as many positives and negatives. The analytic one has the level
-            on average (Zou and Donner 2008). With `cluster` it uses the variance among clusters (Korn
-            and Graubard 1998), with `stratum` that within and between strata (Neyman 1938).
+            threshold, for samples with the same numbers of positives and negatives. The analytic one has
+            this coverage on average (Zou and Donner 2008). With `cluster` it uses the variance among
+            clusters (Korn and Graubard 1998), with `stratum` the variance within and between strata
+            (Neyman 1938).
         smooth
-            `"binormal"`: recall and fpr are those of the model that `binormal` fits. Counts are null.
+            `"binormal"`: recall and fpr come from the model that `binormal` fits. Counts are null.
         long
             A row per metric, in columns `metric`, `value` (`low`, `high`), instead of a column each.
         thresholds
@@ -177,7 +178,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         One row per `by` group, prevalence, metric in the requested order (with `long`) and decreasing
         threshold, in that order:
 
-        - `eta`: Float64, that of the group for None
+        - `eta`: Float64; with `eta=None`, the group's own
         - the columns of `sweep`
         - the columns `metrics`: Float64, null where undefined (0/0). At the prevalence of the group
           precision is tp / (tp + fp) to the last bit
@@ -224,81 +225,83 @@ class CurveMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The threshold that meets a target, and its metrics, at every prevalence.
 
-        A target takes one value or several, and you can combine kinds of targets. A group that is one
-        point, such as a 2x2 table in `cells`, needs none; one of several points then raises.
+        A target takes one value or several, and you can combine kinds of targets. A group with one
+        point, such as a 2x2 table in `cells`, needs none; a group with several points then raises an
+        error.
 
         Parameters
         ----------
         eta, long
             As in `curve`.
         threshold
-            This threshold itself: any number, in the data or not, compared exactly with scores. The
-            result shows the least value of their dtype that is not below it, or null if there is none
-            and nothing is flagged. A frame with a column `threshold`, any of the `by` columns, and `eta`
-            if thresholds differ by it, such as a table of this method, gives each group those of its
-            rows. A null threshold gives a row of nulls, and a group without a row raises.
+            A fixed threshold: any number, in the data or not, compared exactly with scores. The result
+            shows the smallest value of their dtype at or above it, or null if there is none and nothing
+            is flagged. A frame with a column `threshold`, any of the `by` columns, and `eta` if
+            thresholds differ by it, such as a table of this method, gives each group its own. A null
+            threshold gives a row of nulls, and a group without a row raises an error.
         recall, npv
-            The highest threshold with at least this recall, or negative predictive value at `eta`.
+            The highest threshold with at least this recall, or negative predictive value (npv) at `eta`.
         fpr, fdr, predicted_positive_rate
-            The lowest threshold with at most this rate, the last two at `eta`.
+            The lowest threshold with at most this rate; fdr and predicted_positive_rate at `eta`.
         alerts
             An alert budget: the lowest threshold with at most this number of alerts among `per` events.
         precision, lift
             The lowest threshold with at least this precision, or lift, at `eta`.
         maximize
-            A point metric: the highest threshold of its best value, the smallest where less is better.
+            A point metric: the highest threshold at its best value, the smallest value where less is
+            better.
         metrics
-            What to show of a threshold: point metrics, `recall` and `precision` if left out, and counts,
-            `tp`, `fp`, `fn` and `tn`, and with `per` `alerts`, `true_alerts` and `missed`.
+            Columns to show for each threshold: point metrics, `recall` and `precision` if left out;
+            counts, `tp`, `fp`, `fn` and `tn`; and with `per` also `alerts`, `true_alerts` and `missed`.
         columns
             As in `summary`. With `"all"`, `metrics` are `precision` and `f1` if left out.
         guarantee
-            A level, such as 0.95. Over repeated test sets, the chosen threshold then misses its
-            target at `eta` in at most 5%; without a guarantee, in about half. For all targets except
-            `threshold` and `maximize`, each row separately, with nulls if no threshold passes.
-            `alerts`, `predicted_positive_rate` and fields need a DataFrame and SciPy. For an
-            estimated `eta` the tests take the end of its interval at which the target is hardest to
-            meet, and its error rate there, `(1 - eta_confidence) / 2`, is subtracted from that of
-            the tests: except for `recall` and `fpr`, `eta_confidence` must be above `2 * guarantee -
-            1`, such as 0.98 for 0.95. With `field(...)`, at exact prevalences, the limits of all
-            parts are added in quadrature (Zou and Donner 2008).
+            A level, such as 0.95. Over repeated test sets, the chosen threshold then misses its target
+            at `eta` in at most 5%; without a guarantee, in about half. It applies to all targets except
+            `threshold` and `maximize`, to each row separately, with nulls if no threshold passes.
+            `alerts`, `predicted_positive_rate` and fields need a DataFrame and SciPy. For an estimated
+            `eta` the tests use the end of its interval at which the target is hardest to meet, and its
+            error rate there, `(1 - eta_confidence) / 2`, is subtracted from theirs: except for `recall`
+            and `fpr`, `eta_confidence` must be above `2 * guarantee - 1`, such as 0.98 for 0.95. With
+            `field(...)`, at exact prevalences, the limits of all parts are added in quadrature (Zou and
+            Donner 2008).
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
-            the labels were seen, or a frame as for `threshold`. If left out, a number of alerts that
-            follows from those of positives and negatives, the target and `eta`.
+            the labels were seen, or a frame as for `threshold`. If left out, a number of alerts set by
+            the class sizes, the target and `eta`.
         together
-            One row per prevalence, for the lowest threshold that meets all targets; nulls if none
-            does. With `guarantee` all n targets are guaranteed together, each at the level `1 - (1 -
-            guarantee) / n`.
+            One row per prevalence, for the lowest threshold that meets all targets; nulls if none does.
+            With `guarantee` all n targets are guaranteed together, each at the level
+            `1 - (1 - guarantee) / n`.
         confidence
-            A level, or `intervals(...)`: adds to each metric an interval for this threshold on new
-            data. For a threshold chosen on these rows the interval allows for the choice: its worse
-            end is also that of one true positive less and one false positive more, for `maximize` of
-            2, or of the cube root of `tp`, and for `recall` of a fraction of one. The metric of the
-            target, such as recall at `recall=`, has an interval, too. `threshold=` is for thresholds
-            from other data. For the *model* at a target use `summary` and `compare`.
-            `intervals(method="bootstrap")` subtracts the optimism (Harrell et al. 1996) from the
-            value of `maximize`, for a DataFrame.
+            A level, or `intervals(...)`: adds to each metric an interval for this threshold on new data.
+            For a threshold chosen on these rows the interval allows for the choice: its worse end covers
+            that of one fewer true positive and one more false positive; for `maximize`, the larger of 2
+            and `tp ** (1/3)` of each; for `recall`, a fraction of one. The metric of the target, such as
+            recall at `recall=`, also has an interval. `threshold=` is for thresholds from other data.
+            For the *model* at a target use `summary` and `compare`. `intervals(method="bootstrap")`
+            subtracts the optimism (Harrell et al. 1996) from the value of `maximize`, for a DataFrame.
         per
-            A number of events, such as 2_000_000 a day, which `alerts` needs: adds alerts among them.
+            A number of events, such as 2_000_000 a day, which `alerts` needs: adds the alerts among
+            them.
 
         Returns
         -------
         One row per `by` group, prevalence and target, in the order of the signature. If no row of the
         sweep meets a target, its row holds nulls:
 
-        - `eta`: Float64, that of the group for None
+        - `eta`: Float64; with `eta=None`, the group's own
         - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`; without
           a target, `point`
-        - `target`: Float64, the number given; null for `maximize`, `together` and a point
+        - `target`: Float64, the value passed; null for `maximize`, `together` and a point
         - `threshold`: as in the table
         - with `guarantee`, `guarantee`: Float64, the level
         - with `guarantee` and `columns="all"`, `holds_from`, `holds_to`: as in the table, the ends
           of the range of thresholds that the guarantee covers; null if no threshold passes
-        - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, the examples of a class that
-          even a perfect classifier needs; infinite if no number will do. Null for a class that does
-          not limit: positives of `precision`, `fdr`, `lift` and `fpr`, negatives of `npv` and
-          `recall`, both of `alerts` and `predicted_positive_rate`, and in a field
+        - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, the examples of a class that even a
+          perfect classifier needs; infinite if no number will do. Null for a class that sets no limit:
+          positives for `precision`, `fdr`, `lift` and `fpr`, negatives for `npv` and `recall`, both for
+          `alerts` and `predicted_positive_rate`, and in a field
         - with `columns="all"`, `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and in a field, as
           in `curve`
         - with `columns="all"`, `recall`, `fpr`: Float64, null if the class is absent
@@ -308,23 +311,23 @@ class CurveMethods(BoundTable[F], path="prc"):
           positives and false negatives among them
         - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
           `<metric>_low`, `<metric>_high`: Float64, as in `curve`. With `method="bootstrap"`
-          `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
+          `<metric>_corrected` precedes both: the metric less its optimism, null in other rows
         - with `confidence` and `columns="all"`, `certainty`: Float64, the one-sided confidence that the
           threshold meets its target on new data: at least 0.975 where a 95% interval is beyond the
-          target. Null without a target of a metric, and for other intervals than the analytic ones
-        - with `confidence` and `columns="all"`, `above_chance`: Boolean, as in `summary`; null with
-          weights or clusters, too
-        - with `confidence`, `doubt`: String, null where there is no reason to mistrust an interval
-          of the row, else the first reason: `"one class"`, `"target not met"`, `"few positives"` (at
-          a chosen threshold fewer than 10 in all, or than 5 in `tp` for `precision`, `fdr` and
-          `lift`; at others, with weights or clusters, with `field` and for `eta=None` fewer than 10
-          in `tp` or `fn`), `"few false positives"` (there, and of a budget fewer than 4), `"few
-          negatives"`, `"few clusters"` (fewer than 30, or such cells), `"heavy weights"` (few heavy
-          negatives, hardly any of them flagged), `"several targets"` (`together`) or `"no value"`.
-          With `stratum` labels count: `"few positives"` and `"few negatives"` (fewer than 10 in
-          all), `"few labels"` (fewer than 10 on one side of the threshold), or `"stratum of one
-          row"` (taken as drawn alone). Of points: `"no sizes"`, or `"few points"` (between two of
-          them)
+          target. Null without a target for a metric, and for intervals other than the analytic ones
+        - with `confidence` and `columns="all"`, `above_chance`: Boolean, as in `summary`; also null with
+          weights or clusters
+        - with `confidence`, `doubt`: String, null where there is no reason to mistrust an interval of
+          the row, otherwise the first reason: `"one class"`, `"target not met"`, `"few positives"` (at a
+          chosen threshold fewer than 10 in all, or fewer than 5 in `tp` for `precision`, `fdr` and
+          `lift`; at others, with weights or clusters, with `field` and for `eta=None` fewer than 10 in
+          `tp` or `fn`), `"few false positives"` (for those targets, and fewer than 4 for a budget),
+          `"few negatives"`, `"few clusters"` (fewer than 30, or cells with few of them),
+          `"heavy weights"` (few negatives with large weights, hardly any of them flagged),
+          `"several targets"` (`together`) or `"no value"`. With `stratum` labels count:
+          `"few positives"` and `"few negatives"` (fewer than 10 in all), `"few labels"` (fewer than 10
+          on one side of the threshold), or `"stratum of one row"` (treated as drawn independently). For
+          points: `"no sizes"`, or `"few points"` (between two of them)
 
         Examples
         --------
@@ -391,25 +394,25 @@ class CurveMethods(BoundTable[F], path="prc"):
         columns: ResultColumns = "short",
         **words: Unpack[ExampleWords],
     ) -> F:
-        """Net benefit at each risk at which a user would act, beside that of acting always.
+        """Net benefit at each risk at which a user would act, beside the net benefit of always acting.
 
         If you act at a risk of `p`, you accept `(1 - p) / p` false positives per true positive. Scores
-        are posteriors in [0, 1]; flagging those of at least `p` has the net benefit
+        are posteriors in [0, 1]; flagging all at or above `p` has the net benefit
         `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per event (Vickers and Elkin 2006).
 
         Parameters
         ----------
         eta
-            The prevalence, a number or several, to which posteriors are moved, as by `shift_prior`. At
-            the prevalence of each group, None, and in `field(...)` they are not moved.
+            The prevalence, one number or several, to which posteriors are moved, as by `shift_prior`.
+            With None, the prevalence of each group, and in `field(...)` they are not moved.
         probabilities
             The risks at which users act, numbers in [0, 1).
         eta_train
             The prevalence at which the scores are posteriors, between 0 and 1, which `eta` needs. The
             column `threshold` shows each risk as a posterior there.
         confidence
-            A level, such as 0.95: adds an interval of net benefit, from Wilson's intervals of recall, of
-            fpr and of a prevalence that was counted, in quadrature (Zou and Donner 2008).
+            A level, such as 0.95: adds an interval of net benefit, from Wilson's intervals of recall,
+            fpr and a counted prevalence, in quadrature (Zou and Donner 2008).
         columns
             As in `summary`.
 
@@ -417,7 +420,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         -------
         One row per `by` group, prevalence and probability, in this order:
 
-        - `eta`: Float64, that of the group for None
+        - `eta`: Float64; with `eta=None`, the group's own
         - `threshold_probability`: Float64, the risk
         - `threshold`: as in the table
         - with `columns="all"`, `tp`, `fp`, `fn`, `tn`, `recall`, `fpr`: as in `sweep`
@@ -426,7 +429,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `confidence`, `net_benefit_low`, `net_benefit_high`: Float64, null where a class is absent
         - with `field` and `columns="all"`, `n_pos_effective`, `n_neg_effective`,
           `fp_effective`: Float64, as in `curve`
-        - with `confidence`, `doubt`: String, null where the interval can be trusted, else the first
+        - with `confidence`, `doubt`: String, null where the interval can be trusted, otherwise the first
           reason why not, as in `operating_points` at a `threshold`
 
         Examples
@@ -476,23 +479,24 @@ class CurveMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`.
         metrics
-            Names or values of curve metrics from `polars_prcurve.metrics`; of any point metric at a
-            threshold, such as `precision_at_threshold(0.8)`, with the numbers of `operating_points`.
-            If left out, `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are
-            analytic, since it has none, and without `average_precision` of `rates` or `cells`, since a
-            sum of steps grows with each further point of a line. Those on the hull need a DataFrame.
+            Names or values of curve metrics from `polars_prcurve.metrics`, or point metrics at a
+            threshold, such as `precision_at_threshold(0.8)`, as `operating_points` returns them. If left
+            out, `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
+            since it has none, and without `average_precision` with `rates` or `cells`, since
+            interpolated points inflate the sum of steps. Metrics on the ROC convex hull need a
+            DataFrame.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
-            ones exist for `average_precision`, `roc_auc` and, outside of fields, metrics at a target,
-            such as `precision_at_recall(...)`: there they are of the model, whose threshold differs from
-            sample to sample, without a standard error. For other metrics they are null.
-            `intervals(method="bootstrap")` has all metrics, draws the positives and the negatives of
-            each group separately, in their own numbers, and needs a DataFrame; those at a threshold keep
-            the interval by their formula. With `cluster` the influences of a cluster's examples add up
-            first, and the bootstrap draws whole clusters. With `stratum` influences vary as those of
-            rows drawn one by one with these weights, a little more than strata do.
+            ones exist for `average_precision`, `roc_auc` and, outside fields, metrics at a target, such
+            as `precision_at_recall(...)`; at a target they describe the model, whose threshold varies
+            between samples, and have no standard error. For other metrics they are null.
+            `intervals(method="bootstrap")` has all metrics, resamples the positives and the negatives of
+            each group separately, keeping their numbers, and needs a DataFrame; metrics at a threshold
+            keep their analytic interval. With `cluster` the influences of a cluster's examples add up
+            first, and the bootstrap draws whole clusters. With `stratum`, rows are treated as drawn one
+            by one with these weights, which is slightly conservative.
         columns
-            `"short"`, those that fit a screen, or `"all"`: they depend on the arguments alone.
+            `"short"`, the columns that fit a screen, or `"all"`: they depend on the arguments alone.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, without `confidence`.
             It has `average_precision` and its transforms, `pr_auc` and `pr_auc_trapezoid(...)`, which
@@ -501,53 +505,53 @@ class CurveMethods(BoundTable[F], path="prc"):
         coarse
             True, for scores that are rounded and counts in bins, adds the limits of a metric over all
             orders of the examples of equal score, or, with `rates` or `cells`, over what may lie between
-            two points: of `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`, `roc_auc`,
+            two points: for `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`, `roc_auc`,
             `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
             `recall_at_fpr(...)`. Not with `confidence`, which has another `low` and `high`.
         mean_over
-            Columns that name groups, such as topics, folds or sites: the unweighted mean over the
-            groups in which a metric has a value. The groups are the sample, so `confidence` gives an
-            interval of every metric, by Student's distribution; the classes of a mapping in `score`
-            share examples, and have none. Columns named here are left out of a stored `by`. Not with
-            `weight`, `cluster`, `stratum`, an estimated `eta` or a bootstrap.
+            Columns that name groups, such as topics, folds or sites: the unweighted mean over the groups
+            in which a metric has a value. The groups are the sample, so `confidence` gives an interval
+            of every metric, by Student's t distribution; the classes of a mapping in `score` share
+            examples, and have none. Columns named here are left out of a stored `by`. Not with `weight`,
+            `cluster`, `stratum`, an estimated `eta` or a bootstrap.
 
         Returns
         -------
         One row per `by` group, prevalence and metric, in that order:
 
-        - `eta`: Float64, that of the group for None; null if `mean_over` has groups of different
+        - `eta`: Float64; with `eta=None`, the group's own; null if `mean_over` has groups of different
           prevalence
         - `n_pos`, `n_neg`: Int64, or Float64 with weights and in a field; the totals of the group
         - with `mean_over`, `n_groups`: Int64, the groups that have a value
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
-          negatives unless `eta` is 1. The order of the rows does not change a bit of it
+          negatives unless `eta` is 1. Row order does not affect it
         - with `confidence` and `columns="all"`, `standard_error`: Float64, null where unknown
-        - with `confidence`, `low`, `high`: Float64, null where unknown. They include the sampling
-          error of the table's prevalence, or the error of an estimate. Those of `average_precision`
-          allow for examples that the sample lacks: half a false positive above all others, a
-          positive below, and half a positive on top, with the weight of rows of their stratum; those
-          of `roc_auc` for half an example of each class at either end
-        - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether
-          its scores separate the classes significantly, by ranks (Mann and Whitney 1947) or by the
-          sum of reciprocal ranks of the positives, which is sensitive to high scores. Random scores
-          are above chance in at most `1 - confidence` of tables. With weights or clusters it is that
-          of ROC AUC by its standard error. Null for one class alone, in a field, and for
-          `"bootstrap"` with weights or clusters
+        - with `confidence`, `low`, `high`: Float64, null where unknown. They include the sampling error
+          of the table's prevalence, or the error of an estimate. Those of `average_precision` allow for
+          examples that the sample lacks: half a false positive above all others, one positive below, and
+          half a positive on top, with the weight of rows in their stratum; those of `roc_auc`, for half
+          an example of each class at either end
+        - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether its
+          scores separate the classes significantly, by ranks (Mann and Whitney 1947) or by the sum of
+          reciprocal ranks of the positives, which is sensitive to high scores. Random scores are above
+          chance in at most `1 - confidence` of tables. With weights or clusters it tests ROC AUC by its
+          standard error. Null for one class alone, in a field, and for `"bootstrap"` with weights or
+          clusters
         - with `confidence`, `doubt`: String, null where there is no reason to mistrust the interval,
-          else the first reason: "one class", "eta at 0 or 1", "target not met", "no value", "no
-          formula: method='bootstrap'" (see `intervals`), "few positives" (of `average_precision`
-          fewer than 10, or 100 clusters), "few false positives", "few negatives", "few clusters",
-          "tail not seen" (of the bootstrap: what the sample lacks may matter more than chance),
-          "heavy weights", or, with `rates` and `cells`, "no sizes" or "few points" (what lies
-          between two points matters more than half of the interval). There is one wherever the
-          interval is null. With `mean_over`, "groups share examples" or "few groups" (fewer than 10)
-        - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score is outside of
-          them, but for the last digits, and one order of the examples reaches each, except `low` of
+          otherwise the first reason: "one class", "eta at 0 or 1", "target not met", "no value", "no
+          formula: method='bootstrap'" (see `intervals`), "few positives" (for `average_precision` fewer
+          than 10, or 100 clusters), "few false positives", "few negatives", "few clusters", "tail not
+          seen" (in a bootstrap: what the sample lacks may matter more than chance), "heavy weights", or,
+          with `rates` and `cells`, "no sizes" or "few points" (what lies between two points matters more
+          than half of the interval). There is a reason wherever the interval is null. With `mean_over`,
+          "groups share examples" or "few groups" (fewer than 10)
+        - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score lies outside
+          them, except in the last digits, and one order of the examples reaches each, except `low` of
           `average_precision`: without weights it is up to 0.022 / n_pos below the worst order
 
         Sums are exact to 2**-118, so areas below 1e-24 have fewer exact digits. `auprg` is null at
-        prevalences below 2**-69. To `rates=` the points (0, 0) and (1, 1) are added.
+        prevalences below 2**-69. The points (0, 0) and (1, 1) are added to `rates=`.
 
         Examples
         --------
@@ -597,9 +601,10 @@ class CurveMethods(BoundTable[F], path="prc"):
     def binormal(self, ddof: int = 0, **words: Unpack[ExampleWords]) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.
 
-        If positives are few and scores are normal, the curve of two normal distributions is steadier
+        If positives are few and scores are normal, the curve of two normal distributions varies less
         than the steps of the sample (Brodersen et al. 2010): `curve` and `summary` take
-        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), fpr likewise of negatives.
+        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), and fpr likewise for
+        negatives.
 
         Parameters
         ----------
@@ -616,11 +621,11 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `alpha` = n_pos / (n_pos + n_neg): Float64
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
         - `roc_auc` = Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)): Float64, null where a
-          mean is. The order of the rows does not change a bit of it
+          mean is. Row order does not affect it
         - `p_value_pos`, `p_value_neg`: Float64, that the scores of a class are normal, by the test of
           Anderson and Darling with mean and variance estimated (Stephens 1974; D'Agostino and Stephens
-          1986, table 4.9), whatever `ddof` is; 4e-24 at the least. Null with weights, for a class of
-          fewer than 8 examples, and without a fit
+          1986, table 4.9), whatever `ddof` is; at least 4e-24. Null with weights, for a class of fewer
+          than 8 examples, and without a fit
 
         Examples
         --------

@@ -54,30 +54,29 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ----------
         eta
             As in `curve`, from 1e-15 to 1 - 1e-15; with several prevalences there is a verdict for each,
-            and one over all of them. None is the prevalence of the table, which is then taken as a
+            and one over all of them. None is the prevalence of the table, which is then treated as a
             random sample of the population.
         targets
             The targets, one number each, all to be met together, as in `operating_points`. They choose
-            the threshold. Models are judged by precision at a recall that has to be reached; by recall
-            where alerts, fpr or precision are limited; by the metric that is maximized; and by average
-            precision without a target. A group of one point, as in `cells`, needs no target: its
-            precision and recall are reported. Alerts are counted among `per` cases: if left out, a round
-            number with 100 positives or more.
+            the threshold. Models are judged by precision at a required recall; by recall where alerts,
+            fpr or precision are limited; by the metric that is maximized; and by average precision
+            without a target. A group with one point, as in `cells`, needs no target: its precision and
+            recall are reported. Alerts are counted among `per` cases; if left out, a round number with
+            100 positives or more.
 
             With `threshold=`, or for one point, targets are requirements. Such a threshold comes from
-            other data: a number, or a frame by group as `operating_points` returns it. The interval that
-            is printed decides. Several targets share the error of the tests (Bonferroni), and so do
-            groups and prevalences that miss one (Holm 1979): `level` in `table` has the level of each
-            row.
+            other data: a number, or a frame by group as `operating_points` returns it. The printed
+            interval decides. Several targets share the error of the tests (Bonferroni), and so do groups
+            and prevalences that miss one (Holm 1979); `level` in `table` is the level of each row.
         guarantee
             A level, such as 0.95: thresholds meet the targets with this confidence, as in
-            `operating_points`. The targets are then a demand.
+            `operating_points`. The targets are then requirements.
         confidence
             The level of all intervals and tests. For a one-sided test at 95%, pass 0.9.
         mean_over
             Columns that name groups, such as topics or folds, as in `summary`: models are judged by the
             mean of average precision over the groups, in a paired t-test (`ranking(mean_over=)`). It
-            takes no targets. With fewer than 10 groups only a clear lead makes a winner.
+            takes no targets. With fewer than 10 groups, only a clear lead makes a winner.
 
         Returns
         -------
@@ -85,12 +84,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
         - `too_little_data`: a class has fewer than 10 examples, or no interval is narrow enough
         - `chance`: no model ranks better than chance, and every interval rules out a useful precision
-        - `not_met`: no threshold meets the targets, or the one passed does not, significantly
+        - `not_met`: no threshold meets the targets, or the one passed significantly falls short
         - `unsure`: the intervals are compatible with both meeting and missing the targets
         - `no_winner`: several models may be best (`ranking`)
         - `winner`: one model is better than all others, or all others significantly miss the targets
-        - `met`: one model, or only one of several, meets the demand
-        - `measured`: one model without a demand
+        - `met`: one model, or only one of several, meets the requirements
+        - `measured`: one model without requirements
 
         `verdict.met` is true, false or None, whatever the comparison shows. A wrong model is called
         better in at most `1 - confidence` of test sets, over all groups together.

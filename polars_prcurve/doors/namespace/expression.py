@@ -140,7 +140,7 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
-        They equal the rows of the frame method `curve`, without bands. `eta` may be a list, too.
+        They equal the rows of the frame method `curve`, without bands. `eta` may also be a list.
         """
         point_metrics = find_metrics(metrics, PointMetric)
         scored_rows = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
@@ -214,9 +214,9 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 
-        Pass one target, which means what it means in the frame method `operating_points`. The value is
-        null where no threshold meets it. `guarantee` and `start` are as there, except that the start is
-        a number, with which scores are compared as Float64. Targets of alerts have no guarantee here.
+        Pass one target, as in the frame method `operating_points`. The value is null where no threshold
+        meets it. `guarantee` and `start` are as there, except that the start is a number, with which
+        scores are compared as Float64. Targets of alerts have no guarantee here.
 
         Examples
         --------
@@ -245,8 +245,8 @@ class ExprPrc(PublicMethods, path="prc"):
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.
 
         They move from `eta_train`, the prevalence of training, to `eta` (Williams 2021, eq. 3), each a
-        number or an expression between 0 and 1. Posteriors 0, 1 and null stay. A NaN or a value outside
-        [0, 1] stops the query.
+        number or an expression between 0 and 1. Posteriors 0, 1 and null do not change. A NaN or a value
+        outside [0, 1] stops the query.
 
         Examples
         --------

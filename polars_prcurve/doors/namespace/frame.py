@@ -32,9 +32,9 @@ class FramePrc(
 ):
     """Precision-recall analysis of a score table, at any prevalence.
 
-    All methods share these arguments, which describe the table. `df.prc(...)` binds them for each
-    method and chart of the object that it returns; an argument of a call overrides it. Of `label`
-    with `weight`, `counts`, `rates` and `cells` one passed in a call replaces the others.
+    All methods share these arguments, which describe the table. `df.prc(...)` binds them for each method
+    and chart of the object that it returns; an argument of a call overrides it. Of `label` with
+    `weight`, `counts`, `rates` and `cells`, the one passed in a call replaces the others.
 
     by
         Group columns, as names or expressions, of any sortable dtype. Null is a group, the first.
@@ -48,48 +48,48 @@ class FramePrc(
     pos_label
         The positive value, for labels of any other kind. It must occur in the table.
     weight
-        A number >= 0 per row; rows of weight 0 are as if absent. In intervals it is one over the
-        probability of sampling.
+        A number >= 0 per row; rows of weight 0 are ignored. For intervals it is one over the sampling
+        probability.
     stratum
-        A column of strata, for intervals. Of each stratum of a group a fixed number of rows was drawn at
-        random, and `weight` is its rows over those, as `reweight` gives it: equal in a stratum, and
-        at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
+        A column of strata, for intervals. From each stratum of a group a fixed number of rows was drawn
+        at random, and `weight` is its rows divided by that number, as `reweight` gives it: equal in a
+        stratum, and at least 1. Strata may be ranges of the score, or the label where one negative in 20
+        was kept.
     counts
-        Two columns, `("n_pos", "n_neg")`, instead of label and weight. Rows of equal score add up.
-        Of weights, name also the sums of their squares, as `counts(weight=)` gives them: `("n_pos",
+        Two columns, `("n_pos", "n_neg")`, instead of label and weight. Rows of equal score add up. For
+        weights, also name the sums of their squares, as `counts(weight=)` gives them: `("n_pos",
         "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
         Two columns, `("tpr", "fpr")`, instead of score and label. Thresholds and counts are then
         null.
     sizes
         The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
-        intervals, the prevalence, and counts, which are not rounded. A null size has no interval,
-        and drops no row.
+        intervals, the prevalence, and counts, which are not rounded. A null size has no interval, and
+        drops no row.
     cells
-        Four columns, `("tp", "fp", "fn", "tn")`, instead of label: one row per threshold, as other
-        tools report it, or the one row of a paper. `score` names the threshold, null if there is
-        none.
+        Four columns, `("tp", "fp", "fn", "tn")`, instead of label: one row per threshold, as other tools
+        report it, or a single row from a paper. `score` names the threshold, null if there is none.
     cluster
         A column of clusters, such as patients, for intervals. Rows of one cluster need not be
         independent, whatever their labels. A class in fewer than two clusters has no interval.
     model
-        The column that names the model, `model` if left out where models are compared, and elsewhere one
-        more group, the last one.
+        The column that names the model; `model` if left out where models are compared, elsewhere one
+        more group column, the last.
     id
-        The columns that identify an example of a group, where models scored the same ones. Each has
+        The columns that identify an example of a group, where models scored the same examples. Each has
         one row per model, and `missing="drop"` leaves it out for all models.
     below
-        Positives and negatives that were never scored, `(n_pos, n_neg)`, and that no threshold flags: of
+        Positives and negatives that were never scored, `(n_pos, n_neg)`, and that no threshold flags: in
         each group, or in a frame with all group columns, `n_pos` and `n_neg`, which may have groups
-        without a row in the table. None, or null, as `n_neg` are negatives that are not counted: `eta`,
-        `fpr`, `tn` and `n_neg` are then null, and what needs their number raises. Between models with
-        `id`, an example that one model lacks is among those below it.
+        without a row in the table. None, or null, as `n_neg` means that negatives are not counted:
+        `eta`, `fpr`, `tn` and `n_neg` are then null, and results that need their number raise an error.
+        Between models with `id`, an example that one model lacks counts as below its scores.
     missing
-        What to do about a null or NaN score, or a null label or weight: `"raise"`, or `"drop"` the row.
-        With `"below"` a null score lies below every score.
+        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or `"drop"`
+        the row. With `"below"` a null score lies below every score.
 
-    Mistakes in names, dtypes and arguments raise `PrcError` at the call, those in values when the query
-    runs: of a LazyFrame as a `polars.exceptions.InvalidOperationError` with the same sentence.
+    Mistakes in names, dtypes and arguments raise `PrcError` at the call, mistakes in values when the
+    query runs: with a LazyFrame, a `polars.exceptions.InvalidOperationError` with the same sentence.
     """
 
     def unpivot_scores(
@@ -108,13 +108,13 @@ class FramePrc(
         ----------
         scores
             A list of score columns, one per model, or a mapping from each class to its score column, all
-            of one dtype. A class that occurs in no row raises when the query runs, unless the labels are
-            an Enum or all null.
+            of one dtype. A class that occurs in no row raises an error when the query runs, unless the
+            labels are an Enum or all null.
         label
             The column that holds the true class, `label` if left out, for a mapping.
         name, score, row
-            Names of the new columns: of the model or the class, `model` or `class` if left out; of the
-            score; and, if you want it, of the row number.
+            Names of the new columns: for the model or the class, `model` or `class` if left out; for the
+            score; and, if you want it, for the row number.
         mix
             The relative frequency of every class of the label where the model will run: `{"cat": 20,
             "dog": 80}`. Adds the column `weight`, with which the classes have these shares. Pass
@@ -129,9 +129,9 @@ class FramePrc(
         - the other columns of the table
         - a column `name`: String; with a mapping as in the table, the label
         - a column `score`: as in the table
-        - with `label`, `label`: Boolean, also if left out beside a mapping: whether the row is of that
-          class; null where its class is null
-        - with `mix`, `weight`: Float64, its class's frequency there over that in the table, 1 for
+        - with `label`, `label`: Boolean, also if left out beside a mapping: whether the row belongs to
+          that class; null where its class is null
+        - with `mix`, `weight`: Float64, its class's frequency there divided by that in the table, 1 for
           null
 
         Examples

@@ -62,7 +62,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         confidence: Confidence = 0.95,
         **words: Unpack[RateTargetsOfPoints],
     ) -> F:
-        """The size of a test set whose precision has a band of width `delta`, or where this one has.
+        """The test set size that gives precision a band `delta` wide, or the lowest such prevalence.
 
         With the numbers needed, test sets with these rates have a band of precision, the default one of
         `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
@@ -73,20 +73,20 @@ class PlanningMethods(BoundTable[F], path="prc"):
             The width of the band, upper minus lower precision: 0.1 is useless for a precision of 0.01.
         eta
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
-            prevalences, which often takes several times the examples, and `[None]` that of the group:
-            with weights, such as those of `reweight`, that of the population.
+            prevalences, which often takes several times the examples, and `[None]` is the prevalence of
+            the group: with weights, such as those of `reweight`, of the population.
         solve_for
             `"n"`, the numbers needed, or `"eta"`, the smallest prevalence at which the numbers in this
             table are enough.
         relative
-            True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
+            True treats `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1; 0.8 if left
             out.
         targets
-            Targets, one or several, as in `operating_points`; groups of one point need none.
+            Targets, one or several, as in `operating_points`; groups with one point need none.
         confidence
-            A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.
+            A level, or `intervals(rate=...)` for an interval of recall and fpr other than Wilson's.
 
         Returns
         -------
@@ -98,9 +98,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
           weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
         - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both rates
           contribute about equally; more examples of one class make up for fewer of the other
-        - with `solve_for="eta"`, `eta`: Float64, instead of both; from this prevalence up the band is
-          at most `delta` wide. 0 if it is so everywhere, null if the interval of recall reaches down to
-          0
+        - with `solve_for="eta"`, `eta`: Float64, instead of both; from this prevalence up the band is at
+          most `delta` wide. 0 if that holds everywhere, null if the interval of recall reaches down to 0
 
         Examples
         --------
@@ -150,7 +149,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """Precision in random samples of the negatives; a LazyFrame is collected at the call.
 
         Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
-        random, and returns the precision of the samples and that of all negatives, adjusted to the same
+        random, and returns the precision of the samples and of all negatives, adjusted to the same
         prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does so exactly, for one
         threshold.
 
@@ -173,7 +172,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - the columns of `sweep`
         - `precision`: Float64, of all negatives, adjusted to `eta`
         - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
-          samples, from the least to the greatest; null where precision is undefined
+          samples, from least to greatest; null where precision is undefined
 
         Examples
         --------
@@ -208,10 +207,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
             The prevalence at which scores are posteriors, between 0 and 1. EM moves them to their mean,
             and repeats (Saerens et al. 2002).
         reference
-            A labelled table of the same model, instead of calibration: bound, `prc(frame, ...)`, or
-            a frame with the same arguments, and with all, some or none of the `by` columns. It cuts
-            scores into at most ten levels, finds the prevalence that mixes those of positives and
-            negatives to those of these rows, and tests whether any prevalence does.
+            A labelled table of the same model, instead of calibration: bound, `prc(frame, ...)`, or a
+            frame with the same arguments, and with all, some or none of the `by` columns. It cuts scores
+            into at most ten levels, finds the prevalence at which positives and negatives of the
+            reference mix to the levels of these rows, and tests whether any prevalence does.
         confidence
             A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
 
@@ -263,12 +262,11 @@ class PlanningMethods(BoundTable[F], path="prc"):
         name: str = "weight",
         **words: Unpack[WeightWords],
     ) -> F:
-        """Add weights, by which rows represent the parts of a field, or the strata of a plan.
+        """Add weights with which rows represent the parts of a field, or the strata of a plan.
 
-        Pass `weight="weight"` on to another method, and leave `eta` out: the prevalence of the
-        weighted table is that of all parts, or with a plan that of all rows. Pass
-        `stratum="stratum"`, too, with a plan: intervals are then of labels that were drawn by
-        strata.
+        Pass `weight="weight"` on to another method, and leave `eta` out: the weighted table has the
+        prevalence of all parts, or with a plan of all rows. With a plan also pass `stratum="stratum"`:
+        intervals are then for labels drawn by strata.
 
         Parameters
         ----------
@@ -279,8 +277,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         plan
             Instead of `eta`, the table of `sampling_plan`, of these rows, before the last labels or
             after them: its columns `stratum`, `score_low`, `score_high` and `n`. A LazyFrame is
-            collected. It raises if a score is in no stratum, or if a stratum has no label, or more
-            labels than rows.
+            collected. A score in no stratum raises an error, as does a stratum without a label, or with
+            more labels than rows.
         label
             With `plan`, a null label means that a row has none; such rows are left out.
         name
@@ -292,9 +290,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         only those with a label:
 
         - the other columns of the table
-        - with `plan`, `stratum`: Int64, that of the score
+        - with `plan`, `stratum`: Int64, the stratum of the score
         - a column `name`: Float64; the weights of a `by` group sum to the number of its rows. With
-          `plan`, the rows of the stratum, `n`, over its labels in this table
+          `plan`, the rows of the stratum, `n`, divided by its labels in this table
 
         Examples
         --------
@@ -367,14 +365,14 @@ class PlanningMethods(BoundTable[F], path="prc"):
         threshold
             The threshold of the precision, with scores on both sides of it.
         budget
-            How many rows to label next. A first plan, without any labels, shares it out in equal parts:
-            50 a stratum will do. Later each stratum has 50 labels before others get more.
+            How many rows to label next. A first plan, without any labels, shares it equally: 50 per
+            stratum will do. Later each stratum has 50 labels before others get more.
         strata
-            Into how many ranges the scores are cut, half of them above the threshold: the nearest have
-            the fewest rows. With the same rows and threshold they stay as they are.
+            The number of ranges into which scores are cut, half of them above the threshold; the nearest
+            have the fewest rows. With the same rows and threshold they do not change.
         label
-            A null label means that a row has none yet; `label=None`, that no row has. Labelled rows have
-            to be drawn at random within each stratum.
+            A null label means that a row has none yet; `label=None`, that no row has. Labelled rows must
+            be drawn at random within each stratum.
 
         Returns
         -------
@@ -383,7 +381,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - `stratum`: Int64, from 1, the highest scores
         - `score_low`, `score_high`: as in the table, the least and the greatest score of a stratum
         - `n`, `n_labelled`: Int64, its rows and those with a label
-        - `positive_share`: Float64, of its labels, with half a label more of either class
+        - `positive_share`: Float64, of its labels, with half a label added to each class
         - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
         - `weight`: Float64, n / (n_labelled + n_next), for the labelled rows; null if there are none
 

@@ -56,7 +56,7 @@ def alerts(
     """Icon arrays of 100 alerts, from the table of `operating_points`: one grid per row.
 
     A solid circle is a true positive, up to the lower limit of precision, and a hollow one a false
-    positive. Between the limits, where the ring is dotted, alerts may be either; the tint is deeper up
+    positive. Between the limits, where the ring is dotted, alerts may be either; the tint is darker up
     to the estimate. Below a precision of 1 in 50 a grid has as many alerts as contain one true positive,
     but no more than 1,000, and those between the limits of that number are dotted. Grids of groups come
     in order of their values, the greatest first.

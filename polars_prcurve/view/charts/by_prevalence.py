@@ -66,11 +66,11 @@ def metric_by_eta(
 ) -> Chart:
     """Metrics by prevalence, from the table of `summary` or `operating_points`, in any row order.
 
-    There is a line per group, metric and target, straight between the prevalences of the table, on a
-    log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
+    There is a line per group, metric and target, straight between the prevalences of the table, on a log
+    axis. If these are few, each is also a dot. A null value is a gap. The shade is the table's
     intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is in
-    `doubt`. The grey rule is the test set's prevalence, if the table has it. The title names a model
-    as best only with `ranking=`, whose strip above the lines shows where that is significant.
+    `doubt`. The grey rule is the test set's prevalence, if the table has it. The title names a model as
+    best only with `ranking=`, whose strip above the lines shows where that is significant.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def threshold_curve(
         thresholds, and some of its steps are too long.
     points
         Rows to mark, as in `pr_curve`, in all three charts. By default the highest threshold that finds
-        half of the positives, of up to three lines of which that is known well.
+        half of the positives, for up to three lines where that is well known.
     color, facet
         As in `pr_curve`, but more than 8 groups share one column of charts: the first, the middle and
         the last by mean precision have colours, and the others are grey.

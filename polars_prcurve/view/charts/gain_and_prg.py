@@ -46,8 +46,7 @@ def gain_curve(
 
     At prevalence eta a threshold flags the share eta * recall + (1 - eta) * fpr of all cases. Lines are
     straight from point to point, from the origin, as in a ROC curve: tied scores make a slope. The
-    pointer reads lift, too, which is recall divided by that share. The grey diagonal is cases in
-    random order.
+    pointer also reads lift, recall divided by that share. The grey diagonal is cases in random order.
 
     Parameters
     ----------

@@ -54,9 +54,9 @@ def monitor(
 ) -> Chart:
     """A monitored series, from the table of `monitor`: a dot per period, and the mean of them.
 
-    After an alarm there are two means, before the likely change and since, and a rule at the change
-    and at the alarm. The shade is the interval of a mean, which holds in all periods at once. Grey
-    lines are the reference and its bound. The title lists the alarms.
+    After an alarm there are two means, before the likely change and since, and a rule at the change and
+    at the alarm. The shade is the interval of a mean, simultaneous over all periods. Grey lines are the
+    reference and its bound. The title lists the alarms.
 
     Parameters
     ----------

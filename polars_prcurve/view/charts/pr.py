@@ -54,18 +54,18 @@ def pr_curve(
     """Precision-recall curves from the table of `curve`, in any row order.
 
     Lines are steps, never slopes: the precision of a threshold holds back to the recall of the threshold
-    before it. A curve starts at recall 0 with its first defined precision; no point (0, 1) is
-    invented. A line is dotted where fewer than five false positives are behind it: precision is not
-    known well there. The grey line is alerts at random, precision = eta. The shade is the table's band,
-    if it has one, at each threshold. The recall of a threshold is uncertain, too.
+    before it. A curve starts at recall 0 with its first defined precision; no point (0, 1) is invented.
+    A line is dotted where fewer than five false positives are behind it: precision is not known well
+    there. The grey line is alerts at random, precision = eta. The shade is the table's band, if it has
+    one, at each threshold. The recall of a threshold is also uncertain.
 
     Parameters
     ----------
     table
         What `curve` returns: the `by` columns, `eta`, the columns of `sweep`, and `y`.
     y
-        `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`. Where precision
-        has a log axis by default, so has what is left of fdr to 100%: 99%, 99.9%, and so on.
+        `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`. Where precision has
+        a log axis by default, so has the distance of fdr from 100%: 99%, 99.9%, and so on.
     confidence
         The level of the table's band, for the note, since the table does not hold it.
     points

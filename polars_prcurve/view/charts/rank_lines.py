@@ -54,14 +54,14 @@ def ranking(
 ) -> Chart:
     """Ranks of models along prevalence, from the table of `ranking`, in any row order.
 
-    Rank 1 is on top; equal models share a rank, and their lines lie on each other. Lines are
-    straight between the prevalences of the table, on a log axis, and have their names at both ends,
-    with the places that a model may have, "2–4": from 1 + the number of significantly better models,
-    to all but those that are significantly worse. The first is significantly better than those that
-    may not be best; for others `pairs` has the answer, or, with `coarse=True`, their limits. Lines
-    are dotted where more than one place is left, and neighbours without a significant order share a
-    grey zone: a swap there may not exist. A table without `confidence` has no zones. With more than
-    8 models, those that rank highest have a colour, and the others are grey.
+    Rank 1 is on top; equal models share a rank, and their lines coincide. Lines are straight between the
+    prevalences of the table, on a log axis, and have their names at both ends, with the places that a
+    model may have, "2–4": from 1 + the number of significantly better models, to all but those that are
+    significantly worse. The first is significantly better than those that may not be best; for others
+    `pairs` has the answer, or, with `coarse=True`, their limits. Lines are dotted where more than one
+    place is left, and neighbours without a significant order share a grey zone: a swap there may not
+    exist. A table without `confidence` has no zones. With more than 8 models, those that rank highest
+    have a colour, and the others are grey.
 
     Parameters
     ----------

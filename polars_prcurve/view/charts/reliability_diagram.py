@@ -67,7 +67,7 @@ def reliability(
         The prevalence to show, and the one at which the scores are probabilities, as in
         `decision_curve`. Without both, the test set's own, and the scores as they stand.
     confidence
-        The level of the intervals and of the test; None has neither, and so have sums of weights.
+        The level of the intervals and of the test; None draws neither, nor do sums of weights.
     color, facet, title, width, height
         As in `alerts`.
 

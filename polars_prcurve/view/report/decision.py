@@ -18,9 +18,9 @@ from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 
 
 class Decision(HintingAttributes):
-    """A verdict on the models of a table, and all that a report, a page or a model card shows of it.
+    """A verdict on the models of a table, with everything that a report, page or model card shows.
 
-    It prints as the verdict and a row per model, is a model card in a notebook, and pickles without the
+    It prints the verdict and a row per model, shows a model card in a notebook, and pickles without the
     rows of the test.
 
     Examples
@@ -44,7 +44,7 @@ class Decision(HintingAttributes):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict above all: of the only case, or of all groups and prevalences together."""
+        """The overall verdict: on the only case, or on all groups and prevalences together."""
         return self._findings.verdict
 
     @property
@@ -56,7 +56,7 @@ class Decision(HintingAttributes):
     def verdicts(self) -> pl.DataFrame:
         """One row per group and prevalence: its verdict.
 
-        Columns: those of groups, `eta`: Float64, `status`: String, `met`: Boolean, `models`: List of
+        Columns: the group columns, `eta`: Float64, `status`: String, `met`: Boolean, `models`: List of
         the dtype of models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
         """
         return build_verdicts(self._findings)
@@ -65,12 +65,12 @@ class Decision(HintingAttributes):
     def table(self) -> pl.DataFrame:
         """One row per group, prevalence and model: what each model does at the targets.
 
-        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`,
-        or the area without a target; `precision_at_half`, at 50% recall; and of several models
-        `behind` and `may_be_best`, as in `ranking`; and of a threshold that is tested `level`, that
-        of its intervals, and `certainty`, the one-sided confidence that it meets the targets. A
-        model without a threshold that meets the targets has nulls. With `mean_over`, `n_groups` and
-        `mean_average_precision` instead of areas.
+        Columns as in `operating_points` with `confidence`, without `criterion` and `target`, or the area
+        without a target; `precision_at_half`, at 50% recall; for several models `behind` and
+        `may_be_best`, as in `ranking`; and for a tested threshold `level`, the level of its intervals,
+        and `certainty`, the one-sided confidence that it meets the targets. A model for which no
+        threshold meets the targets has nulls. With `mean_over`, `n_groups` and `mean_average_precision`
+        instead of areas.
         """
         return build_table(self._findings)
 
@@ -111,7 +111,7 @@ class Decision(HintingAttributes):
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the address
         stores the state. It starts at the threshold of the verdict. Groups are in a list: those that the
-        verdict names, and as many others as have room in 200 kB; the page has the number left out.
+        verdict names, and as many others as fit in 200 kB; the page states how many are left out.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Decision(HintingAttributes):
         return write_text(path, build_live_page(self._findings, title, date))
 
     def model_card(self, *, date: str | None = None) -> str:
-        """Return the decision as Markdown, for the card of a model."""
+        """Return the decision as Markdown, for a model card."""
         from polars_prcurve.view.report.plain_text import write_model_card
 
         check_texts(date=date)
@@ -146,9 +146,10 @@ class Decision(HintingAttributes):
         Parameters
         ----------
         width
-            Characters of a line, those of the terminal if left out. Columns that do not fit are named.
+            Characters per line; the width of the terminal if left out. Columns that do not fit are
+            named.
         hint
-            What follows the names of columns that are left out.
+            Text to add after the names of columns that are left out.
         """
         from polars_prcurve.view.report.plain_text import write_plain
 

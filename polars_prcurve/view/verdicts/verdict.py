@@ -24,8 +24,8 @@ class Verdict:
     the only one; otherwise none. A table without models has none either."""
     sentence: str
     met: bool | None = None
-    """Whether the models that are named meet the demand; None if there is no demand, or if the data
-    are not enough. A demand is targets beside `threshold=`, or targets with `guarantee=`."""
+    """Whether the named models meet the requirements; None without requirements, or if the data are not
+    enough. Requirements are targets beside `threshold=`, or with `guarantee=`."""
     reasons: tuple[str, ...] = ()
     """What else the data show: models that are left out, and what weakens an interval or a test."""
     would_settle: str = ""
