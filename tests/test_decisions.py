@@ -801,7 +801,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
     "points of several": (
         lambda: CELLS.prc(cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.5),
-        "decide each model alone",
+        'Models of one point each are compared by compare(paired=False, metrics="precision")',
     ),
     "areas of points": (
         lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),

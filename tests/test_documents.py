@@ -25,11 +25,17 @@ from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.ground.terminal_text import measure_width
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
-from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_merit, write_value
+from polars_prcurve.view.verdicts.value_phrases import (
+    describe_limit,
+    is_rarely_right,
+    write_merit,
+    write_value,
+)
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_threshold
 from polars_prcurve.view.words.value_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
@@ -103,6 +109,58 @@ HARMLESS = re.compile(
     r"(no )?better than chance|best F1|[Bb]etter scores|may be best|better than the others|"
     r"may be up to \S+( points)? better"
 )
+
+
+TYPED = {
+    0.925: "92.5%",
+    0.914: "91.4%",
+    0.906: "90.6%",
+    0.775: "77.5%",
+    0.5: "50%",
+    0.12345678: "12.345678%",
+    0.3333333: "33.33333%",
+    1 / 3: "33.33333%",
+    0.1 + 0.2: "30%",
+    0.9999999999: "99.99999999%",
+    0.0003: "0.03%",
+    1 / 3_000: "1 in 3,000",
+}
+"""Targets, and how they are stated: as they were typed, whatever a value in two digits would be."""
+
+
+@pytest.mark.parametrize("share", TYPED)
+@pytest.mark.parametrize("word", [word for word, kind in TARGET_KINDS.items() if kind.values == "share"])
+def test_a_target_is_stated_as_it_was_typed(word: str, share: float) -> None:
+    assert TYPED[share] in describe_limit(word, share, None).replace("\xa0", " ")
+
+
+@pytest.mark.parametrize(
+    ("word", "number", "text"),
+    [
+        ("alerts", 12_345, "12,345 alerts"),
+        ("alerts", 1_234_567_891, "1,234,567,891 alerts"),
+        ("alerts", 2.25, "2.25 alerts"),
+        ("lift", 2.123456, "at least 2.123456"),
+        ("lift", 10 / 3, "at least 3.333333"),
+    ],
+)
+def test_a_number_that_is_a_target_is_stated_as_it_was_typed(
+    word: str, number: float, text: str
+) -> None:
+    assert text in describe_limit(word, number, 1e10).replace("\xa0", " ")
+
+
+def test_documents_state_the_same_target(tmp_path: Path) -> None:
+    """In the sentence, the conditions, the report, the card of a model, and where a gate is not met."""
+    gate = SETTLED.prc(score="new").decide(0.1, threshold=1.23456789, precision=0.9145)
+    choice = bind(SETTLED).decide(0.1, recall=0.7755)
+    promise = bind(SETTLED).decide(0.1, recall=0.7755, guarantee=0.9)
+    for decision, target in ((gate, "91.45%"), (choice, "77.55%"), (promise, "77.55%")):
+        report = decision.report(tmp_path / "report.html").read_text("utf-8")
+        for text in (decision.say(10_000), report, decision.model_card(), decision.verdict.conditions):
+            stated = show(html.unescape(text)).replace("\\", "")
+            assert target in stated or (text == gate.verdict.conditions and "1.23456789," in stated)
+            assert not re.search(r"9[12]% precision|7[78]% recall", stated)
 
 
 def read_report(decision: Decision, folder: Path, **words: Any) -> PageReader:

@@ -139,10 +139,22 @@ def test_the_default_metrics_of_a_summary() -> None:
     assert asked["metric"].to_list() == ["average_precision"] * 2
 
 
-def test_a_report_of_published_points_decides_each_model_alone(tmp_path: Path) -> None:
-    with pytest.raises(PrcError, match="decide each model alone"):
-        DF.prc.report(tmp_path / "r.html", 0.1, model="model", rates=RATES)
+def test_published_points_of_several_models_lead_to_the_calls_that_compare_them(tmp_path: Path) -> None:
+    """One rule for rankings with a level, decisions and reports; and the calls that it names work."""
+    sized: dict[str, Any] = {"model": "model", "rates": RATES, "sizes": (100, 1_000)}
+    refused: list[Callable[[], object]] = [
+        lambda: DF.prc.report(tmp_path / "r.html", 0.1, **sized),
+        lambda: DF.prc.decide(0.1, recall=0.5, **sized),
+        lambda: DF.prc.ranking(0.1, confidence=0.95, **sized),
+    ]
+    for call in refused:
+        with pytest.raises(PrcError, match=r"rates= holds points, .*ranking\(coarse=True\)"):
+            call()
     assert list(tmp_path.iterdir()) == []
+    assert DF.prc.ranking(0.1, coarse=True, **sized).height == 2
+    assert DF.prc.operating_points(0.1, recall=0.5, confidence=0.95, **sized).height == 2
+    points = DF.unique("model", keep="first", maintain_order=True)
+    assert points.prc.compare(0.1, paired=False, metrics="precision", **sized).height == 1
 
 
 def test_areas_of_few_points_are_not_reliable() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,6 +164,29 @@ def test_a_threshold_that_is_not_sure_has_the_size_of_its_distance() -> None:
     numbers = [number for _, number in sorted(sizes)]
     assert numbers == sorted(numbers, reverse=True)
     assert len(numbers) > 1
+
+
+@pytest.mark.parametrize("name", [name for name in POPULATIONS if name != "a gate"])
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_needed_and_tested_add_up_and_the_bar_agrees(
+    tmp_path: Path, name: str, seed: int
+) -> None:
+    population = POPULATIONS[name]
+    decision = draw(population, population.n_pos, population.n_neg, seed)
+    n_tested = {"positives": population.n_pos, "negatives": population.n_neg}
+    text = decision.verdict.would_settle.replace("\u00a0", " ")
+    needs = re.findall(r"([\d,.]+) (positives|negatives) \(([\d,.]+) more\)", text)
+    for number, class_name, n_more in needs:
+        total = float(number.replace(",", ""))
+        assert total == float(n_more.replace(",", "")) + n_tested[class_name]
+    page = decision.report(tmp_path / "report.html").read_text("utf-8")
+    if needs and 'class="bar"' in page:
+        number, class_name, _ = needs[0]
+        assert f"{n_tested[class_name]:,} {class_name} tested</b><span>about {number} needed" in page
+        [width] = re.findall(r'<i style="width:([\d.]+)%', page)
+        assert float(width) == pytest.approx(
+            100 * n_tested[class_name] / float(number.replace(",", "")), abs=0.06
+        )
 
 
 def test_no_false_positive_shows_no_number_but_a_least_one() -> None:

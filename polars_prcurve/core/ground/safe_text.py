@@ -188,8 +188,9 @@ def _is_apart(name: str, character: str) -> bool:
 
 
 def format_count(count: Any) -> str:
-    """Return a count as `1,000`, and a sum of weights as `12.5`."""
-    return f"{round(count):,}" if count == round(count) else f"{count:.6g}"
+    """Return a count as `1,000`, and a sum of weights as `1,012.5`, in six digits or whole."""
+    is_whole = count == round(count) or abs(count) >= 100_000
+    return f"{round(count):,}" if is_whole else f"{count:,.6g}"
 
 
 def join_words(words: Iterable[str], conjunction: str = "and") -> str:

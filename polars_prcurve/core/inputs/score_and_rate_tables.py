@@ -303,6 +303,19 @@ def is_field(table: ResolvedTable) -> TypeGuard[ScoreTable]:
     return isinstance(table, ScoreTable) and table.parts is not None
 
 
+def refuse_points(argument: str, comparer: str) -> PrcError:
+    """Return the error for points where models are compared by their examples: which call takes them.
+
+    `argument` names the points, and `comparer` what compares.
+    """
+    return PrcError(
+        f"{argument}= holds points, and {comparer} compares models by their examples. Models of one "
+        'point each are compared by compare(paired=False, metrics="precision"); of several, '
+        "ranking(coarse=True) has the limits of areas, and operating_points(confidence=0.95) the "
+        "interval of each model at a target"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class RateTable(ResolvedTable):
     """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
@@ -330,12 +343,7 @@ class RateTable(ResolvedTable):
 
     def require_examples(self) -> ScoreTable:
         """Raise, because points are no examples, whether their numbers are known or not."""
-        raise PrcError(
-            f"{self.argument}= holds points, and confidence= compares models by their examples. For "
-            "areas pass coarse=True instead, for the limits between the points; at a "
-            "target use .prc.operating_points(confidence=0.95) for the interval of each model. Models "
-            "of one point each are compared by .prc.compare(paired=False)"
-        )
+        raise refuse_points(self.argument, "confidence=")
 
 
 def read_score_dtype(table: ResolvedTable) -> pl.DataType | None:

@@ -13,6 +13,7 @@ from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.curves.targets import direction_sign, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.inputs.score_and_rate_tables import refuse_points
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_kinds import ALERT_WORDS, TARGET_KINDS, read_events
@@ -213,10 +214,8 @@ def check_goal(question: Question, goal: Goal) -> None:
             "threshold"
         )
     if question.columns.points is not None:
-        raise PrcError(
-            "decide each model alone, or compare(other=prc(points, cells=...), "
-            'match="recall") one with examples: published points have no examples to compare models by'
-        )
+        argument = "rates" if question.columns.cells is None else "cells"
+        raise refuse_points(argument, "decide()")
     if question.eta.is_estimated:
         raise PrcError(
             "pass the prevalence of one model, month.estimate_prevalence(reference=..., score=...): "

@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.label_formats import format_level, format_
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_lines
-from polars_prcurve.view.words.number_words import say_share
+from polars_prcurve.view.words.number_words import say_target
 
 _MOST_GRIDS = 12  # more grids of 100 icons nobody would count
 _WIDTH = 200  # pixels that a grid is wide, so that ten icons in a row stay large
@@ -121,7 +121,7 @@ def _say_purpose(curves: ChartCurves) -> str:
         target = targets[0]
         purpose = f"Target: {format_value('target', target)}"
         if target["criterion"] == "recall" and target["target"] is not None:
-            purpose = f"{say_share(target['target'])} recall"
+            purpose = f"{say_target(target['target'])} recall"
     return purpose
 
 

@@ -398,11 +398,12 @@ def _write_need(findings: Findings) -> Iterator[str]:
             need = count_examples_needed(find_least_known(findings.cases, test_level), test_level)
         if need is not None and not need.is_met:
             short_class = need.classes[0]
-            percent_tested = max(min(100 * short_class.n_tested / short_class.number, 100), 0.7)
+            n_needed = value_phrases.round_up(short_class.number)
+            percent_tested = max(100 * short_class.n_tested / n_needed, 0.7)
             n_tested_text = safe_text.format_count(short_class.n_tested)
             yield (
                 f'<div class="bar"><p><b>{n_tested_text} {short_class.class_name} tested</b>'
-                f"<span>about {value_phrases.say_about(short_class.number)} needed</span></p>"
+                f"<span>about {safe_text.format_count(n_needed)} needed</span></p>"
                 f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons

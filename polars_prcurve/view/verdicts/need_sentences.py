@@ -25,6 +25,7 @@ from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import (
     name_limited,
     name_merit,
+    round_up,
     say_about,
     say_points,
     start_sentence,
@@ -70,13 +71,13 @@ def format_sizes(need: SampleNeed) -> str:
 
 
 def _format_missing(size: ClassNeed) -> str:
-    """Return how many examples are missing; how many there are, if nearly all are missing."""
-    if not size.n_missing:
+    """Return how many examples are missing to the number in words; if nearly all, how many there are."""
+    if size.is_met:
         return "as now"
-    missing_text = say_about(size.n_missing)
-    if missing_text == say_about(size.number):
+    number = round_up(size.number)
+    if size.n_tested < number / 100:
         return f"the test set has {format_count(size.n_tested)}"
-    return f"{missing_text} more"
+    return f"{format_count(number - size.n_tested)} more"
 
 
 def _format_difference(case: JudgedCase, difference: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, join_words
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -22,8 +22,9 @@ from polars_prcurve.view.words.number_words import (
     format_level,
     say_cases,
     say_count,
-    say_share,
+    say_exactly,
     say_signed,
+    say_target,
     say_threshold,
 )
 from polars_prcurve.view.words.value_names import name_metric, name_value
@@ -137,8 +138,13 @@ def say_points(share: float) -> str:
 
 def say_about(number: float) -> str:
     """Return a number in two digits, rounded up."""
+    return say_count(round_up(number))
+
+
+def round_up(number: float) -> float:
+    """Return the next number of two digits."""
     rounding_unit = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
-    return say_count(math.ceil(number / rounding_unit - 1e-9) * rounding_unit)
+    return math.ceil(number / rounding_unit - 1e-9) * rounding_unit
 
 
 # Icons ------------------------------------------------------------------------------------------
@@ -292,9 +298,9 @@ def write_limited(candidate: Candidate, word: str, column: str, per: float) -> s
 def describe_limit(word: str, value: float, per: float | None) -> str:
     """Return a target as what a threshold meets."""
     if word == "alerts":
-        return f"a budget of {say_count(value)} alerts {say_cases(per or 1)}"
+        return f"a budget of {say_exactly(value)} alerts {say_cases(per or 1)}"
     kind = TARGET_KINDS[word]
-    value_text = say_share(value) if kind.values == "share" else format_count(value)
+    value_text = say_target(value) if kind.values == "share" else say_exactly(value)
     if word in ("recall", "precision"):
         return f"{value_text} {word}"
     bound_phrase = "at most" if kind.is_at_most else "at least"

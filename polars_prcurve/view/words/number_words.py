@@ -26,6 +26,8 @@ _ONE_IN_UP_TO = 0.1
 """Prevalences of which the least is above this are written in percent: 50% and not `1 in 2`."""
 _TWO_DIGITS_BELOW = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
+_MOST_TYPED = 10  # digits of a number that somebody may have typed; longer ones were computed
+_DIGITS_OF_LONG = 7  # digits of a target that was computed, such as a third
 _MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
@@ -61,7 +63,8 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
     """Return a threshold in as few digits, two or more, as distinguish it from others and from 0 and 1.
 
     It is rounded down, so that the cases that it flags stay flagged, and no others if the next lower
-    score is among `other_scores`. If these are not known, it has six digits. Empty for None.
+    score is among `other_scores`. If these are not known, it has the digits that it was typed with, or
+    six of more than these. Empty for None.
     """
     if not isinstance(threshold, float) or not math.isfinite(threshold):
         if isinstance(threshold, int | float) and not isinstance(threshold, bool):
@@ -73,7 +76,9 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
         [score for score in neighbour_scores if score < threshold],
         threshold,
     )
-    for n_digits in range(6 if other_scores is None else 2, 18):
+    n_typed = _count_digits(Decimal(repr(threshold)))
+    least_digits = 2 if other_scores is not None else n_typed if n_typed <= _MOST_TYPED else 6
+    for n_digits in range(least_digits, 18):
         rounded_threshold = float(Context(n_digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
         is_unlike_others = rounded_threshold == threshold or rounded_threshold not in neighbour_scores
         if is_unlike_others and all(score < rounded_threshold for score in lower_scores):
@@ -90,6 +95,35 @@ def say_share(share: float) -> str:
     if 0 < share < _ONE_IN_BELOW:
         return _say_one_in(count_one_in(share))
     return _say_percent(share)
+
+
+def say_exactly(number: float) -> str:
+    """Return a target as it was typed: `12,345.6`; one of more digits than are typed in seven."""
+    return f"{_keep_typed(Decimal(repr(float(number)))):,f}"
+
+
+def say_target(share: float) -> str:
+    """Return a share as it was typed, in percent: `92.5%`; below a tenth of one as `1 in n` if exact."""
+    whole_number = round(1 / max(share, _LEAST_IN_WORDS))
+    if 0 < share < _ONE_IN_BELOW and abs(whole_number * share - 1) < 1e-9:
+        return _say_one_in(whole_number)
+    exact_share = Decimal(repr(float(share)))
+    if 0 < share < _LEAST_IN_WORDS:
+        return say_share(share)
+    # The digits of what is missing count, too: 0.9999999999 is not 100%.
+    percent = 100 * (_keep_typed(exact_share) if share < 0.5 else 1 - _keep_typed(1 - exact_share))
+    return f"{percent.normalize():f}%"
+
+
+def _keep_typed(number: Decimal) -> Decimal:
+    """Return a number that somebody may have typed, and one of more digits in seven, or whole."""
+    if _count_digits(number) > _MOST_TYPED:
+        number = Context(max(_DIGITS_OF_LONG, number.adjusted() + 1)).plus(number)
+    return number.normalize()
+
+
+def _count_digits(number: Decimal) -> int:
+    return len(number.normalize().as_tuple().digits)
 
 
 def _say_percent(share: float) -> str:

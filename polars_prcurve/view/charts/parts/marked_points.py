@@ -22,6 +22,7 @@ from polars_prcurve.view.words.number_words import (
     say_precisions,
     say_share,
     say_shares,
+    say_target,
     say_threshold,
 )
 
@@ -45,7 +46,7 @@ class MarkedPoints:
         """Return sentences for the note on what is marked, and on what is not drawn."""
         sentences = []
         if self.records and self.guarantee is not None:
-            share = say_share(self.guarantee)
+            share = say_target(self.guarantee)
             sentences.append(f"Marked: thresholds that meet their target with {share} confidence")
         if any(row["holds_from"] is not None for row in self.records):
             rule_text = "from the first to the last threshold for which that holds"
@@ -89,7 +90,7 @@ class MarkedPoints:
             or has_points_alone(curves.points)
         ):
             return ""
-        purpose = f"At {say_share(float(target_text))} recall, precision is"
+        purpose = f"At {say_target(float(target_text))} recall, precision is"
         return say_values(purpose, "", precision_of_curve, curves, channels, say_numbers=say_precisions)
 
 
