@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import Decision, PrcError, prc
+from polars_prcurve import Decision, PrcError, class_mix, prc
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.ground.terminal_text import measure_width
@@ -109,6 +109,34 @@ HARMLESS = re.compile(
     r"(no )?better than chance|best F1|[Bb]etter scores|may be best|better than the others|"
     r"may be up to \S+( points)? better"
 )
+
+
+CLASSES = pl.DataFrame({"kind": list("abc" * 800), "day": [1, 2] * 1_200}).with_columns(
+    pl.Series(name, np.random.default_rng(number).normal(size=2_400)) + 3 * (pl.col("kind") == name)
+    for number, name in enumerate("abc")
+)
+"""Scores of three classes, of which each row has one, on two days."""
+MIX = class_mix({"a": 0.73456, "b": 0.26, "c": 0.00544})
+
+
+@pytest.mark.parametrize("eta", [None, MIX], ids=["as tested", "mix"])
+@pytest.mark.parametrize("by", [None, "day"])
+@pytest.mark.parametrize("guarantee", [None, 0.95])
+def test_examples_of_classes_are_counted_and_not_weighed(
+    tmp_path: Path, eta: Any, by: str | None, guarantee: float | None
+) -> None:
+    table = CLASSES.prc(score={name: name for name in "abc"}, label="kind", by=by)
+    decision = table.decide(eta, precision=0.5, guarantee=guarantee)
+    n_groups = 1 if by is None else 2
+    for case in decision._findings.cases:
+        assert (case.n_pos, case.n_neg) == (800 / n_groups, 1_600 / n_groups)
+    basis = f"Tested on 2,400 examples{' in 2 groups' if by else ''}; all count in each of 3 classes"
+    page = read_report(decision, tmp_path)
+    assert basis in page.read("footer")
+    assert basis in decision.model_card()
+    for text in (decision.say(300), decision.model_card()):
+        heads = next(line for line in text.splitlines() if "recall (" in line.replace("\\", ""))
+        assert ("precision" in heads) == (guarantee is not None)
 
 
 TYPED = {

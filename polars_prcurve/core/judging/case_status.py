@@ -209,6 +209,11 @@ class Case:
         return [candidate for candidate in self.candidates if candidate.meets_targets]
 
     @property
+    def n_hits(self) -> int:
+        """The number of positives that the best model finds, each of which counts as one."""
+        return round((self.qualifiers[0].row.get("recall") or 0.0) * self.n_pos)
+
+    @property
     def near_misses(self) -> list[Candidate]:
         """The models that miss the targets in this test, and may be the best nevertheless."""
         # Chance decides which of two equal models just meets a target. A model that meets none of the

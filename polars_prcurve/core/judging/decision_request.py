@@ -29,10 +29,11 @@ class DecisionRequest:
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
     dropped_rows: DroppedRows | None = None  # the rows that were left out; None if none was
     unweighted_table: Any = None
-    """Of rows with weights, the table in which each row counts as one example."""
+    """Of rows with weights, or of a mix of classes, the table in which each row is one example."""
     weighted_field: tuple[Any, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
+    has_classes: bool = False  # whether each row counts in the groups of all classes
     is_published: bool = False  # whether the table holds points of curves, without examples
     call_order: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """The names in the order of a call, by the column that holds them."""

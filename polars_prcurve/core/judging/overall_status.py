@@ -35,6 +35,7 @@ class JudgedTable:
     confidence: float
     model: str | None  # the column of models in results
     call_order: Mapping[str, Sequence[Any]]  # the names in the order of a call, by their column
+    has_classes: bool  # whether each example counts in the groups of all classes
     dropped_rows: DroppedRows | None  # the rows that were left out; None if none was
     group_tests: GroupTests | None
     """How groups of one model compare with all others, if there are several."""
@@ -88,6 +89,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
         confidence=request.confidence,
         model=request.model,
         call_order=request.call_order,
+        has_classes=request.has_classes,
         dropped_rows=request.dropped_rows,
         group_tests=tests_of_groups,
     )

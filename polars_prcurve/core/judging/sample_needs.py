@@ -96,8 +96,7 @@ def _plan_vaguest(case: Case) -> SampleNeed | None:
 
 def is_out_of_reach(case: Case) -> bool:
     """Return whether targets are met on so few positives that a larger test set may not meet them."""
-    n_hits = case.qualifiers[0].row.get("tp") if case.qualifiers else None
-    return bool(case.goal.caps) and n_hits is not None and n_hits < _LEAST_HITS
+    return bool(case.goal.caps and case.qualifiers) and case.n_hits < _LEAST_HITS
 
 
 def _scale_goal(estimate: Estimate, usual: float) -> float:

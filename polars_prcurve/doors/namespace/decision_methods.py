@@ -24,6 +24,7 @@ from polars_prcurve.core.judging.decision_request import (
 )
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.prevalence.eta_grid import Eta
+from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix
 from polars_prcurve.core.prevalence.sampled_eta import refuse_refuted_estimates
 from polars_prcurve.view.report.decision import Decision
 from polars_prcurve.view.verdicts.decision_in_words import decide
@@ -192,6 +193,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             goal = goal.test_point() if is_gate else goal
         if columns.model is not None and not question.is_wide:
             ranked_table = ranked_table(model=columns.model)
+        counts_for_less = columns.weight is not None or isinstance(question.eta.value, ClassMix)
         request = DecisionRequest(
             ranked_table,
             question.eta.value,
@@ -203,7 +205,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
             dropped_rows=count_rows_left_out(question),
             is_published=columns.points is not None,
             call_order=self._find_call_order(words),
-            unweighted_table=None if columns.weight is None else ranked_table(weight=None),
+            unweighted_table=ranked_table(weight=None) if counts_for_less else None,
+            has_classes=question.is_wide and columns.model is None,
         )
         if not question.eta.is_field:
             return request

@@ -11,6 +11,7 @@ from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, list_metrics, name_model, write_metric
@@ -162,5 +163,7 @@ def sort_cases(findings: Findings) -> Sequence[WordedCase]:
 
 
 def choose_columns(goal: Goal) -> list[str]:
-    """Return the columns whose values stand beside cases: all that is demanded, or the merit."""
-    return [*goal.limit_of_column] or [goal.merit_column]
+    """Return the columns whose values stand beside cases: all that is demanded, or first the merit."""
+    if goal.is_gate:
+        return [*goal.limit_of_column]
+    return [goal.merit_column, *(TARGET_KINDS[word].column for word in goal.demand)]

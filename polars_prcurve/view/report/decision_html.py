@@ -421,18 +421,8 @@ def _fold(name: str, html: str) -> str:
 def describe_test(findings: Findings, date: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
     phrases = [] if date is None else [date]
-    sizes_by_group = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
-    if sizes_by_group:
-        n_pos_text, n_neg_text = (
-            safe_text.format_count(round(sum(sizes_of_class)))
-            for sizes_of_class in zip(*sizes_by_group.values(), strict=True)
-        )
-        size_phrase = f"tested on {n_pos_text} positives and {n_neg_text} negatives"
-        if findings.goal.mean_over and n_neg_text == "0":  # which are not counted
-            size_phrase = f"tested on {n_pos_text} positives"
-        phrases.append(
-            size_phrase if len(sizes_by_group) < 2 else f"{size_phrase} in {len(sizes_by_group)} groups"
-        )
+    if findings.cases:
+        phrases.append(f"tested on {_describe_sizes(findings)}")
     if findings.dropped_rows is not None:
         phrases.append(number_words.say_dropped_rows(findings.dropped_rows))
     # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
@@ -443,6 +433,26 @@ def describe_test(findings: Findings, date: str | None) -> str:
     )
     phrases.append(f"data {hashlib.sha256(csv_text.encode()).hexdigest()[:12]}")
     return number_words.glue_numbers(value_phrases.start_sentence(" · ".join(phrases)))
+
+
+def _describe_sizes(findings: Findings) -> str:
+    """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
+    classes = {tuple(case.groups.values())[-1] for case in findings.cases if findings.has_classes}
+    shares_examples = len(classes) > 1
+    sizes_by_group = {
+        tuple(case.groups.values())[: -1 if shares_examples else None]: (case.n_pos, case.n_neg)
+        for case in findings.cases
+    }
+    n_pos, n_neg = (round(sum(sizes)) for sizes in zip(*sizes_by_group.values(), strict=True))
+    n_pos_text, n_neg_text, n_text = map(safe_text.format_count, (n_pos, n_neg, n_pos + n_neg))
+    text = f"{n_pos_text} positives and {n_neg_text} negatives"
+    if shares_examples:
+        text = f"{n_text} examples"
+    elif findings.goal.mean_over and n_neg == 0:  # which are not counted
+        text = f"{n_pos_text} positives"
+    if len(sizes_by_group) > 1:
+        text += f" in {len(sizes_by_group)} groups"
+    return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text
 
 
 # Tables -------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def _say_no_size(case: JudgedCase) -> str:
         noun = next(iter(case.sizes)) if case.goal.mean_over else "examples of each class"
         return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more"
     if is_out_of_reach(case):
-        n_hits = format_count(case.qualifiers[0].row.get("tp") or 0)
+        n_hits = format_count(case.n_hits)
         return f"Only {n_hits} true positives at the targets: too few to estimate the size needed"
     if case.goal.is_gate:
         return "The value is so close to the target that no test set of a realistic size can decide"
