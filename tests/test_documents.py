@@ -23,7 +23,7 @@ import pytest
 
 from polars_prcurve import Decision, PrcError, class_mix, prc
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
@@ -36,7 +36,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
     write_value,
 )
-from polars_prcurve.view.words.number_words import map_etas, say_eta, say_threshold
+from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
 from polars_prcurve.view.words.value_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
@@ -137,6 +137,55 @@ def test_examples_of_classes_are_counted_and_not_weighed(
     for text in (decision.say(300), decision.model_card()):
         heads = next(line for line in text.splitlines() if "recall (" in line.replace("\\", ""))
         assert ("precision" in heads) == (guarantee is not None)
+
+
+@pytest.mark.parametrize("n_open", [1, 2, 3, 5])
+def test_certainties_of_groups_are_of_those_that_are_open(n_open: int) -> None:
+    """Each with its name; of many the least and the greatest. The table has those of all groups."""
+    tp = [95, *range(66, 66 + n_open)]
+    sites = pl.DataFrame({"site": [f"s{n}" for n in range(len(tp))], "tp": tp}).with_columns(
+        fp=50, fn=100 - pl.col("tp"), tn=950
+    )
+    decision = sites.prc(by="site", cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.7)
+    assert decision.verdicts["status"].to_list() == ["met", *["unsure"] * n_open]
+    certainties = [say_share(certainty) for certainty in decision.table["certainty"]][1:]
+    texts = [f"{text} (s{number})" for number, text in enumerate(certainties, 1)]
+    [reason] = [reason for reason in decision.verdict.reasons if reason.startswith("one-sided")]
+    if n_open == 1:
+        assert reason == f"one-sided confidence that it meets the target: {texts[0]}"
+        return
+    where = "one-sided confidence that it meets the target where that is open: "
+    values = f"from {texts[0]} to {texts[-1]}" if n_open > 3 else join_words(texts)
+    assert reason == where + values
+    assert "certainty" in decision.table.columns
+
+
+@pytest.mark.parametrize(
+    ("cells", "doubt"),
+    [
+        ((1_996, 500, 4, 9_500), "few missed positives"),
+        ((4, 500, 1_996, 9_500), "few flagged positives"),
+        ((5, 500, 7, 9_500), "few positives"),
+        ((1_000, 3, 1_000, 9_997), "few false positives"),
+        ((1_000, 9_997, 1_000, 3), "few unflagged negatives"),
+        ((1_000, 5, 1_000, 5), "few false positives"),
+    ],
+)
+def test_a_doubt_names_the_examples_that_are_few(cells: tuple[int, ...], doubt: str) -> None:
+    """Few positives, of 2,000 that were tested, are those on one side of the threshold."""
+    names = ("tp", "fp", "fn", "tn")
+    few = pl.DataFrame([cells], schema=names, orient="row")
+    decision = few.prc(cells=names).decide(0.1)
+    assert f"intervals may be too narrow: {doubt}" in decision.verdict.reasons
+    sound = pl.DataFrame([(500, 500, 500, 500)], schema=names, orient="row")
+    other = pl.DataFrame([(500, 4, 500, 9_996)], schema=names, orient="row")
+    sites = pl.concat([few, few, sound, other]).with_columns(site=pl.Series(["a", "b", "c", "d"]))
+    reasons = sites.prc(by="site", cells=names).decide(0.1).verdict.reasons
+    if doubt == "few false positives":
+        assert f"intervals may be too narrow: {doubt} (a, b and d)" in reasons
+    else:
+        expected = f"intervals may be too narrow: {doubt} (a and b) and few false positives (d)"
+        assert expected in reasons
 
 
 TYPED = {

@@ -371,8 +371,21 @@ class JudgedCase(Case):
 
     @property
     def interval_doubts(self) -> list[str]:
-        """Why intervals of the models that may be best may be too narrow, in the words of `doubt`."""
-        return sorted({rival.row[DOUBT] for rival in self.rivals if rival.row[DOUBT]})
+        """Why intervals of the models that may be best may be too narrow: which examples are few."""
+        return sorted({self._describe_doubt(rival) for rival in self.rivals if rival.row[DOUBT]})
+
+    def _describe_doubt(self, candidate: Candidate) -> str:
+        """Return the doubt of a model; of a large class, the side of the threshold that has few."""
+        doubt = str(candidate.row[DOUBT])
+        size, rate_name, side_names = {
+            "few positives": (self.n_pos, "recall", ("flagged", "missed")),
+            "few negatives": (self.n_neg, "fpr", ("flagged", "unflagged")),
+        }.get(doubt, (0.0, "", ("", "")))
+        rate = candidate.row.get(rate_name)
+        # Of fewer than twice as many, each side would have too few at any threshold.
+        if rate is None or self.goal.is_of_curve or size < 2 * LEAST_OF_CLASS:
+            return doubt
+        return doubt.replace("few", f"few {side_names[rate > 0.5]}")
 
 
 def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.ground.safe_text import (
     find_lookalikes,
     format_count,
@@ -31,8 +32,14 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
-from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
+from polars_prcurve.view.verdicts.verdict_sentences import ONE_SIDED, TOO_NARROW, write_sentence
+from polars_prcurve.view.words.number_words import (
+    glue_numbers,
+    say_cases,
+    say_eta,
+    say_etas,
+    say_share,
+)
 
 _AS_IN_TEST = "positives and negatives score as in the test set"  # what every verdict rests on
 
@@ -346,22 +353,45 @@ def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
         if has_several and head.startswith(("difference", "significantly worse")):
             continue
         names = [*dict.fromkeys(chain.from_iterable(names_of_tail.values()))]
-        if has_several and head.startswith("one-sided confidence"):
-            if len(names) <= MOST_NAMES:
-                pairs = (f"{tail}{_note_places(where)}" for tail, where in names_of_tail.items())
-                reasons.append(f"{head}: {join_words(pairs)}")
+        if has_several and head.startswith(ONE_SIDED):
+            reasons.append(f"{head}{_range_certainties(cases)}")
+            continue
+        if has_several and head == TOO_NARROW:
+            reasons.append(f"{head}: {_place_doubts(cases)}")
             continue
         is_list_of_values = has_several and head.startswith("no ")
         tail = join_words([tail for tail in names_of_tail if tail and not is_list_of_values] or [""])
-        place_note = ""
-        if len(names) < len(cases):
-            has_room = len(names) <= MOST_NAMES
-            place_note = _note_places(names if has_room else [f"{len(names)} of {len(cases)}"])
-        reasons.append(f"{head}{': ' if tail else ''}{tail}{place_note}")
+        reasons.append(f"{head}{': ' if tail else ''}{tail}{_note_places(names, len(cases))}")
     return tuple(reasons)
 
 
-def _note_places(names: Sequence[str]) -> str:
-    """Return where a reason holds, in brackets unless its names have some."""
-    names_text = join_words(names)
+def _note_places(names: Sequence[str], n_cases: int) -> str:
+    """Return where a reason holds, in brackets unless its names have some; empty if in all cases."""
+    if len(names) == n_cases:
+        return ""
+    names_text = join_words(names) if len(names) <= MOST_NAMES else f"{len(names)} of {n_cases}"
     return f" in {names_text}" if "(" in names_text else f" ({names_text})"
+
+
+def _range_certainties(cases: Sequence[WordedCase]) -> str:
+    """Return how sure it is that a threshold meets the targets where that is open; of many, the ends."""
+    certainties = sorted(
+        (certainty, case.short_name)
+        for case in cases
+        if case.status == "unsure" and (certainty := case.candidates[0].row[CERTAINTY])
+    )
+    texts = [
+        f"{say_share(certainty)}{_note_places([name], len(cases))}" for certainty, name in certainties
+    ]
+    has_room = len(texts) <= MOST_NAMES
+    where = "" if len(texts) == len(cases) else " where that is open"
+    return f"{where}: {join_words(texts) if has_room else f'from {texts[0]} to {texts[-1]}'}"
+
+
+def _place_doubts(cases: Sequence[WordedCase]) -> str:
+    """Return why intervals may be too narrow, each reason with where it holds."""
+    names_of_doubt: dict[str, list[str]] = {}
+    for case in cases:
+        for doubt in case.interval_doubts if case.status != "chance" else ():
+            names_of_doubt.setdefault(doubt, []).append(case.short_name)
+    return join_words(f"{doubt}{_note_places(names, len(cases))}" for doubt, names in names_of_doubt.items())

@@ -74,6 +74,9 @@ def write_sentence(case: JudgedCase, places: str = "", opening: str = "") -> str
     return template.format(**values, **breaks)
 
 
+ONE_SIDED = "one-sided confidence that it meets the"
+TOO_NARROW = "intervals may be too narrow"
+"""How reasons begin that differ from case to case, and that one reason of all cases sums up."""
 _Description = tuple[str, Mapping[str, Any]]
 """The kind of a sentence in the table of statuses, and the values that it names."""
 
@@ -316,9 +319,9 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"significantly worse: {list_names(candidates)}"
     if status == "unsure" and case.goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
         target = "target" if len(case.goal.demand) == 1 else "targets"
-        yield f"one-sided confidence that it meets the {target}: {say_share(certainty)}"
+        yield f"{ONE_SIDED} {target}: {say_share(certainty)}"
     if status != "chance" and (doubts := case.interval_doubts):
-        yield f"intervals may be too narrow: {join_words(doubts)}"
+        yield f"{TOO_NARROW}: {join_words(doubts)}"
     if case.key_values.get("eta_low") is not None:
         eta, low, high = (case.key_values[name] for name in ("eta", "eta_low", "eta_high"))
         yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
