@@ -43,6 +43,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
     settle_words,
     spread_at_ends,
 )
+from polars_prcurve.view.report.html_and_svg import DARK_COLORS
 from polars_prcurve.view.words.number_words import (
     say_count,
     say_estimate,
@@ -2080,12 +2081,19 @@ def test_texts_are_read_on_white():
     assert all(contrast_on_white(ink) >= 4.5 for ink in inks)
 
 
+@pytest.mark.parametrize("colors", [COLORS, DARK_COLORS], ids=["light", "dark"])
 @pytest.mark.parametrize("eyes", SEEN_BY)
-def test_any_two_colours_stay_apart(eyes):
-    seen = [lab(SEEN_BY[eyes] @ linear_rgb(color)) for color in COLORS]
+def test_any_two_colours_stay_apart(eyes, colors):
+    seen = [lab(SEEN_BY[eyes] @ linear_rgb(color)) for color in colors]
     for first, n in ((2, 40), (8, 16)):
         apart = [np.linalg.norm(a - b) for i, a in enumerate(seen[:first]) for b in seen[:i]]
         assert min(apart) > n
+
+
+def test_a_group_keeps_its_hue_on_a_dark_ground():
+    for colors in zip(COLORS, DARK_COLORS, strict=True):
+        hues = [math.degrees(math.atan2(*lab(linear_rgb(color))[:0:-1])) for color in colors]
+        assert abs((hues[0] - hues[1] + 180) % 360 - 180) < 15, colors
 
 
 def test_pictures_of_the_site_keep_contrast_and_hue_in_dark_mode():

@@ -127,18 +127,19 @@ def define_hatches() -> str:
 
 # The fonts of most systems, each as wide as the first, and one with letters of all scripts.
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
-# Colours of groups on a dark ground, in the order of `COLORS`: each has 3 : 1, and any two differ.
-_DARK_COLORS = (
+# Colours of groups on a dark ground, each with the hue of its own in `COLORS`: they have 3 : 1, and any
+# two stay apart for all eyes.
+DARK_COLORS = (
     "#4FA8EA",
     "#FF8B45",
-    "#65CCBB",
+    "#72E4D2",
     "#805FE9",
-    "#A86893",
-    "#B2682B",
-    "#F4F468",
-    "#CCEFFB",
+    "#FC3C78",
+    "#845496",
+    "#965424",
+    "#FCCC96",
 )
-_GROUP_COLORS = zip(COLORS, _DARK_COLORS, strict=True)  # on a light ground, and on a dark one
+_GROUP_COLORS = zip(COLORS, DARK_COLORS, strict=True)  # on a light ground, and on a dark one
 _SCHEME = (  # the name of each colour, and what it is on a light and on a dark ground
     *((f"--c{n}", light, dark) for n, (light, dark) in enumerate(_GROUP_COLORS)),
     ("--text", INK, "#F0F2F4"),
