@@ -19,6 +19,7 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.report import Table
 from polars_prcurve.view.report.decision_drawings import describe_doubt
 from polars_prcurve.view.verdicts.value_phrases import format_value, write_value
+from tests.support.model_tests import draw_models
 from tests.support.page_reader import NAMES_OF_PAGES
 
 assert polars_prcurve
@@ -136,6 +137,37 @@ def test_documents_on_paper(
         .map((x) => x.textContent);
     })()""")
     assert larger == [], "an interval is no larger than its number"
+    page.close()
+
+
+THREE = {"gradient boosting": 2.6, "logistic regression": 2.5, "rules of last year": 1.6}
+"""Models of which the first two may be best, and how far apart their scores of both classes are."""
+
+
+@pytest.mark.parametrize("n_models", [1, 2, 3])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"recall": 0.5},
+        {"precision": 0.6, "recall": 0.2},
+        {"recall": 0.5, "guarantee": 0.9},
+        {"recall": 0.3, "alerts": 400, "per": 1_200_000},
+    ],
+)
+def test_a_report_of_up_to_three_models_takes_one_sheet(
+    browser: Any, tmp_path: Path, n_models: int, asked: dict[str, Any]
+) -> None:
+    """With a heading and a date, and room to spare for other fonts."""
+    df = draw_models(THREE, 300, 6_000, seed=1)
+    table = df.prc(score=[*THREE][:n_models])
+    decision = table.decide(400 / 1_200_000 if "alerts" in asked else 0.01, **asked)
+    words = {"title": "Which model next quarter?", "date": "29 November 2026"}
+    page = browser.new_page(viewport={"width": 688, "height": 1_047})  # A4 without its margins
+    page.goto(decision.report(tmp_path / "report.html", **words).as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1
+    page.emulate_media(media="print")
+    assert page.evaluate("document.querySelector('main').offsetHeight") < 0.98 * 1_047
     page.close()
 
 
