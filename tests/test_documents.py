@@ -139,6 +139,38 @@ def test_examples_of_classes_are_counted_and_not_weighed(
         assert ("precision" in heads) == (guarantee is not None)
 
 
+@pytest.mark.parametrize(
+    ("eta", "alerts", "per"),
+    [
+        (1 / 3_000, 400, 1_200_000),
+        (0.02, 30, 1_000),
+        (0.0123, 500, 9_876),
+        (0.004, 2, 1_000),
+        (0.3, 9, 20),
+    ],
+)
+def test_positives_of_a_budget_are_found_or_missed(
+    tmp_path: Path, eta: float, alerts: float, per: float
+) -> None:
+    """Expected numbers that add up, and whose share is the recall beside them."""
+    decision = bind(SETTLED).decide(eta, alerts=alerts, per=per)
+    report, card = read_report(decision, tmp_path).read(), decision.model_card()
+    pattern = r"recall of ([\d.,]+) positives (\S+)%.*? finds ([\d.,]+), misses ([\d.,]+)"
+    counts = re.findall(pattern, report)
+    assert len(counts) == 2
+    for candidate, texts in zip(decision._findings.cases[0].candidates, counts, strict=True):
+        total, percent, n_found, n_missed = (float(text.replace(",", "")) for text in texts)
+        assert total == pytest.approx(eta * per, rel=1e-3)
+        assert n_found + n_missed == pytest.approx(total, abs=1e-9)
+        assert 100 * n_found / total == pytest.approx(percent, abs=1)
+        assert n_found / total == pytest.approx(candidate.row["recall"], rel=0.01)
+        assert f"{texts[2]} found, {texts[3]} missed" in card
+    assert f"| of {counts[0][0]} positives |" in card
+    others = bind(SETTLED).decide(eta, recall=0.5)
+    assert "positives found" not in others.model_card()
+    assert " finds " not in read_report(others, tmp_path).read()
+
+
 @pytest.mark.parametrize("n_open", [1, 2, 3, 5])
 def test_certainties_of_groups_are_of_those_that_are_open(n_open: int) -> None:
     """Each with its name; of many the least and the greatest. The table has those of all groups."""

@@ -236,8 +236,10 @@ def _write_card(card: ModelCard) -> str:
     candidate = card.candidate
     heading_html = f"<h3>{isolate(card.heading)}</h3>" if card.heading else ""
     value_items = "".join(
-        f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)} <small>{escape(span_text)}</small></dd>"
-        for value_name, value_text, span_text in list_tiles(card.case, candidate)
+        f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)}"
+        + "".join(f" <small>{escape(small_text)}</small>" for small_text in small_texts)
+        + "</dd>"
+        for value_name, value_text, *small_texts in list_tiles(card.case, candidate)
     )
     icons = drawings.draw_alerts(card.case, candidate.precision, card.color_number)
     return (
@@ -246,8 +248,8 @@ def _write_card(card: ModelCard) -> str:
     )
 
 
-def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
-    """Yield names, values and intervals of a model at the targets, in the words of the document."""
+def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
+    """Yield names, values, intervals and notes of a model at the targets, in words of the document."""
     goal = case.goal
     title_of_name = {
         goal.merit_column: value_phrases.name_merit(case),
@@ -255,8 +257,11 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str
         "alerts": f"alerts {number_words.say_cases(case.per)}",
     }
     for name in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
-        title = title_of_name.get(name, name_metric(name))
-        yield title, *value_phrases.format_metric(candidate, name)
+        title, notes = title_of_name.get(name, name_metric(name)), []
+        if name == "recall" and (positives := value_phrases.count_found(case, candidate)):
+            title = f"{title} of {positives.total} positives"
+            notes = [f"finds {positives.found}, misses {positives.missed}"]
+        yield title, *value_phrases.format_metric(candidate, name), *notes
     if threshold_text := columns.say_score(candidate):
         yield "threshold", threshold_text, ""
 

@@ -227,9 +227,10 @@ body{font-size:9pt;line-height:1.35}h1{font-size:14pt;margin:4pt 0 8pt}
 h2{font-size:11pt;margin:9pt 0 2pt}.model{padding-top:4pt}.model h3{margin:0 0 4pt}.key{margin-top:6pt}
 h2,summary{break-after:avoid}.models,.chart,.settle,.model,tr{break-inside:avoid}
 .place,.note,.key,.reasons,.status,.names,.model h3,table,td,th,footer{font-size:8.5pt}
-dl{display:grid;grid-template-columns:1fr auto;gap:4pt 6pt;align-items:baseline}dt,.note{margin:0}
+dl{display:grid;grid-template-columns:1fr auto;gap:2pt 6pt;align-items:baseline}dt,.note{margin:0}
 dt,td small,dd small{font-size:8pt}dd small{display:inline}
-dd{font-size:12pt}.model>div{grid-template-columns:102px 1fr}td,th{padding:1pt 5px}
+dd small+small{display:block}dd{font-size:12pt}.model>div{grid-template-columns:102px 1fr}
+td,th{padding:1pt 5px}
 .chart svg.wide{max-height:52mm;width:auto}.scroll+.chart svg.wide{max-height:46mm}
 .chart svg.rows{max-height:none}details p{display:inline}details p::after{content:" "}
 details{padding:2pt 0;font-size:7.5pt}summary{list-style:none;font-size:8.5pt;min-height:0}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -145,6 +145,28 @@ def round_up(number: float) -> float:
     """Return the next number of two digits."""
     rounding_unit = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
     return math.ceil(number / rounding_unit - 1e-9) * rounding_unit
+
+
+class FoundPositives(NamedTuple):
+    """How many of the positives among the cases of a budget a model finds and misses, in words."""
+
+    total: str
+    found: str
+    missed: str
+
+
+def count_found(case: Case, candidate: Candidate) -> FoundPositives | None:
+    """Return the positives found of a budget of alerts; None without one, or at an estimated prevalence.
+
+    They are expected numbers in three digits, and both add up to the total.
+    """
+    goal, recall, eta = case.goal, candidate.read("recall").value, case.eta
+    is_estimated = case.key_values.get("eta_low") is not None
+    if "alerts" not in goal.all_limits or None in (recall, eta) or is_estimated or not eta:
+        return None
+    total = float(f"{eta * case.per:.4g}")
+    found = float(f"{min(total * recall, total):.3g}")
+    return FoundPositives(*(format_count(float(f"{n:.6g}")) for n in (total, found, total - found)))
 
 
 # Icons ------------------------------------------------------------------------------------------

@@ -394,4 +394,6 @@ def _place_doubts(cases: Sequence[WordedCase]) -> str:
     for case in cases:
         for doubt in case.interval_doubts if case.status != "chance" else ():
             names_of_doubt.setdefault(doubt, []).append(case.short_name)
-    return join_words(f"{doubt}{_note_places(names, len(cases))}" for doubt, names in names_of_doubt.items())
+    return join_words(
+        f"{doubt}{_note_places(names, len(cases))}" for doubt, names in names_of_doubt.items()
+    )
