@@ -17,7 +17,7 @@ import polars_prcurve
 from polars_prcurve import Decision, charts
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.report import Table
-from polars_prcurve.view.report.decision_drawings import describe_doubt
+from polars_prcurve.view.report.decision_drawings import describe_doubt, list_icons
 from polars_prcurve.view.verdicts.value_phrases import format_value, write_value
 from tests.support.model_tests import draw_models
 from tests.support.page_reader import NAMES_OF_PAGES
@@ -341,6 +341,12 @@ def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> No
         )
         of = replace(case, candidates=[]) if value > 0.02 else case
         assert theirs == describe_doubt([(of, Estimate(value, low, high))])
+        icons = watched.page.evaluate(
+            "([value, low, high]) => { const place = shape('svg', {});"
+            "drawIcons(place, {value, low, high}, 0, ''); return place.children.length; }",
+            [value, low, high],
+        )
+        assert icons == len(list_icons(of, Estimate(value, low, high)))
     watched.check()
 
 

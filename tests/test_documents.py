@@ -28,7 +28,7 @@ from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
-from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
+from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.value_phrases import (
     describe_limit,
@@ -842,7 +842,7 @@ def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
 def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
     [case] = decide("one model")._findings.cases
     kinds = list(list_icons(case, Estimate(share, 0.9, 1.0)))
-    assert [kinds.count(kind) for kind in ("right", "likely", "open")] == [90, 9, 1]
+    assert [kinds.count(kind) for kind in ("right", "likely", "unlikely")] == [90, 9, 1]
     assert list(list_icons(case, Estimate(share))).count("false") == 1
     n = 100_000
     cells = {"tp": [n], "fp": [round(n / share - n)], "fn": [0], "tn": [n]}
@@ -1122,3 +1122,28 @@ def test_a_picture_of_groups_has_what_is_demanded_of_them(tmp_path: Path) -> Non
     assert "upright: the target; hollow: not sure" in text
     both = SITES.prc(by="site").decide(0.02, threshold=1.5, alerts=4_000, per=10_000)
     assert "Precision; line: " in read_report(both, tmp_path).read(), "alerts are no share"
+
+
+@pytest.mark.parametrize("width", [360.0, 420.0, 740.0])
+def test_names_of_lines_that_cross_stand_apart(width: float) -> None:
+    """`nn` beside `rules` at one height would read as one name."""
+
+    def draw_line(name: str, number: int, fall: float) -> Curve:
+        recalls = [step / 200 for step in range(1, 200)]
+        steps = ((x, 0.4 - fall * (x - 0.62)) for x in recalls)
+        rows = [{"recall": x, "precision": max(y, 0.02), "fp": 50} for x, y in steps]
+        return Curve(name, number, rows, None)
+
+    for fall in (0.0, 0.1, 0.2, 0.4):
+        lines = [draw_line("nn", 0, 1.2), draw_line("rules", 1, fall)]
+        drawn, _ = draw_curves(lines, 0.1, {}, (width, 260), "")
+        places = {
+            name: (float(x), float(y))
+            for x, y, name in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>(nn|rules)<', drawn)
+        }
+        if len(places) < 2:
+            continue
+        (x, y), (next_x, next_y) = sorted(places.values())
+        name = "nn" if places["nn"] == (x, y) else "rules"
+        assert abs(y - next_y) >= 13 or next_x - x >= 8 * len(name) + 8, (fall, places)
+    assert places

@@ -479,7 +479,7 @@ def test_labels_of_many_points_have_two_digits_and_lie_on_nothing():
         plain(say_share(row["precision"])) for row in marks
     }
     space = LabelSpace(100, 100, [(0.0, -50.0, 150.0, 200.0)])
-    assert space.place_beside_point(50, 50, "50%", 12, 0) is None
+    assert space.place_beside_point((50, 50), "50%") is None
 
 
 def test_points_of_a_roc_curve_tell_what_they_cost():

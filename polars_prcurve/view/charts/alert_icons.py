@@ -122,6 +122,8 @@ def _say_purpose(curves: ChartCurves) -> str:
         purpose = f"Target: {format_value('target', target)}"
         if target["criterion"] == "recall" and target["target"] is not None:
             purpose = f"{say_target(target['target'])} recall"
+        elif target["criterion"] == "threshold":  # which was passed, and aims at nothing
+            purpose = f"At the {format_value('target', target)}"
     return purpose
 
 

@@ -38,7 +38,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
-from polars_prcurve.view.charts.parts.label_placement import Word
+from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import (
     FEW_POSITIVES,
@@ -255,8 +255,14 @@ class _LineChart:
         )
         canvas.follow_pointer(self.rows, "nearest", self._say_row, self.rows["eta"])
         if len(trades) == 1 and self.channels.facet is None:
-            place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
-            canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **place))
+            place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"]}
+            sides: list[dict[str, Any]] = [{"dx": -10, "align": "right"}, {"dx": 10}]
+            ways_to_write = (
+                Word(text=f"equal at {trades[0]['place']}", dy=dy, **place, **side)
+                for dy in (-12, 12)
+                for side in sides
+            )
+            canvas.words.append(choose_way(ways_to_write))
         curve_rows = self.curves.curve_rows
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
             target_text = label_formats.format_value("target", curve_rows["target"][0])

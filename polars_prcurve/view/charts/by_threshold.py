@@ -25,7 +25,7 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_known, say_thresholds
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
-from polars_prcurve.view.charts.parts.label_placement import Panel, Word
+from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
@@ -101,7 +101,9 @@ def threshold_curve(
     x = chart_axes.build_score_axis("x", x_title, curves.points["score"], marked_scores)
     curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
-    options: dict[str, Any] = {"points": points, "size": (size[0] or _WIDTHS.get(n, 210), size[1])}
+    width = size[0] or _WIDTHS.get(n, 210)
+    panel_size = chart_axes.PanelSize(n, width, size[1] or round(0.3 * max(width, 300)))
+    options: dict[str, Any] = {"points": points, "size": panel_size}
     columns = [_Column(curves, channels, label, x, marks, **options) for label in labels]
     lines = pl.concat(column.lines for column in columns)
     has_infinite = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
@@ -120,8 +122,10 @@ def threshold_curve(
     finding = finding or "Precision, recall and alerts by threshold"
     thinning = point_thinning.describe_thinning(curves.points, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinning)
-    # Right of the last column in the first row there is room for names.
-    stacks = [column.draw(has_names=k == n - 1) for k, column in enumerate(columns)]
+    # Right of the last column in the first row there is room for names. A legend needs the first one,
+    # since Vega draws the legend of that one alone, over all.
+    named_column = n - 1 if columns[n - 1].has_room_for_names() else 0
+    stacks = [column.draw(has_names=k == named_column) for k, column in enumerate(columns)]
     return _join_columns(stacks, text, columns[0], n)
 
 
@@ -176,7 +180,7 @@ class _Column:
         marks: marked_points.MarkedPoints,
         *,
         points: pl.DataFrame | None,
-        size: tuple[int, int | None],
+        size: chart_axes.PanelSize,
     ) -> None:
         if channels.facet is not None and label is not None:
             is_shown = pl.col("curve").is_in(channels.facet.curves_of_label[label])
@@ -184,8 +188,7 @@ class _Column:
             curves = replace(curves, points=rows, curve_rows=curve_rows)
         plain_color = channels.find_panel_color(label)
         self.channels = replace(channels, facet=None, plain_color=plain_color)
-        self.width, height = size
-        self.size = chart_axes.PanelSize(1, self.width, height or round(0.3 * max(self.width, 300)))
+        self.size, self.width = size, size.width
         self.head = chart_assembly.name_panel(channels.facet, label)
         etas = curves.curve_rows["eta"]
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
@@ -279,6 +282,15 @@ class _Column:
             ]
         self.canvas.records += self.rules
 
+    def _build_named_spec(self) -> ChartSpec:
+        """Return the uppermost chart, with names of lines."""
+        return replace(self.specs[0], names="beside", has_margin=True)
+
+    def has_room_for_names(self) -> bool:
+        """Return whether names of lines have places, so that a legend is not needed."""
+        panel = Panel(self._build_named_spec(), self.canvas.records, self.channels, self.size)
+        return place_names(panel, ()) is not None
+
     def draw(self, *, has_names: bool) -> alt.VConcatChart:
         """Return three charts above each other; in the uppermost are names of lines."""
         panels: list[alt.LayerChart] = []
@@ -289,7 +301,7 @@ class _Column:
         words += chart_assembly.write_head(self.head, self.width, lift=lift) if self.head else []
         specs = self.specs
         if has_names:
-            specs = [replace(specs[0], names="beside", has_margin=True), *specs[1:]]
+            specs = [self._build_named_spec(), *specs[1:]]
         for number, spec in enumerate(specs):
             # All three charts are drawn from one list of records, in which each has words of its own.
             suffix = f" of {number}"
@@ -352,11 +364,11 @@ def _join_columns(
     spec, width = first.specs[-1], n * (first.width + 60)
     whole_chart: Any = stacks[0]
     if len(stacks) == 1:
-        foot_y = first.size.height + spec.x.measure_height()
-        note = chart_assembly.build_note(text, width, foot_y, -spec.y.measure_labels())
+        foot_y = first.size.height + spec.x.measure_height(first.width)
+        note = chart_assembly.build_note(text, width, foot_y, -spec.y.measure_labels(first.size.height))
         whole_chart.vconcat[-1].layer += [] if note is None else [note]
     else:
-        room = max(spec.y.measure_labels() for spec in first.specs)
+        room = max(spec.y.measure_labels(first.size.height) for spec in first.specs)
         note = chart_assembly.build_note(text, width, 0, -room)
         whole_chart = alt.concat(*stacks, columns=n, spacing=34)
         whole_chart = chart_assembly.join_note(whole_chart, note, n * first.width, 16)

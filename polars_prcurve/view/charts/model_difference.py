@@ -13,7 +13,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.safe_text import format_count, join_words, shorten_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_formats, result_tables
-from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
@@ -254,8 +254,8 @@ def _draw_table(
         finding = f"No clear winner in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
     elif len(open_lines) == 1:
         finding += f"; {open_lines[0].name} do not"
-    elif n_settled >= _MOST_ROWS < len(lines):
-        finding += f"; these {_MOST_ROWS} differ most"
+    elif n_settled >= (n_shown := _count_rows(given)) < len(lines):
+        finding += f"; these {n_shown} differ most"
     canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
     return canvas.finish(title, finding, subtitle, note)
 
@@ -300,10 +300,17 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
     return IntervalRow(name, value, low, high, is_settled)
 
 
+def _count_rows(given: GivenSize) -> int:
+    """Return how many rows are shown at most: in a low table those that do not overlap."""
+    # Two more rows say what is not significant, and how many are left out.
+    return min(_MOST_ROWS, max(int((given[1] or 1_000) // (read_sizes().name + 2)) - 2, 1))
+
+
 def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: GivenSize) -> Canvas:
     """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
     ranked = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
-    shown_rows, further_rows = ranked[:_MOST_ROWS], ranked[_MOST_ROWS:]
+    n_shown = _count_rows(given)
+    shown_rows, further_rows = ranked[:n_shown], ranked[n_shown:]
     x = _build_axis(end for row in shown_rows for end in row[1:4])
     n_settled = sum(row.is_settled for row in shown_rows)
     has_open = n_settled < len(shown_rows)

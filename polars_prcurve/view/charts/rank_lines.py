@@ -100,11 +100,12 @@ def ranking(
     x_axis = build_eta_axis(points)
     has_names = channels.facet is None and channels.color is not None and lowest_rank <= _MOST_NAMES
     name_words = _name_both_ends(curves, channels.color, x_axis) if channels.color and has_names else []
+    row_height = read_sizes().name + 2
+    name_rows = max(Counter((word.x, word.y) for word in name_words).values(), default=2) - 1
+    if size[1] is not None and size[1] < lowest_rank * name_rows * row_height:  # they would overlap
+        has_names, name_words = False, []
     name_widths = [measure_text(word.text) - word.dx for word in name_words if word.align == "right"]
-    # Places and the first row of a name take the usual pitch.
-    rank_pitch = _PITCH + (read_sizes().name + 2) * (
-        max(Counter((word.x, word.y) for word in name_words).values(), default=2) - 2
-    )
+    rank_pitch = _PITCH + row_height * (name_rows - 1)  # which the first row of a name takes
     ticks = tuple(map(float, range(1, lowest_rank + 1, -(-lowest_rank // 12))))  # about twelve
     y_title, tick_style = ("", "none") if has_names else ("Rank", "plain")
     left_room = round(max(name_widths, default=0))

@@ -13,6 +13,7 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.status_names import Outcome
+from polars_prcurve.view.charts.parts.icon_counts import count_kinds
 from polars_prcurve.view.report.html_and_svg import (
     DOTTED,
     Point,
@@ -36,20 +37,18 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
-from polars_prcurve.view.words.number_words import count_of_100, count_one_in, say_signed
+from polars_prcurve.view.words.number_words import count_one_in, say_signed
 from polars_prcurve.view.words.value_names import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 
 _IN_A_ROW = 10  # icons in a row, so that rows of 100 alerts count tens
 MOST_ICONS = 200  # of one model, at most: two stand side by side, and on a phone
-KINDS = ("right", "likely", "open", "false")
-"""Kinds of icons in their order: right by the whole interval, by the estimate, by its high end, not."""
 
 
 def draw_alerts(case: Case, precision: Estimate, color_number: int) -> str:
     """Return the icons of the alerts of a model, ten in a row."""
-    kinds = list(list_icons(case, precision))
+    kinds = list_icons(case, precision)
     n_columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
     cell_size = 17.6 * _IN_A_ROW / n_columns
     shapes = []
@@ -68,7 +67,7 @@ def describe_look(kind: str, color_number: int | None) -> str:
     return {
         "right": f'style="fill:{ring_color};stroke:{ring_color}" stroke-width="1"',
         "likely": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1.8"',
-        "open": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1" fill-opacity=".38"',
+        "unlikely": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1" fill-opacity=".38"',
         "false": 'fill="none" style="stroke:var(--rule)" stroke-width="1"',
     }[kind]
 
@@ -88,37 +87,19 @@ def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
         count_note = ""
         if lowest_share <= 0:
             count_note = f", and more than the {MOST_ICONS} drawn"
-        elif round(1 / lowest_share) > MOST_ICONS:
+        elif count_one_in(lowest_share) > MOST_ICONS:
             count_note = f", up to {format_count(count_one_in(lowest_share))}; {MOST_ICONS} are drawn"
         meanings.append(f"may have to be read until one is true{count_note}")
     return " or ".join(meanings)
 
 
-def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
-    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes."""
-    # Those up to the low end of the interval are right, and those above its high end are false. Between
-    # them it is open, below the estimate less so. Where one in more than 50 is right, those between are
-    # alerts that may have to be read until one is right.
-    value = float(precision.value)
-    low, high = precision.span or (value, value)
-    if not is_rarely_right(case):
-        end_counts = [count_of_100(share) for share in (low, value, high)]
-        for number in range(100):
-            yield next(
-                (kind for kind, end_count in zip(KINDS, end_counts, strict=False) if number < end_count),
-                "false",
-            )
-        return
-    n_icons = 100 if value == 0 else min(MOST_ICONS, round(1 / low) if low > 0 else MOST_ICONS)
-    if value == 0:
-        yield from ("open" if number < round(100 * high) else "false" for number in range(n_icons))
-        return
-    n_alerts_at_high, n_alerts_at_value = round(1 / high), round(1 / value)
-    yield "right" if n_alerts_at_value <= MOST_ICONS else "false"  # one in more than are drawn
-    for number in range(1, max(n_icons, min(n_alerts_at_value, MOST_ICONS))):
-        yield (
-            "false" if number < n_alerts_at_high else "likely" if number < n_alerts_at_value else "open"
-        )
+def list_icons(case: Case, precision: Estimate) -> list[str]:
+    """Return the kind of each icon: of 100 alerts, or of as many as one right one takes."""
+    share = float(precision.value)
+    low, high = precision.span or (share, share)
+    is_rare = is_rarely_right(case)
+    n_of_kind = count_kinds(share, low, high, is_rare=is_rare, most_icons=MOST_ICONS)
+    return [kind for kind, n_icons in n_of_kind.items() for _ in range(n_icons)]
 
 
 # What is judged without a target: the merit of models, with its intervals, on one axis -------------
@@ -212,6 +193,7 @@ _FEW_POSITIVES = 20  # positives below which it is, too
 _NAME_RECALL = 0.62  # near which names stand: there is room to the right, and curves differ
 _NAME_STEPS = 40  # places along a line at which its name may stand
 _NAME_LETTER = 7.4  # pixels that a letter of a bold name takes, about
+_NAME_GAP = 14  # pixels between names, at least: nearer ones would read as one
 
 
 @dataclass(frozen=True)
@@ -364,7 +346,7 @@ def _name_curves(place: Place, curves: Sequence[Curve], boxes_in_use: Sequence[B
         box = next(free_boxes, None)
         if box is None:
             return []
-        boxes_in_use.append(box)
+        boxes_in_use.append(box._replace(x1=box.x1 - _NAME_GAP, x2=box.x2 + _NAME_GAP))
         color = name_color(curve.color_number)
         name_shape = draw_text((box.x1, box.y2 - 3), curve.name, 13, kind="strong rim", color=color)
         shapes.append(name_shape)

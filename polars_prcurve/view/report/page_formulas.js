@@ -85,9 +85,10 @@ const shape = (name, attributes, text) => {
 
 // What hatched icons mean, and how many there would be if not all are drawn.
 const mostIcons = 200;
+const countOneIn = (share) => Math.round(1 / share < 10 ? 1 / share : Number((1 / share).toPrecision(2)));
 function describeDoubt({value, low, high}) {
   if (!isRare({value, high})) return "true or not";
-  const most = low > 0 ? Math.round(1 / low) : Infinity;
+  const most = low > 0 ? countOneIn(low) : Infinity;
   const end = low > 0 ? `, up to ${two(1 / low)}; ${mostIcons} are drawn` : `, and more than the ${mostIcons} drawn`;
   return "may have to be read until one is true" + (most > mostIcons ? end : "");
 }
@@ -96,8 +97,8 @@ function describeDoubt({value, low, high}) {
 function drawIcons(place, point, color, label) {
   const kinds = [];
   if (isRare(point)) {
-    const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
-    const most = Math.min(mostIcons, point.low > 0 ? Math.round(1 / point.low) : mostIcons);
+    const first = countOneIn(point.high), middle = countOneIn(point.value);
+    const most = Math.min(mostIcons, point.low > 0 ? countOneIn(point.low) : mostIcons);
     kinds.push(middle <= mostIcons ? "right" : "false");  // one in more than are drawn
     for (let n = 1; n < Math.max(most, Math.min(middle, mostIcons)); n++) {
       kinds.push(n < first ? "false" : n < middle ? "likely" : "open");

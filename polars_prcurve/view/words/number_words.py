@@ -53,8 +53,9 @@ def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str =
 
 def say_count(number: float, most_digits: int = 4) -> str:
     """Return an expected number in at most so many digits: `13,360` for 13361.8."""
-    if number < 100:
-        return f"{number:.{min(most_digits, 3)}g}"
+    rounded_number = float(f"{number:.{min(most_digits, 3)}g}")
+    if rounded_number < 100:  # 99.7 in two digits is 100
+        return f"{rounded_number:g}"
     scale = 10 ** max(math.floor(math.log10(number)) + 1 - most_digits, 0)
     return glue_numbers(format_count(round(number / scale) * scale))
 

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 import altair as alt
 
 from polars_prcurve.core.ground.argument_checks import Title
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, PanelSize, fix_x, fix_y
@@ -105,11 +106,15 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     """Return the chart of these records, in panels if there is a facet."""
     panel = replace(panel, spec=replace(panel.spec, has_margin=True))
     spec, size, facet = panel.spec, panel.size, panel.channels.facet
-    layered_chart, records = build_panel(panel, words, own_layers)
+    heads = [] if facet is None else _write_heads(panel, facet)
+    settled_words = settle_words(panel, [*heads, *words])
+    text = replace(text, note=(*text.note, *_say_left_out(words, settled_words)))
+    layered_chart, records = build_panel(panel, settled_words, own_layers)
     records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
-    room = spec.y.measure_labels()
+    room = spec.y.measure_labels(size.height)
     if facet is not None:
-        panels, layers = _build_panels(layered_chart, panel, facet, records)
+        layers = layered_chart.layer[1:]
+        panels = _build_panels(layered_chart, panel, facet, heads, records)
         if facet.fields != ["eta"]:  # else heads have it
             text = replace(text, note=(f"Panels: {facet.title}", *text.note))
         width = size.columns * (size.width + PANEL_GAP)
@@ -125,7 +130,7 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
         return attach_data(finished_chart, records)
     width = max(size.width, _NARROWEST_WIDTH)
     has_no_axis = spec.y.words == "none" and not spec.y.room
-    axis_height = 20 if has_no_axis else spec.x.measure_height()
+    axis_height = 20 if has_no_axis else spec.x.measure_height(size.width)
     note = build_note(text, width + 60, size.height + axis_height, -room)
     layered_chart.layer += [] if note is None else [note]
     finished_chart = set_properties(
@@ -134,36 +139,67 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     return attach_data(finished_chart, records)
 
 
-def _build_panels(
-    layered_chart: alt.LayerChart, panel: Panel, facet: Channel, records: list[dict[str, Any]]
-) -> tuple[alt.FacetChart, list[Any]]:
-    """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
-    spec, size = panel.spec, panel.size
-    head_texts = []  # the name of each panel, and the number that panels are sorted by
+def _say_left_out(words: Sequence[Word], settled_words: Sequence[Word]) -> list[str]:
+    """Return sentences for the note on words that have no place: names of grey lines, and others."""
+    settled_texts = {word.text for word in settled_words}
+    left_out = [word for word in words if word.text not in settled_texts]
+    texts = [" ".join(word.text.split()) for word in left_out if word.color != style.QUIET]
+    names = [" ".join(word.text.split()) for word in left_out if word.color == style.QUIET]
+    return [*texts, f"Grey line{'s' if len(names) > 1 else ''}: {join_words(names)}" if names else ""]
+
+
+def _write_heads(panel: Panel, facet: Channel) -> list[Word]:
+    """Return the heads of panels: the name of each, and the number that panels are sorted by."""
+    heads = []
     for label in facet.labels:
         value, caption = facet.head_of_label.get(label, ""), facet.caption_of_label.get(label, "")
-        room = size.width - (measure_text(value) + 8 if value else 0)
-        head_texts += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        name, lift, width = name_panel(facet, label), int(bool(caption)), panel.size.width
+        room = width - (measure_text(value) + 8 if value else 0)
+        rows = write_head(name, room, label, lift=lift)
+        if max(measure_text(row.text) for row in rows) > room < width:  # the value is below the name
+            rows = write_head(name, width, label, lift=lift + 1)
+        heads += rows
         look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
-        head_texts += [Word(caption, **look)] if caption else []
-        look |= {"px": size.width, "align": "right", "weight": "bold"}
+        heads += [Word(caption, **look)] if caption else []
+        look |= {"px": panel.size.width, "align": "right", "weight": "bold"}
         look |= {"color": panel.channels.find_panel_color(label)}
-        head_texts += [Word(value, **look)] if value else []
-    layers = [*layered_chart.layer[1:], *build_word_layers(panel, head_texts, records)]
+        heads += [Word(value, **look)] if value else []
+    return heads
+
+
+def _build_panels(
+    layered_chart: alt.LayerChart,
+    panel: Panel,
+    facet: Channel,
+    heads: Sequence[Word],
+    records: list[dict[str, Any]],
+) -> alt.FacetChart:
+    """Return panels of the first layer alone."""
+    spec = panel.spec
     layered_chart.layer = layered_chart.layer[:1]
-    highest = max(-word.py for word in head_texts) + read_sizes().name
-    gap: Any = {"row": highest + 2 * read_sizes().tick, "column": PANEL_GAP}
-    x_end = round_digits(spec.x.high)
+    x_end = round_digits(spec.x.read(1))
     is_flush = any(row["part"] == "name" and row[spec.x.field] == x_end for row in records)
     facet_encoding = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
-    spacing = gap if is_flush else PANEL_GAP
-    panels: alt.FacetChart = layered_chart.facet(facet_encoding, columns=size.columns, spacing=spacing)
+    spacing = _measure_gaps(panel, facet, heads) if is_flush else PANEL_GAP
+    columns = panel.size.columns
+    panels: alt.FacetChart = layered_chart.facet(facet_encoding, columns=columns, spacing=spacing)
     if is_flush:
         panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
     if spec.y.is_free:
         panels = panels.resolve_scale(y="independent")
     panels.data = alt.Undefined  # which stands above the panels and the note
-    return panels, layers
+    return panels
+
+
+def _measure_gaps(panel: Panel, facet: Channel, heads: Sequence[Word]) -> Any:
+    """Return the pixels between rows and columns of panels, for the words that stand there."""
+    # Vega makes room for words by itself, unless panels are flush.
+    overhang = max(box[2] for head in heads for box in panel.pick(head.facet).list_boxes([head]))
+    y = panel.spec.y
+    height = panel.size.height
+    label_rooms = [y.pick(label).measure_labels(height) for label in facet.labels] if y.is_free else []
+    row = max(-word.py for word in heads) + read_sizes().name + 2 * read_sizes().tick
+    return {"row": row, "column": max([PANEL_GAP, overhang - panel.size.width, *label_rooms])}
 
 
 def build_panel(
@@ -173,7 +209,6 @@ def build_panel(
     # `chooser` is the key of another panel of the same lines, whose names are clicked.
     spec, data, channels, size = panel.spec, panel.records, panel.channels, panel.size
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
-    words = settle_words(panel, words)
     words = [*words, *place_labels(panel, words)]
     names = None if chooser else place_names(panel, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
@@ -504,7 +539,7 @@ def build_word_layers(
     panel: Panel, words: Sequence[Word], records: list[dict[str, Any]]
 ) -> list[alt.Chart]:
     """Return a layer per look of words, and add their records."""
-    spec, pixels = panel.spec, panel.size.width
+    spec, size = panel.spec, panel.size
     looks: dict[tuple[Any, ...], list[Word]] = {}
     for word in words:
         looks.setdefault(word.look, []).append(word)
@@ -517,9 +552,9 @@ def build_word_layers(
             record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
             record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
             records.append(record | tell_panel(word.facet))
-        text_layers = [_build_text(words_alike[0], spec, pixels)]
+        text_layers = [_build_text(words_alike[0], spec, size)]
         if words_alike[0].has_rim:
-            rim_layer = _build_text(replace(words_alike[0], color="white"), spec, pixels)
+            rim_layer = _build_text(replace(words_alike[0], color="white"), spec, size)
             rim_layer.mark.stroke, rim_layer.mark.strokeWidth, rim_layer.mark.strokeJoin = (
                 "white",
                 4,
@@ -530,15 +565,15 @@ def build_word_layers(
     return layers
 
 
-def _build_text(word: Word, spec: ChartSpec, pixels: int) -> alt.Chart:
+def _build_text(word: Word, spec: ChartSpec, size: PanelSize) -> alt.Chart:
     """Return the layer of the words of one look."""
     look: dict[str, Any] = {"color": style.darken_text(word.color)} if word.color else {}
     look |= {"limit": word.limit} if word.limit else {}
     look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
     look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
     text_layer = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
-    x = fix_x(word.px) if word.x is None else spec.x.build_x(pixels)
-    y = fix_y(word.py) if word.y is None else spec.y.build_y(pixels)
+    x = fix_x(word.px) if word.x is None else spec.x.build_x(size.width)
+    y = fix_y(word.py) if word.y is None else spec.y.build_y(size.height)
     placed_chart: alt.Chart = text_layer.encode(x=x, y=y, text="text:N")
     return placed_chart
 
@@ -567,7 +602,7 @@ def build_name_layers(
         for name in names
         if name.leads_from is not None and spec.names == "ends" and name.y is not None
         if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED_PIXELS
-        for x, y in ((spec.x.high, round_digits(name.leads_from)), (name_x, round_digits(name.y)))
+        for x, y in ((spec.x.read(1), round_digits(name.leads_from)), (name_x, round_digits(name.y)))
     ]
     records += leaders
     thin_layer = keep_part(alt.Chart().mark_line(strokeWidth=1, aria=False), "leader")
@@ -581,7 +616,7 @@ def build_name_layers(
             ink = color_of_label.get(name.label)
             record |= {"ink": style.darken_text(ink)} if ink else {}
             records.append({**record, **place_fields, **row, **tell_panel(name.facet)})
-        layer = _build_text(replace(names_alike[0], weight="bold", dy=dy), spec, 540)
+        layer = _build_text(replace(names_alike[0], weight="bold", dy=dy), spec, size)
         layer.mark.cursor = "pointer"
         # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
         layer = keep_part(layer.encode(*ink_encodings, tooltip=alt.value(None)), part)

@@ -7,15 +7,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as make_field
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_whole_number
-from polars_prcurve.view.charts.parts.active_theme import read_sizes
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.colors_and_sizes import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.label_formats import round_digits
+from polars_prcurve.view.words.value_names import wrap_words
 
 # Vega expressions of the label of a tick, whose value is `datum.value`; {} represents a number.
 _GROUPED = "format({}, ',.0f')"  # `12,000`
@@ -26,10 +28,12 @@ _FAR_ODDS = 9.25
 """Log odds, from 0, of 0.0001 and 0.9999, about: an axis beyond these has no ticks in decimals."""
 # `1 in 1,000` for log odds as far from 0 as those of 0.001 are.
 _ONE_IN_ODDS = "'1\u00a0in\u00a0' + format(1 + exp(abs(datum.value)), ',.1r')"
+# As a share; all of them are 100%: `1 in 1` would be puzzling.
+_ONE_IN_SHARE = f"datum.value < 1 ? {_ONE_IN} : '100\\%'"
 # How ticks are written, by the words of an axis.
 LABELS = {
     "percent": _PERCENT,
-    "one in": _ONE_IN,
+    "one in": _ONE_IN_SHARE,
     "share": _PERCENT,
     "rest": r"format(100 * (1 - datum.value), '.10~g') + '\%'",
     "all but": f"datum.value < 1 ? ['all but', {_ONE_IN}] : '0' + '\\%'",
@@ -48,6 +52,7 @@ _LEAST_REST = 1e-5  # what is left to 100% below which nobody counts the nines o
 _ROUND_REST = 0.005  # and below which only powers of ten are round: 99.97% is not
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are written as `1 in n`
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
+_TITLE_OVERHANG = 30  # pixels by which a title may be longer than its axis: panels have a gap of 34
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
 _OUTLIERS = 0.025  # of the scores at either end, at most, that an axis leaves out
@@ -131,8 +136,13 @@ class ChartAxis:
 
     def list_ticks(self, pixels: int, room: int) -> list[float] | None:
         """Return ticks with at least this room in pixels; None where Vega chooses them."""
-        if self.ticks:
-            return list(self.ticks)
+        ticks = list(self.ticks) or self._choose_ticks(pixels, room)
+        if ticks is None or room < _WIDE_LABEL:
+            return ticks
+        fewer_ticks = (ticks[(len(ticks) - 1) % step :: step] for step in range(1, len(ticks) + 1))
+        return next((some for some in fewer_ticks if self._have_room(some, pixels)), [])
+
+    def _choose_ticks(self, pixels: int, room: int) -> list[float] | None:
         if self.words == "odds":
             is_far = self.said_as == "far odds"
             room = 96 if room >= _WIDE_LABEL and is_far else room
@@ -161,11 +171,43 @@ class ChartAxis:
             for multiple in range(first_multiple, math.floor(self.high / step + 1e-9) + 1)
         ]
 
-    def measure_labels(self) -> int:
-        """Return the room in pixels that labels and the title of a y axis take, about."""
+    def _have_room(self, ticks: Sequence[float], pixels: int) -> bool:
+        """Return whether the labels of ticks stand side by side on an axis of so many pixels."""
+        ends = [
+            (self.place(tick) * pixels, measure_text(self._say_tick(tick), TICK_SIZE)) for tick in ticks
+        ]
+        return all(
+            abs(next_x - x) >= (width + next_width) / 2
+            for (x, width), (next_x, next_width) in pairwise(ends)
+        )
+
+    def _say_tick(self, tick: float) -> str:
+        """Return what stands at a tick, about, or its longest row: `LABELS` are the texts."""
+        if self.tick_names:
+            return self.tick_names[self.ticks.index(tick)]
+        one_in_n = 1 + math.exp(abs(tick)) if self.said_as == "far odds" else 1 / tick if tick > 0 else 1
+        texts = {
+            "percent": f"{100 * tick:.6g}%",
+            "share": f"{100 * tick:.6g}%",
+            "rest": f"{100 * (1 - tick):.10g}%",
+            "odds": "0.001",
+        }
+        is_one_in = self.said_as in ("one in", "all but", "far odds")
+        return f"1 in {one_in_n:,.0f}" if is_one_in else texts.get(self.said_as, f"{tick:.4g}")
+
+    def measure_labels(self, pixels: int) -> int:
+        """Return the room in pixels that labels and the title of a y axis of this height take, about."""
         if self.room or self.words == "none":
             return self.room
-        return round(self._measure_small_labels() * read_sizes().tick / TICK_SIZE)
+        title_room = (len(self._wrap_title(pixels)) - 1) * (read_sizes().axis_title + 2)
+        return round(self._measure_small_labels() * read_sizes().tick / TICK_SIZE + title_room)
+
+    def _wrap_title(self, pixels: int) -> list[str]:
+        """Return the title in rows that end before the titles of neighbours: no longer than the axis."""
+        size = read_sizes().axis_title
+        if measure_text(self.title, size) <= pixels + _TITLE_OVERHANG:
+            return [self.title]
+        return wrap_words(self.title, max(int((pixels + _TITLE_OVERHANG) / measure_text("x", size)), 10))
 
     def _measure_small_labels(self) -> int:
         """Return this room for type of the common size."""
@@ -182,10 +224,11 @@ class ChartAxis:
             return 30 + 6 * len(f"1 in {10**n_zeros:,}")
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
 
-    def measure_height(self) -> float:
-        """Return the room in pixels that labels and the title of an x axis take, about."""
+    def measure_height(self, pixels: int) -> float:
+        """Return the room in pixels that labels and the title of an x axis of this width take, about."""
         is_in_two_rows = self.said_as == "all but" or (self.said_as == "far odds" and self.high > _LN_10)
-        return read_sizes().axis_height + (read_sizes().tick + 2 if is_in_two_rows else 0)
+        title_room = (len(self._wrap_title(pixels)) - 1) * (read_sizes().axis_title + 2)
+        return read_sizes().axis_height + (read_sizes().tick + 2 if is_in_two_rows else 0) + title_room
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
@@ -227,7 +270,9 @@ class ChartAxis:
             axis_options["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
         else:  # a count, too, or Vega drops some of them
             axis_options |= {"values": ticks, "tickCount": max(len(ticks), 1)}
-        return {"title": self.title, "scale": self.build_scale(), "axis": alt.Axis(**axis_options)}
+        title_rows = self._wrap_title(pixels)
+        title = title_rows if len(title_rows) > 1 else self.title
+        return {"title": title, "scale": self.build_scale(), "axis": alt.Axis(**axis_options)}
 
     def _label_ticks(self) -> str:
         """Return the Vega expression of the label of a tick."""

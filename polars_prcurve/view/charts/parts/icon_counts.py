@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.words.number_words import RARELY_RIGHT, count_of_100, count_one_in, glue_numbers
@@ -44,38 +44,45 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     """Return the grid of a share of alerts that are right, and of its interval if it has one."""
     has_span = low is not None and high is not None
     low, high = (share, share) if low is None or high is None else (low, high)
-    if share >= RARELY_RIGHT or share == 0:
-        n_right_of_100 = count_of_100(share)
-        n_least, n_most_of_100 = (
-            min(count_of_100(low), n_right_of_100),
-            max(count_of_100(high), n_right_of_100),
-        )
-        icon_counts = (
-            n_least,
-            n_right_of_100 - n_least,
-            n_most_of_100 - n_right_of_100,
-            100 - n_most_of_100,
-        )
-        icon_kinds = [*zip(("right", "likely", "unlikely", "false"), icon_counts, strict=True)]
-        return IconGrid(
-            share,
-            icon_kinds,
-            f"{n_right_of_100} of 100",
-            f"{n_least} to {n_most_of_100}" if has_span else "",
-        )
-    one_in_n, fewest_alerts = count_one_in(share), min(count_one_in(high), count_one_in(share))
-    most_alerts = max(count_one_in(low), one_in_n) if low > 0 else math.inf
-    n_fewest, n_estimate, n_most = (
-        int(min(n_alerts, MOST_ICONS)) for n_alerts in (fewest_alerts, one_in_n, most_alerts)
+    is_rare = 0 < share < RARELY_RIGHT
+    kinds = [*count_kinds(share, low, high, is_rare=is_rare, most_icons=MOST_ICONS).items()]
+    if not is_rare:
+        n_least, n_right, n_most = _order(*map(count_of_100, (low, share, high)))
+        span_text = f"{n_least} to {n_most}" if has_span else ""
+        return IconGrid(share, kinds, f"{n_right} of 100", span_text)
+    n_fewest, n_alerts, n_most_alerts = _count_alerts(share, low, high)
+    number_text = glue_numbers(f"1 in {format_count(n_alerts)}")
+    most_text = "none" if n_most_alerts == math.inf else format_count(n_most_alerts)
+    end_texts = map(glue_numbers, (format_count(n_fewest), most_text))
+    return IconGrid(share, kinds, number_text, " to ".join(end_texts) if has_span else "")
+
+
+def count_kinds(
+    share: float, low: float, high: float, *, is_rare: bool, most_icons: int
+) -> dict[str, int]:
+    """Return how many icons of each kind show a share and its interval, in their order.
+
+    Of 100 alerts those up to the low end are right, and those above the high end are false. Between
+    them it is open: those up to the estimate are likely. Of a rare share there are as many alerts as
+    may have to be read until one is right, which is the first one if it is among them.
+    """
+    if not is_rare or share == 0:
+        n_least, n_right, n_most = _order(*map(count_of_100, (low, share, high)))
+        counts = (n_least, n_right - n_least, n_most - n_right, 100 - n_most)
+        return dict(zip(("right", "likely", "unlikely", "false"), counts, strict=True))
+    n_fewest, n_alerts, n_most = (
+        int(min(n_alerts, most_icons)) for n_alerts in _count_alerts(share, low, high)
     )
-    n_right = int(one_in_n <= MOST_ICONS)  # of fewer than 1 in 1,000 none is right in the grid
-    icon_counts = (n_right, n_fewest - n_right, n_estimate - n_fewest, n_most - n_estimate)
-    icon_kinds = [*zip(("right", "false", "likely", "unlikely"), icon_counts, strict=True)]
-    end_texts = [
-        format_count(fewest_alerts),
-        "none" if most_alerts == math.inf else format_count(most_alerts),
-    ]
-    number_text = glue_numbers(f"1 in {format_count(one_in_n)}")
-    return IconGrid(
-        share, icon_kinds, number_text, " to ".join(map(glue_numbers, end_texts)) if has_span else ""
-    )
+    n_right = int(count_one_in(share) <= most_icons)
+    counts = (n_right, n_fewest - n_right, n_alerts - n_fewest, n_most - n_alerts)
+    return dict(zip(("right", "false", "likely", "unlikely"), counts, strict=True))
+
+
+def _count_alerts(share: float, low: float, high: float) -> tuple[float, float, float]:
+    """Return how many alerts take one right one: the fewest, by the estimate, and the most."""
+    return _order(count_one_in(high), count_one_in(share), count_one_in(low) if low > 0 else math.inf)
+
+
+def _order(first: float, middle: float, last: float) -> tuple[Any, Any, Any]:
+    """Return both ends and what is between them, where rounding has put it outside."""
+    return min(first, middle), middle, max(last, middle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -41,6 +42,8 @@ _FAR: tuple[tuple[float, float, Align], ...] = (
     (8, 15, "left"),
     (-8, -15, "right"),
 )
+_AT_LINE = 2.0  # pixels from a line within which a point has no side of it
+_LABEL_HEIGHT = 0.9  # of a label, as a share of the size of its type: digits have no descenders
 _MANY_POINTS = 4  # labels of more points than this are left out where they would lie on lines
 _DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
@@ -67,7 +70,7 @@ class Word:
     has_rim: bool = False  # whether a white rim sets the word off from lines that it lies on
     label: str = ""  # the line that a name is of, if it is written in several rows
     leads_from: float | None = None  # where the line of a name ends that stands beyond it
-    others: tuple[Word, ...] = ()  # other ways to write it; the first that no line runs through is taken
+    others: tuple[Word, ...] = ()  # other ways to write it; the first that is free is taken
 
     @property
     def look(self) -> tuple[Any, ...]:
@@ -92,26 +95,30 @@ def choose_way(ways_to_write: Iterable[Word]) -> Word:
 
 
 def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
-    """Return the words, each in the first of its places that no curve or upright rule runs through."""
+    """Return the words, each in the first of its places where it is free, or left out without one."""
+    # No other word, curve or upright rule is there.
     settled_words: list[Word] = []
     panel_of_label = panel.split() if any(word.others for word in words) else {}
     for word in words:
-        ways_to_write = [word, *word.others]
-        if len(ways_to_write) > 1:
-            own_panel = panel_of_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
-            rule_heights = [
-                reference_heights
-                for reference_heights in own_panel.sample_references().values()
-                if np.isfinite(reference_heights).sum() < 3
-            ]
-            label_space = own_panel.open_space(
-                settled_words, [*own_panel.sample_lines().values(), *rule_heights]
-            )
-            label_space.boxes += own_panel.list_mark_boxes()
-            boxes = [own_panel.list_boxes([way_to_write])[0] for way_to_write in ways_to_write]
-            costs = [2 * label_space.crosses_line(box) + (not label_space.is_free(box)) for box in boxes]
-            ways_to_write = [ways_to_write[costs.index(min(costs))]]
-        settled_words += ways_to_write
+        if not word.others:
+            settled_words.append(word)
+            continue
+        own_panel = panel_of_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
+        rule_heights = [
+            reference_heights
+            for reference_heights in own_panel.sample_references().values()
+            if np.isfinite(reference_heights).sum() < 3
+        ]
+        lines = [*own_panel.sample_lines().values(), *rule_heights]
+        label_space = own_panel.open_space(settled_words, lines)
+        label_space.boxes += own_panel.list_mark_boxes()
+        free_ways = (
+            way_to_write
+            for way_to_write in (word, *word.others)
+            for box in own_panel.list_boxes([way_to_write])
+            if label_space.is_free(box) and not label_space.crosses_line(box)
+        )
+        settled_words += islice(free_ways, 1)
     return settled_words
 
 
@@ -182,7 +189,7 @@ def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]
     return [
         Word(
             "\n".join(rows_of_name[name]),
-            panel_spec.x.high,
+            panel_spec.x.read(1),
             name_y,
             label=name,
             leads_from=leader_start,
@@ -213,28 +220,19 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
         panel_label = record.get("facet")
         own_panel = panel_of_label[panel_label]
         if panel_label not in space_of_panel:
-            lines = [*own_panel.sample_lines().values(), *own_panel.sample_references().values()]
-            space_of_panel[panel_label] = own_panel.open_space(words, lines)
-            if panel_label is not None:  # the head of the panel
-                space_of_panel[panel_label].boxes.insert(
-                    0, (0.0, -26.0, measure_text(panel_label) + 110, -5.0)
-                )
-            space_of_panel[panel_label].points += (
-                own_panel.find_spot(mark) for mark in records if mark.get("facet") == panel_label
-            )
-        text = record[f"{spec.y.field}_label"]
-        if not text or len(space_of_panel[panel_label].boxes) >= _MOST_LABELS:
+            marks = [mark for mark in records if mark.get("facet") == panel_label]
+            space_of_panel[panel_label] = own_panel.open_label_space(words, marks)
+        text, space = record[f"{spec.y.field}_label"], space_of_panel[panel_label]
+        if not text or len(space.boxes) >= _MOST_LABELS:
             continue
-        x, y = own_panel.find_spot(record)
-        point_spots = space_of_panel[panel_label].points
-        n_below = sum(0 < spot[1] - y < 15 and abs(x - spot[0]) < _NEAR_PIXELS for spot in point_spots)
-        place = space_of_panel[panel_label].place_beside_point(x, y, text, read_sizes().name, n_below)
+        (x, y), is_shared = own_panel.find_spot(record), _SHARED in record
+        place = space.place_beside_point((x, y), text, record.get("color", ""), is_shared=is_shared)
         if place is None:
             continue
         look: dict[str, Any] = {"align": place.align, "weight": "bold", "facet": panel_label}
         look |= {"dx": place.x - x, "dy": place.y - y}
         look["has_rim"] = color is not None and color.colored_labels is not None
-        has_text_color = spec.is_neutral or _SHARED in record
+        has_text_color = spec.is_neutral or is_shared
         plain_color = panel.channels.find_panel_color(panel_label)
         mark_color = color_of_label.get(record.get("color", ""), plain_color)
         look["color"] = style.INK if has_text_color else mark_color
@@ -338,6 +336,16 @@ class Panel:
         size, boxes = self.size, self.list_boxes(words)
         return LabelSpace(size.width, size.height, boxes, [*lines])
 
+    def open_label_space(self, words: Sequence[Word], marks: Iterable[dict[str, Any]]) -> LabelSpace:
+        """Return the space for the labels of marked points."""
+        color, curves = self.channels.color, self.sample_lines()
+        shown_names = color.shown_labels if color else [*curves]
+        grey_lines = [line for name, line in curves.items() if name not in shown_names]
+        space = self.open_space(words, [*grey_lines, *self.sample_references().values()])
+        space.curves = {name: curves[name] for name in shown_names if name in curves}
+        space.points = [*map(self.find_spot, marks)]
+        return space
+
     @property
     def columns(self) -> Heights:
         """Every fourth column of pixels, and one right of the panel: a line may drop at its end."""
@@ -432,8 +440,13 @@ class LabelSpace:
     boxes: list[Box] = field(default_factory=list)  # what words fill, which no other word may touch
     # Heights of lines in every fourth column, which labels of points stay off if they can.
     lines: list[Heights] = field(default_factory=list)
+    # Those of lines with a name, which labels of points neither touch nor leave between them and the
+    # point: beyond a line a number would be read as that one's.
+    curves: dict[str, Heights] = field(default_factory=dict)
     # All points that have labels: a label nearest to another point would be read as that one's.
     points: list[tuple[float, float]] = field(default_factory=list)
+    # Points whose label has its place, and the middle of its height: labels are in the order of points.
+    labels: list[tuple[float, float, float]] = field(default_factory=list)
 
     def is_free(self, box: Box) -> bool:
         """Return whether a box is inside the panel and off all boxes of words."""
@@ -454,56 +467,93 @@ class LabelSpace:
 
     def crosses_line(self, box: Box) -> bool:
         """Return whether a line runs through a box."""
-        left_edge, top_edge, right_edge, bottom_edge = box
-        box_columns = slice(max(int(left_edge // STEP), 0), max(int(right_edge // STEP) + 2, 0))
-        line_stretches = [line[box_columns] for line in self.lines]
-        return any(
-            bool(np.any((stretch > top_edge - 1) & (stretch < bottom_edge + 1)))
-            or bool(len(stretch) and np.nanmin(stretch) < top_edge and np.nanmax(stretch) > bottom_edge)
-            for stretch in line_stretches
-            if not np.isnan(stretch).all()
-        )
+        return any(_find_side(line, box) == 0 for line in self.lines)
 
     def place_beside_point(
-        self, x: float, y: float, text: str, type_size: float, n_below: int
+        self, spot: tuple[float, float], text: str, own_name: str = "", *, is_shared: bool = False
     ) -> NamePlace | None:
-        """Return a place beside a point, and take its box; the first that is free of some corners."""
-        # None where all of them lie on words, or, beside many points, on lines. `n_below` is how many
-        # points are just below, whose labels go between.
-        width, height = measure_text(text, type_size), type_size * 1.2
-        centre_dx = max(0.0, _ABOVE_EDGE + width / 2 - x)
-        corners: list[tuple[float, float, Align]] = [
-            (8, -11 - n_below * height, "left"),
-            (8, -11, "left"),
-            (-8, 11, "right"),
-            (8, 11, "left"),
-            (-8, -11, "right"),
-            (8, -11 - height, "left"),
-            (-8, 11 + height, "right"),
-            (8, -11 - 2 * height, "left"),
-            (14, 0, "left"),
-            (-14, 0, "right"),
-            *((centre_dx, -16 - step * height / 2, "center") for step in range(4)),
-            # Farther places, for points between lines that run close.
-            *((dx, factor * dy, align) for factor in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
-        ]
-        boxes = []
-        for dx, dy, align in corners:
-            left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
-            boxes.append((left_edge, y + dy - height / 2, left_edge + width, y + dy + height / 2))
-        other_points = [point for point in self.points if math.dist(point, (x, y)) > 1]
-        costs = [
-            2 * (not self.is_free(box))
-            + self.crosses_line(box)
-            + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in other_points)
-            for box in boxes
-        ]
-        best_number = costs.index(min(costs))
-        if costs[best_number] >= (1 if len(self.points) > _MANY_POINTS else 2):
+        """Return a place beside a point, and take its box; the best of some corners, or None."""
+        (x, y), width = spot, measure_text(text)
+        n_below = sum(
+            0 < other_y - y < 15 and abs(other_x - x) < _NEAR_PIXELS for other_x, other_y in self.points
+        )
+        other_points = [point for point in self.points if math.dist(point, spot) > 1]
+        # The number of several points is beside all of their lines.
+        near = _NEAR_PIXELS / 2 if is_shared else _AT_LINE
+        side_of_name = {name: _find_point_side(line, spot, near) for name, line in self.curves.items()}
+        side_of_name[own_name] = None
+        places: list[tuple[float, Box, NamePlace]] = []
+        for dx, dy, align in _list_corners(x, width, n_below):
+            left_edge, half_height = (
+                x + dx - {"left": 0, "center": width / 2, "right": width}[align],
+                _LABEL_HEIGHT * read_sizes().name / 2,
+            )
+            box = (left_edge, y + dy - half_height, left_edge + width, y + dy + half_height)
+            if not self.is_free(box) or self._is_astray(box, spot, side_of_name):
+                continue
+            is_nearer = any(_measure_gap(box, other) < _measure_gap(box, spot) for other in other_points)
+            places.append(
+                (self.crosses_line(box) + 0.5 * is_nearer, box, NamePlace(x + dx, y + dy, align))
+            )
+        cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
+        if place is None or (cost >= 1 and len(self.points) > _MANY_POINTS):
             return None
-        self.boxes.append(boxes[best_number])
-        dx, dy, align = corners[best_number]
-        return NamePlace(x + dx, y + dy, align)
+        self.boxes.append(box)
+        self.labels.append((x, y, place.y))
+        return place
+
+    def _is_astray(
+        self, box: Box, spot: tuple[float, float], side_of_name: Mapping[str, int | None]
+    ) -> bool:
+        """Return whether a label would be read as another one's: beyond a line, or not in order."""
+        (x, y), middle = spot, (box[1] + box[3]) / 2
+        is_swapped = any(
+            abs(other_x - x) < _NEAR_PIXELS and (other_y - y) * (other_middle - middle) < 0
+            for other_x, other_y, other_middle in self.labels
+        )
+        sides = ((_find_side(line, box), side_of_name.get(name)) for name, line in self.curves.items())
+        # A line runs through the label, or between it and its point.
+        return is_swapped or any(
+            side == 0 or point_side == -side for side, point_side in sides if side is not None
+        )
+
+
+def _list_corners(x: float, width: float, n_below: int) -> list[tuple[float, float, Align]]:
+    """Return where a label of a point may stand from it, in pixels, the best places first."""
+    height, centre_dx = 1.2 * read_sizes().name, max(0.0, _ABOVE_EDGE + width / 2 - x)
+    return [
+        (8, -11 - n_below * height, "left"),
+        (8, -11, "left"),
+        (-8, 11, "right"),
+        (8, 11, "left"),
+        (-8, -11, "right"),
+        (8, -11 - height, "left"),
+        (-8, 11 + height, "right"),
+        (8, -11 - 2 * height, "left"),
+        (14, 0, "left"),
+        (-14, 0, "right"),
+        *((centre_dx, -16 - step * height / 2, "center") for step in range(4)),
+        # Farther places, for points between lines that run close.
+        *((dx, factor * dy, align) for factor in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
+    ]
+
+
+def _find_side(line: Heights, box: Box) -> int | None:
+    """Return 1 if a box is above a line, -1 below it, 0 if that runs through it; None without it."""
+    left_edge, top_edge, right_edge, bottom_edge = box
+    columns = slice(max(int(left_edge // STEP), 0), max(int(right_edge // STEP) + 2, 0))
+    stretch = line[columns]
+    if np.isnan(stretch).all():
+        return None
+    highest, lowest = float(np.nanmin(stretch)), float(np.nanmax(stretch))
+    return 1 if highest > bottom_edge + 1 else -1 if lowest < top_edge - 1 else 0
+
+
+def _find_point_side(line: Heights, spot: tuple[float, float], near: float) -> int | None:
+    """Return 1 if a point is above a line, -1 below it, and None at the line or without it."""
+    x, y = spot
+    side = _find_side(line, (x, y, x, y))
+    return side if side and _find_side(line, (x, y - near, x, y + near)) else None
 
 
 def _measure_gap(box: Box, point: tuple[float, float]) -> float:
