@@ -228,7 +228,7 @@ def test_icons_of_groups_come_from_the_greatest_value_down():
     ("slope", "shift", "said"),
     [
         (1.5, -3, "0.5"),
-        (4, -14, "1 in 1,000,000"),
+        (4, -14, "1 in 10,000"),
         (3, 6, "all but"),
         (5, -6, "1 in 2"),
         (2, -30, "1 in 1,000,000,000"),

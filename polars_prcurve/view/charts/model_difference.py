@@ -302,7 +302,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
 
 def _count_rows(given: GivenSize) -> int:
     """Return how many rows are shown at most: in a low table those that do not overlap."""
-    # Two more rows say what is not significant, and how many are left out.
+    # Two rows are for what is not significant, and for how many are left out.
     return min(_MOST_ROWS, max(int((given[1] or 1_000) // (read_sizes().name + 2)) - 2, 1))
 
 
