@@ -115,7 +115,7 @@ GROWTHS: dict[str, Growth] = {
         },
     ),
     "targets": Growth(
-        125,
+        500,
         list_levels,
         {
             **{
@@ -127,10 +127,15 @@ GROWTHS: dict[str, Growth] = {
             "alerts=": lambda levels: FEW.operating_points(0.01, alerts=levels, per=1),
             **{
                 f"{word}=, confidence=": partial(
-                    lambda word, levels: FEW.operating_points(0.01, **{word: levels}, confidence=0.95),
+                    lambda word, levels: FEW.operating_points(
+                        0.01,
+                        **{word: levels, "per": 1 if word == "alerts" else None},
+                        confidence=0.95,
+                        columns="all",
+                    ),
                     word,
                 )
-                for word in ("recall", "precision")
+                for word in ("recall", "fpr", "precision", "npv", "fdr", "lift", "alerts")
             },
             "precision=, in groups": lambda levels: IN_GROUPS.operating_points(0.01, precision=levels),
         },

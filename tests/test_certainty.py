@@ -34,7 +34,7 @@ def measure(
 ) -> pl.Series:
     """Return how sure it is, in each row, that a value keeps a limit."""
     is_chosen = words.pop("is_chosen", False)
-    scaled = frame.with_columns(**scale_limit(name, limit, **words))
+    scaled = frame.with_columns(**scale_limit(name, pl.lit(limit), **words))
     return scaled.select(measure_certainty(confidence, is_chosen=is_chosen)).to_series()
 
 

@@ -16,6 +16,7 @@ from polars_prcurve import eta_from_sample, metrics
 from polars_prcurve.core.curves import row_search
 from polars_prcurve.core.curves.row_search import RowSearch
 from polars_prcurve.core.curves.targets import Target
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.core.sweep import sweep_table
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -152,6 +153,31 @@ def test_many_thresholds_of_any_dtype(table: Table, data: st.DataObject) -> None
     n_groups = len(together) // len(alone)
     turns = pl.concat(points.with_columns(group=pl.int_range(n_groups)) for points in alone)
     assert_same(together, turns.sort("group", maintain_order=True).drop("group"))
+
+
+@pytest.mark.parametrize("design", [{}, {"weight": "w"}, {"cluster": "c"}], ids=str)
+@pytest.mark.parametrize("word", [*TARGET_KINDS, "threshold"])
+def test_many_targets_with_intervals_are_as_each_alone(word: str, design: dict[str, str]) -> None:
+    """Beside others of another kind, and with all columns: certainty, doubts and intervals."""
+    rng = np.random.default_rng(2)
+    label = rng.random(300) < 0.3
+    score = np.round(rng.normal(size=300) + label, 1)
+    columns = {"g": rng.integers(0, 2, 300), "w": rng.integers(1, 4, 300), "c": rng.integers(0, 50, 300)}
+    bound = pl.DataFrame({"score": score, "label": label, **columns}).prc(by="g", **design)
+    options: dict[str, Any] = {"confidence": 0.9, "columns": "all"}
+    options |= {"per": 1} if word == "alerts" else {}
+    levels, other = np.linspace(0.05, 1, 20).tolist(), "fpr" if word == "recall" else "recall"
+    many = bound.operating_points([0.1, None], **{word: levels, other: levels[:2]}, **options)
+    alone = [
+        bound.operating_points([0.1, None], **{name: level}, **options)
+        for name, named_levels in ((word, levels), (other, levels[:2]))
+        for level in named_levels
+    ]
+    turns = pl.concat(points.with_columns(pair=pl.int_range(pl.len())) for points in alone)
+    alike = many.filter(criterion=word), many.filter(criterion=other)
+    turns = turns.sort("pair", maintain_order=True).drop("pair")
+    for name, points in zip((word, other), alike, strict=True):
+        assert_same(points, turns.filter(criterion=name))
 
 
 def test_a_lookup_of_many_values_is_that_of_few() -> None:

@@ -22,7 +22,7 @@ _SCALED = {part: f"{RESERVED}{part}_beside_limit" for part in ("value", "low", "
 
 
 def scale_limit(
-    name: str, limit: float, *, is_upper: bool = False, unit: float | None = 1.0
+    name: str, limit: pl.Expr, *, is_upper: bool = False, unit: float | None = 1.0
 ) -> dict[str, pl.Expr]:
     """Return the columns that `measure_certainty` reads, of the value of `name` beside a limit.
 
@@ -34,7 +34,7 @@ def scale_limit(
         return -scaled if is_upper else scaled
 
     ends = ("_high", "_low") if is_upper else ("_low", "_high")
-    numbers = [*(pl.col(f"{name}{end}") for end in ("", *ends)), pl.lit(limit)]
+    numbers = [*(pl.col(f"{name}{end}") for end in ("", *ends)), limit]
     return dict(zip(_SCALED.values(), map(scale, numbers), strict=True))
 
 

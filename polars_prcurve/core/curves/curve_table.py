@@ -218,35 +218,31 @@ def join_values(values: Iterable[Any]) -> pl.Series:
     return pl.concat(value_list) if isinstance(value_list[0], pl.Series) else pl.Series(value_list)
 
 
-_MOST_BRANCHES = 8  # of more values, a lookup costs less than nested conditions do
-
-
 def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
     """Return value i where `number_column` is i, or `default` where value i is None or missing.
 
-    A value is a number, text, an expression, or a Series of one value in its own dtype.
+    A value is a number, text, an expression, or a Series of one value in its own dtype. Each different
+    expression is computed on all rows, so let there be few; values may be as many as the rows.
     """
     number, value_of_number = pl.col(number_column), pl.lit(None) if default is None else default
-    value_of_place = {place: value for place, value in enumerate(values) if value is not None}
-    places_of_key: dict[Any, list[int]] = {}
-    for place, value in value_of_place.items():
-        key = id(value) if isinstance(value, pl.Expr | pl.Series) else (type(value), value)
-        places_of_key.setdefault(key, []).append(place)
-    has_exprs = any(isinstance(value, pl.Expr) for value in value_of_place.values())
-    if len(places_of_key) > _MOST_BRANCHES and not has_exprs:
-        # The streaming engine gets values of a list as they come, where it collects what it replaces.
-        numbers_of_values = {place: number for number, place in enumerate(value_of_place)}
-        value_numbers = pl.Series(
-            map(numbers_of_values.get, range(max(value_of_place) + 1)), dtype=pl.UInt32
-        )
-        value_list = join_values(value_of_place.values()).gather(value_numbers).implode()
-        value = pl.lit(value_list).first().list.get(number, null_on_oob=True)
-        return value if default is None else value.fill_null(default)
-    for places in places_of_key.values():
-        branch = value_of_place[places[0]]
-        if not isinstance(branch, pl.Expr):
-            # A literal of a Series keeps its dtype, such as Float32; one of a number would not.
-            branch = pl.lit(branch).first() if isinstance(branch, pl.Series) else pl.lit(branch)
-        is_here = number == places[0] if len(places) == 1 else number.is_in(places)
-        value_of_number = pl.when(is_here).then(branch).otherwise(value_of_number)
+    value_of_place: dict[int, Any] = {}
+    places_of_expr: dict[int, list[int]] = {}
+    expr_of_id: dict[int, pl.Expr] = {}
+    for place, value in enumerate(values):
+        if isinstance(value, pl.Expr):
+            places_of_expr.setdefault(id(value), []).append(place)
+            expr_of_id[id(value)] = value
+        elif value is not None:
+            value_of_place[place] = value
+    if value_of_place:
+        # The streaming engine gathers values as they come, where it collects what it replaces.
+        rows_of_places = {place: row for row, place in enumerate(value_of_place)}
+        row_numbers = pl.Series(map(rows_of_places.get, range(max(value_of_place) + 1)), dtype=pl.UInt32)
+        series = join_values(value_of_place.values()).gather(row_numbers)
+        place_or_null = number.cast(pl.UInt32, strict=False)  # below 0 it would count from the end
+        gathered_value = pl.lit(series).gather(place_or_null, null_on_oob=True)
+        value_of_number = gathered_value if default is None else gathered_value.fill_null(default)
+    for key, places in places_of_expr.items():
+        is_here = number.is_in(places)
+        value_of_number = pl.when(is_here).then(expr_of_id[key]).otherwise(value_of_number)
     return value_of_number

@@ -48,7 +48,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, Scor
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.metrics.target_kinds import RunTest, read_events
+from polars_prcurve.core.metrics.target_kinds import RunTest, TargetKind, read_events
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,
@@ -233,20 +233,20 @@ def _add_certainty(
 ) -> pl.LazyFrame:
     """Add how sure it is that each threshold meets its target, by the interval of what is limited."""
     name_of_metric = {metric: metric.name for metric in shown_metrics}
+    kind_of_word = {target.criterion: target.kind for target in targets if target.kind is not None}
+    limit = _pick(target.value if target.rate is None else target.rate for target in targets)
 
-    def scale_target(target: Target) -> dict[str, pl.Expr]:
-        kind, limit = target.kind, target.value if target.rate is None else target.rate
-        if kind is None or not isinstance(limit, float) or bands.band != "mover":
-            return {}
+    def scale_target(kind: TargetKind) -> dict[str, pl.Expr]:
         name = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
         unit = None if kind.values == "factor" else 1.0
         return scale_limit(name, limit, is_upper=kind.is_at_most, unit=unit)
 
     no_number = pl.lit(None, dtype=pl.Float64)
-    exprs_of_targets = [scale_target(target) for target in targets]
+    words = kind_of_word if bands.band == "mover" else ()
+    exprs_of_word = {word: scale_target(kind_of_word[word]) for word in words}
     scaled_columns = {
-        name: _pick([exprs.get(name) for exprs in exprs_of_targets], no_number)
-        for name in dict.fromkeys(name for exprs in exprs_of_targets for name in exprs)
+        name: _pick((exprs_of_word.get(target.criterion, {}).get(name) for target in targets), no_number)
+        for name in dict.fromkeys(name for exprs in exprs_of_word.values() for name in exprs)
     }
     certainty = measure_certainty(bands.confidence, is_chosen=True) if scaled_columns else no_number
     return points.with_columns(**scaled_columns).with_columns(certainty.alias(CERTAINTY))
