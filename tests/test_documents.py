@@ -165,7 +165,7 @@ def test_positives_of_a_budget_are_found_or_missed(
         assert 100 * n_found / total == pytest.approx(percent, abs=1)
         assert n_found / total == pytest.approx(candidate.row["recall"], rel=0.01)
         assert f"{texts[2]} found, {texts[3]} missed" in card
-    assert f"| of {counts[0][0]} positives |" in card
+    assert re.search(rf"\| of {counts[0][0]} positives (among|per) [\d,]+ cases \|", plain(card))
     others = bind(SETTLED).decide(eta, recall=0.5)
     assert "positives found" not in others.model_card()
     assert " finds " not in read_report(others, tmp_path).read()

@@ -185,6 +185,7 @@ h2+.place{margin-bottom:8px}.model{border-top:4px solid var(--c,var(--rule));pad
 dl{margin:0}dt{font-size:12.5px;color:var(--quiet);line-height:1.25;margin-top:11px}
 dt:first-child{margin-top:0}dd{margin:0;font-size:21px;font-weight:700;line-height:1.25}
 dd small{display:block;font-size:13px;font-weight:400;color:var(--quiet)}
+dd small+small{display:block}
 .key{margin:14px 0 0}.key svg{vertical-align:-2px;margin:0 3px 0 10px}.key svg:first-child{margin-left:0}
 .settle{border-left:3px solid var(--text);padding:2px 0 2px 14px;margin:8px 0 0}
 .reasons{margin:10px 0 0;padding-left:18px;font-size:14px}
@@ -229,7 +230,7 @@ h2,summary{break-after:avoid}.models,.chart,.settle,.model,tr{break-inside:avoid
 .place,.note,.key,.reasons,.status,.names,.model h3,table,td,th,footer{font-size:8.5pt}
 dl{display:grid;grid-template-columns:1fr auto;gap:2pt 6pt;align-items:baseline}dt,.note{margin:0}
 dt,td small,dd small{font-size:8pt}dd small{display:inline}
-dd small+small{display:block}dd{font-size:12pt}.model>div{grid-template-columns:102px 1fr}
+dd{font-size:12pt}.model>div{grid-template-columns:102px 1fr}
 td,th{padding:1pt 5px}
 .chart svg.wide{max-height:52mm;width:auto}.scroll+.chart svg.wide{max-height:46mm}
 .chart svg.rows{max-height:none}details p{display:inline}details p::after{content:" "}

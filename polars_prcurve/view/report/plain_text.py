@@ -30,6 +30,7 @@ from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,
     keep_together,
+    say_cases,
     say_dropped_rows,
 )
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
@@ -202,7 +203,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         cells = [
             f"{count.found} found, {count.missed} missed" if count else NO_VALUE for count in counts
         ]
-        lines.append([f"of {totals[0]} positives", *cells])
+        lines.append([f"of {totals[0]} positives {say_cases(findings.evidence.per)}", *cells])
     return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
 
 
