@@ -41,7 +41,7 @@ from polars_prcurve.view.words.number_words import (
     say_share,
 )
 
-_AS_IN_TEST = "positives and negatives score as in the test set"  # what every verdict rests on
+_AS_IN_TEST = "assuming positives and negatives score as in the test set"  # as every verdict does
 
 
 @dataclass(frozen=True)
