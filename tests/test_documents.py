@@ -147,6 +147,7 @@ def test_examples_of_classes_are_counted_and_not_weighed(
         (0.0123, 500, 9_876),
         (0.004, 2, 1_000),
         (0.3, 9, 20),
+        (0.03, 9_000, 1e6),
     ],
 )
 def test_positives_of_a_budget_are_found_or_missed(
@@ -160,12 +161,12 @@ def test_positives_of_a_budget_are_found_or_missed(
     assert len(counts) == 2
     for candidate, texts in zip(decision._findings.cases[0].candidates, counts, strict=True):
         total, percent, n_found, n_missed = (float(text.replace(",", "")) for text in texts)
-        assert total == pytest.approx(eta * per, rel=1e-3)
+        assert total == pytest.approx(eta * per, rel=5e-3)
         assert n_found + n_missed == pytest.approx(total, abs=1e-9)
         assert 100 * n_found / total == pytest.approx(percent, abs=1)
         assert n_found / total == pytest.approx(candidate.row["recall"], rel=0.01)
         assert f"{texts[2]} found, {texts[3]} missed" in card
-    assert re.search(rf"\| of {counts[0][0]} positives (among|per) [\d,]+ cases \|", plain(card))
+    assert re.search(rf"\| of {counts[0][0]} positives (among|per) \S+ cases \|", plain(card))
     others = bind(SETTLED).decide(eta, recall=0.5)
     assert "positives found" not in others.model_card()
     assert " finds " not in read_report(others, tmp_path).read()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, join_words
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -158,15 +158,17 @@ class FoundPositives(NamedTuple):
 def count_found(case: Case, candidate: Candidate) -> FoundPositives | None:
     """Return the positives found of a budget of alerts; None without one, or at an estimated prevalence.
 
-    They are expected numbers in three digits, and both add up to the total.
+    They are expected numbers, whole or in three digits, and both add up to the total.
     """
     goal, recall, eta = case.goal, candidate.read("recall").value, case.eta
     is_estimated = case.key_values.get("eta_low") is not None
     if "alerts" not in goal.all_limits or None in (recall, eta) or is_estimated or not eta:
         return None
-    total = float(f"{eta * case.per:.4g}")
-    found = float(f"{min(total * recall, total):.3g}")
-    return FoundPositives(*(format_count(float(f"{n:.6g}")) for n in (total, found, total - found)))
+    total = eta * case.per
+    n_decimals = max(2 - _find_magnitude(total * recall), 0)
+    total, found = round(total, n_decimals), round(total * recall, n_decimals)
+    texts = (f"{number:,.{n_decimals}f}" for number in (found, total - found))
+    return FoundPositives(f"{total:,.10g}", *texts)
 
 
 # Icons ------------------------------------------------------------------------------------------
