@@ -51,6 +51,7 @@ from polars_prcurve.view.words.number_words import (
     say_share,
     say_shares,
 )
+from tests.support.chart_overlaps import read_drawing
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,
@@ -2162,6 +2163,18 @@ def test_names_stand_at_lines_up_to_six_and_apart():
     assert layer(legend, "line")["encoding"]["color"]["legend"]["values"] == list("abcdefg")
 
 
+def test_no_name_stands_beyond_another_line():
+    """Where two lines cross in the middle, the best place for a name would be beyond the other one."""
+    falling, level = np.linspace(20, 200, 100), np.full(100, 110.0)
+    lines = {"falling": falling, "level": level}
+    place = place_beside(lines, ["falling", "level"], LabelSpace(396, 220))["falling"]
+    columns = slice(int(place.x // 4), int((place.x + 50) // 4))
+    assert not ((level - place.y) * (level - falling))[columns].min() < 0
+    assert place_beside(lines, ["falling"], LabelSpace(396, 220))["falling"] != place, (
+        "a grey one may be"
+    )
+
+
 def test_rounded_counts_are_no_powers():
     texts = [plain(say_count(number, 2)) for number in (9.96, 99.4, 99.6, 999.7)]
     assert texts == ["10", "99", "100", "1,000"]
@@ -2278,6 +2291,15 @@ def test_thresholds_of_many_groups_and_prevalences_stay_readable():
     assert len(with_recall) == 1, "recall is the same at every prevalence"
     rare = charts.threshold_curve(draw_scores().prc.curve([0.005, 0.001]))
     assert "Alerts per million" in json.dumps(rare.to_dict())
+
+
+def test_a_legend_stands_above_the_strip_of_those_that_are_best():
+    scores = {name: draw_scores(seed=seed)["score"] for seed, name in enumerate("abcdefgh")}
+    table = prc(draw_scores().with_columns(**scores), score=[*scores])
+    chart = table.plot.metric_by_eta(confidence=0.95, title=False)
+    drawn = read_drawing(chart.to_dict()).texts
+    foot = max(text.bottom for text in drawn if text.text in [*"abcdefgh"])
+    assert foot + 8 < min(text.top for text in drawn if "clear winner" in text.text)
 
 
 def test_eight_groups_at_many_prevalences_have_a_legend_over_all_columns():

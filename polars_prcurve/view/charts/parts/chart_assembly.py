@@ -214,7 +214,11 @@ def build_panel(
     has_legend = channels.color is not None and names is None and spec.names != "none"
     if channels.color is not None and has_legend:
         room = size.columns * (size.width + PANEL_GAP)
-        channels = replace(channels, color=replace(channels.color, legend_room=room))
+        # Vega makes room for the heads of panels by itself, but not for words of a single one.
+        tops = [box[1] for box in panel.list_boxes(words)] if channels.facet is None else []
+        offset = round(max(18, 6 - min(tops, default=0)))
+        color = replace(channels.color, legend_room=room, legend_offset=offset)
+        channels = replace(channels, color=color)
         panel = replace(panel, channels=channels)
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     records = mark_grey(data, channels)

@@ -48,6 +48,7 @@ class Channel:
     )  # a line under the name of each panel
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
+    legend_offset: int = 18  # pixels from the foot of a legend to the lines, on which words may stand
     # The place of the name in each label among all names of the table; see `number_names`.
     number_of_label: Mapping[str, int] = field(default_factory=dict)
 
@@ -100,6 +101,7 @@ class Channel:
         look: dict[str, Any] = {"orient": "top", "direction": "horizontal", "title": None}
         look |= {"labelFontSize": read_sizes().name, "labelLimit": 0}
         look |= {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1}
+        look |= {"offset": self.legend_offset}
         legend = alt.Legend(values=labels, columns=n_columns, **look)
         return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 

@@ -572,8 +572,8 @@ def place_beside(
     """Return a place on each line that is shown for its name; without those that have no room."""
     # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
     # there is none. A box as wide as the name is tried above and below its line at each column. It must
-    # be off all other lines and boxes; the flattest place
-    # nearest to the middle wins. Lines to compare with have keys that start with RULE_KEY.
+    # be off all other lines and boxes, and no other curve may be between it and its line; the flattest
+    # place nearest to the middle wins. Lines to compare with have keys that start with RULE_KEY.
     place_of_name: dict[str, NamePlace] = {}
     for name in names:
         line = lines[name]
@@ -584,22 +584,19 @@ def place_beside(
         top, bottom = _find_extremes(line, n_columns)
         is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), n_columns).any(axis=1)
         top = np.where(is_broken, math.nan, top)
-        other_extremes = [
-            (*_find_extremes(other, n_columns), _LINE_GAP if key.startswith(RULE_KEY) else CURVE_GAP)
-            for key, other in lines.items()
-            if key != name
-        ]
+        others = {key: other for key, other in lines.items() if key != name}
         left_edges = np.arange(len(top)) * STEP
         candidate_boxes: list[tuple[float, float, Box]] = []
-        for box_top in (top - _OWN_LINE_GAP - height, bottom + _OWN_LINE_GAP):
+        for box_top, is_above in ((top - _OWN_LINE_GAP - height, True), (bottom + _OWN_LINE_GAP, False)):
             is_free = (
                 (box_top >= 0) & (box_top + height <= space.height) & (left_edges + width <= space.width)
             )
             is_free &= bottom - top <= _STEEPEST * space.height
-            for other_top, other_bottom, line_gap in other_extremes:
-                is_free &= (other_bottom < box_top - line_gap) | (
-                    other_top > box_top + height + line_gap
-                )
+            for key, other in others.items():
+                line_gap = _LINE_GAP if key.startswith(RULE_KEY) else CURVE_GAP
+                own_box = (box_top - line_gap, box_top + height + line_gap)
+                beyond_line = line if key in names else None
+                is_free &= _find_clear_columns(own_box, other, beyond_line, n_columns, is_above=is_above)
             off_centre = np.abs(left_edges + width / 2 - space.width / 2) / space.width
             costs = 0.3 * (bottom - top) + 100 * off_centre
             for column in np.flatnonzero(is_free & ~np.isnan(top)):
@@ -610,6 +607,24 @@ def place_beside(
             space.boxes.append(best_box)
             place_of_name[name] = NamePlace(best_box[0] + 2, (best_box[1] + best_box[3]) / 2)
     return place_of_name
+
+
+def _find_clear_columns(
+    box_ends: tuple[Heights, Heights],
+    other: Heights,
+    line: Heights | None,
+    n_columns: int,
+    *,
+    is_above: bool,
+) -> NDArray[np.bool_]:
+    """Return at which columns a name is off another line, which is not between it and its own."""
+    (box_top, box_bottom), (highest, lowest) = box_ends, _find_extremes(other, n_columns)
+    is_over, is_under = lowest < box_top, highest > box_bottom
+    if line is None:  # the other has no name, and so this cannot be its
+        return is_over | is_under
+    _, most_beyond = _find_extremes(line - other if is_above else other - line, n_columns)
+    is_near = most_beyond < _AT_LINE
+    return is_over | (is_under & is_near) if is_above else is_under | (is_over & is_near)
 
 
 def _find_extremes(line_heights: Heights, n_columns: int) -> tuple[Heights, Heights]:
