@@ -224,5 +224,5 @@ def test_groups_may_have_any_name(name: str) -> None:
 
 def test_a_group_may_not_take_the_name_of_a_result() -> None:
     df, cells = (frame.with_columns(low=pl.lit(1)) for frame in (draw(60, 200, 12), point(30, 20)))
-    with pytest.raises(PrcError, match="by= holds the column 'low', and the result has a column"):
+    with pytest.raises(PrcError, match="by= holds a column 'low', and the result has a column"):
         df.prc(by="low").compare(0.1, other=bind(cells, by="low"), match="recall", columns="all")

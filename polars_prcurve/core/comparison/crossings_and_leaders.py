@@ -229,7 +229,7 @@ def build_leaders_table(
     table: ResolvedTable, ranking_metric: RankingMetric, eta_range: EtaRange
 ) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
-    check_group_names(table.by, LEADER_COLUMNS)
+    check_group_names(table.by, ("eta", *LEADER_COLUMNS))  # models are compared at values of eta
     scores = _collect_model_scores(table, ranking_metric, eta_range)
     order_changes, group_numbers = scores.find_order_changes(), scores.model_index.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.

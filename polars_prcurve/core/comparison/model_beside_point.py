@@ -31,6 +31,7 @@ from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
@@ -73,10 +74,6 @@ def compare_at_point(
             "one table is a LazyFrame and the other a DataFrame; call .lazy() or "
             ".collect() on one of them"
         )
-    if clashes := [name for name in by if name in list_compare_columns(None)]:
-        raise PrcError(
-            f"by= holds the column {clashes[0]!r}, and the result has a column of that name; rename it"
-        )
     return _subtract_points(
         sweep.lazy(),
         point_cells.lazy(),
@@ -108,6 +105,7 @@ def _read_cells(
     column = {**table._words, **words}.get("model") or "model"
     names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
     by = [key for key in keys if key != column]
+    check_group_names(by, list_compare_columns(None))
     return sweep.select(*by, names.alias(name), *CELLS), by
 
 

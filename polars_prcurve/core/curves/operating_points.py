@@ -214,7 +214,9 @@ def build_points_table(
     if bands is not None:
         bands = curve_table.fit_bands(bands, grid, table, shown_metrics)
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
-    check_result_columns(table, grid, columns)
+    # Rates that no column shows are corrected, too.
+    corrected_columns = [f"{metric.name}_corrected" for metric in shown_metrics if bands is not None]
+    check_result_columns(table, grid, [*columns, *corrected_columns])
     points = _build_points(
         table, grid, targets, shown_metrics, bands=bands, long=long, optimism=optimism
     )

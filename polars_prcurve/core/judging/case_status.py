@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.confidence.interval_column_names import ETA_HIGH, ETA_LOW
 from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
 from polars_prcurve.core.ground.safe_text import name_groups
 from polars_prcurve.core.judging.decision_request import DecisionRequest
@@ -174,6 +175,14 @@ class Case:
         """The values of its group by their columns, without `eta` and what comes with it."""
         columns = [*self.key_values]
         return {column: self.key_values[column] for column in columns[: columns.index("eta")]}
+
+    @property
+    def eta_limits(self) -> tuple[float | None, float | None]:
+        """Both ends of the interval of a prevalence that is an estimate; otherwise None and None."""
+        columns = [*self.key_values]
+        if ETA_LOW not in columns[columns.index("eta") :]:  # a group column may have that name
+            return None, None
+        return self.key_values[ETA_LOW], self.key_values[ETA_HIGH]
 
     @property
     def eta(self) -> float | None:

@@ -14,7 +14,7 @@ that may bind.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -25,7 +25,10 @@ from polars import selectors
 from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
+from polars_prcurve.core.confidence.point_intervals import combine_distances
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
@@ -46,11 +49,11 @@ class EvidenceColumn:
 
     AT_HALF = "precision_at_half"
     """Precision where half of the positives are found, which shows what a whole curve is good for."""
+    LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
     AREA = f"{RESERVED}average_precision"
     BY_CHANCE = f"{RESERVED}by_chance"  # the mean of the average precision of random scores
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives significantly rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
-    LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
     FEW_SCORES = f"{RESERVED}few_scores"  # all scores of a model that has at most _FEW_SCORES of them
     MAY_MEET = f"{RESERVED}may_meet"
     """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
@@ -59,6 +62,37 @@ class EvidenceColumn:
     interval, among the thresholds that meet the others."""
     OTHER = f"{RESERVED}other_"
     """Before the columns of another threshold that meets all limits, beside the one that is tested."""
+
+
+VERDICT_DTYPES: Mapping[str, pl.DataType] = {
+    "status": pl.String(),
+    "met": pl.Boolean(),
+    "models": pl.List(pl.String()),
+    "sentence": pl.String(),
+    "reasons": pl.List(pl.String()),
+    "would_settle": pl.String(),
+}
+"""The columns of verdicts beside those of a case; models have the dtype that they have in the table."""
+_LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best")  # those of a ranking
+_MERIT, _MERIT_LOW, _MERIT_HIGH = (f"{RESERVED}merit{end}" for end in ("", "_low", "_high"))
+_OTHER_MODEL = f"{RESERVED}other_model"  # before the columns of another model of the same case
+_IS_WHOLE = f"{RESERVED}flags_all"  # whether a thin curve ends where all examples are flagged
+_AUC_LOW = f"{RESERVED}auc_low"  # the low end of a mean of areas under ROC curves
+
+
+def check_names(table: ResolvedTable, goal: Goal, model: str | None) -> None:
+    """Raise if a group column, or that of models, has the name of a column that a decision adds."""
+    names = [*VERDICT_DTYPES]
+    if goal.is_of_curve:
+        names += [goal.merit_column, f"{goal.merit_column}_low", f"{goal.merit_column}_high"]
+    if not goal.mean_over:
+        names += [f"{EvidenceColumn.AT_HALF}{end}" for end in ("", "_low", "_high")]
+    if goal.is_gate:
+        names += [EvidenceColumn.LEVEL, CERTAINTY]
+    if model is not None:
+        names += _LEAD_COLUMNS
+        check_group_names([model], names, "model")
+    check_group_names(table.by, names)
 
 
 @dataclass(frozen=True)
@@ -158,9 +192,10 @@ def _collect_means(request: DecisionRequest) -> Evidence:
         # A random model has an area of 1/2 in each group; of its mean one side is tested.
         level = max(0.5, 2 * request.test_level - 1)
         auc_rows = request.table.summary(request.eta, metrics="roc_auc", confidence=level, **options)
-        case_rows = _join(case_rows, auc_rows.select(*row_keys, auc_low="low"), row_keys)
-        is_above = pl.col("auc_low") > 0.5
-    case_rows = case_rows.with_columns(above_chance=is_above).drop("auc_low", strict=False)
+        auc_rows = auc_rows.select(*row_keys, pl.col("low").alias(_AUC_LOW))
+        case_rows = _join(case_rows, auc_rows, row_keys)
+        is_above = pl.col(_AUC_LOW) > 0.5
+    case_rows = case_rows.with_columns(above_chance=is_above).drop(_AUC_LOW, strict=False)
     return Evidence(
         rows=_add_leads(request, case_rows, keys, 1.0),
         keys=keys,
@@ -441,9 +476,9 @@ def _add_few_scores(
     scores = pl.col("threshold").drop_nulls().unique().sort()
     few_scores = (
         curve_points.group_by(*keys, "eta")
-        .agg(scores.alias(EvidenceColumn.FEW_SCORES), flags_all=(pl.col("fpr") == 1).any())
-        .filter(pl.col(EvidenceColumn.FEW_SCORES).list.len() <= _FEW_SCORES, "flags_all")
-        .drop("flags_all")
+        .agg(scores.alias(EvidenceColumn.FEW_SCORES), (pl.col("fpr") == 1).any().alias(_IS_WHOLE))
+        .filter(pl.col(EvidenceColumn.FEW_SCORES).list.len() <= _FEW_SCORES, _IS_WHOLE)
+        .drop(_IS_WHOLE)
     )
     return _join(case_rows, few_scores, [*keys, "eta"])
 
@@ -474,10 +509,7 @@ def _add_leads(
         *group_columns,
         "eta",
         pl.col("model").alias(model_column),
-        "behind",
-        "behind_low",
-        "behind_high",
-        "may_be_best",
+        *_LEAD_COLUMNS,
     ]
     ranking_frames = [
         ranking.select(ranking_columns)
@@ -510,7 +542,7 @@ def _rank_models(
     arguments: dict[str, Any] = {"metric": metric, "confidence": request.test_level}
     arguments |= target_arguments | ({"mean_over": goal.mean_over} if goal.mean_over else {})
     (table, eta), (low_column, high_column, _) = request.whole_table, UNCERTAIN_ETA_COLUMNS
-    if low_column not in case_rows.columns or request.weighted_field is not None:
+    if low_column not in {*case_rows.columns} - {*group_columns} or request.weighted_field is not None:
         yield table.ranking(eta, columns="all", **arguments)
         return
     eta_limits = case_rows.select(
@@ -518,9 +550,12 @@ def _rank_models(
     )
     eta_limits = eta_limits.unique(maintain_order=True)
     least_eta = pl.max_horizontal(low_column, pl.col("eta") * 0.01)  # at 0 nothing differs
+    estimate = "estimate"  # the column that an eta frame carries, of no group
+    while estimate in group_columns:
+        estimate += " of eta"
     for eta_end in (pl.col("eta"), least_eta, pl.col(high_column)):
-        etas = eta_limits.select(*group_columns, eta_end.alias("eta"), estimate="eta")
-        yield table.ranking(etas, columns="all", **arguments).with_columns(eta="estimate")
+        etas = eta_limits.select(*group_columns, eta_end.alias("eta"), pl.col("eta").alias(estimate))
+        yield table.ranking(etas, columns="all", **arguments).with_columns(eta=estimate)
 
 
 def _add_leads_by_intervals(
@@ -537,21 +572,25 @@ def _add_leads_by_intervals(
     low, high = signed_limit_exprs if sign > 0 else signed_limit_exprs[::-1]
     point_keys = [*keys, model_column]
     merits = points.select(
-        *point_keys, (pl.col(merit_column) * sign).alias("v"), low.alias("l"), high.alias("h")
+        *point_keys,
+        (pl.col(merit_column) * sign).alias(_MERIT),
+        low.alias(_MERIT_LOW),
+        high.alias(_MERIT_HIGH),
     )
-    other_merits = merits.rename({"v": "v2", "l": "l2", "h": "h2", model_column: RESERVED})
+    name_of_other = {name: f"{_OTHER_MODEL}{name}" for name in (_MERIT, _MERIT_LOW, _MERIT_HIGH)}
+    other_merits = merits.rename({**name_of_other, model_column: _OTHER_MODEL})
     merit_pairs = merits.join(other_merits, on=keys, nulls_equal=True)
-    merit_pairs = merit_pairs.filter(pl.col(model_column) != pl.col(RESERVED))
+    merit_pairs = merit_pairs.filter(pl.col(model_column) != pl.col(_OTHER_MODEL))
     # The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
-    # tested apart: the difference v2 - v has the ends gap -+ sqrt((v2 - l2)^2 + (h - v)^2), and the like
-    # with l and h exchanged. What models of one test share makes the difference surer than that.
-    gap = pl.col("v2") - pl.col("v")
-    least_gap = gap - ((pl.col("v2") - pl.col("l2")) ** 2 + (pl.col("h") - pl.col("v")) ** 2).sqrt()
-    greatest_gap = gap + ((pl.col("h2") - pl.col("v2")) ** 2 + (pl.col("v") - pl.col("l")) ** 2).sqrt()
+    # tested apart. What models of one test share makes the difference surer than that.
+    value, low, high = map(pl.col, name_of_other)
+    other_value, other_low, other_high = map(pl.col, name_of_other.values())
+    gap = other_value - value
+    least_gap = gap - combine_distances([other_value - other_low, high - value])
+    greatest_gap = gap + combine_distances([other_high - other_value, value - low])
+    may_be_best = ~(least_gap > 0).any()
+    lead_exprs = gap.max(), least_gap.max(), greatest_gap.max(), may_be_best
     leads = merit_pairs.group_by(point_keys).agg(
-        gap.max().alias("behind"),
-        least_gap.max().alias("behind_low"),
-        greatest_gap.max().alias("behind_high"),
-        ~(least_gap > 0).any().alias("may_be_best"),
+        expr.alias(name) for name, expr in zip(_LEAD_COLUMNS, lead_exprs, strict=True)
     )
     return _join(case_rows, leads, point_keys)

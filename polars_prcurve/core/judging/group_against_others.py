@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence
 from polars_prcurve.core.judging.status_names import GroupStanding
@@ -22,7 +23,7 @@ _MOST_ROWS = 10_000_000
 """Rows, at most, that the groups beside all others have; more groups have none."""
 _CELL = "cell"  # the group that is tested, in the table that holds the counts once for each group
 _SIDE = "side"  # whether a row is of that group or of the others
-_GROUP = "group"  # the number of the group of a row
+_GROUP = f"{RESERVED}group"  # the number of the group of a row
 _COUNTS = ("n_pos", "n_neg")  # the columns of counts, as `prc.counts` names them
 
 

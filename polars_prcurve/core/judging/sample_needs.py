@@ -328,8 +328,7 @@ def find_promise_need(case: Case) -> ClassNeed | None:
 
 def rests_on_eta(case: Case) -> bool:
     """Return whether most of the doubt about precision is that of a prevalence that is an estimate."""
-    eta_low, eta_high = case.key_values.get("eta_low"), case.key_values.get("eta_high")
-    rivals = case.rivals or case.candidates
+    rivals, (eta_low, eta_high) = case.rivals or case.candidates, case.eta_limits
     if eta_low is None or eta_high is None or not rivals or case.goal.merit_column != "precision":
         return False
     best_row, half_width = rivals[0].row, measure_half_width(rivals[:1])

@@ -82,7 +82,8 @@ def build_mean_summary(
     smooth: bool = False,
 ) -> pl.LazyFrame:
     """Return the result of `summary(mean_over=)`, one row per group, prevalence and metric."""
-    key_dtypes = means.list_keys(table)
+    key_dtypes, error_columns = means.list_keys(table), [STANDARD_ERROR, "low", "high", DOUBT]
+    check_group_names(key_dtypes, [N_GROUPS, *error_columns])
     row_keys = list_row_keys(key_dtypes, grid)
     values = build_group_values(table, grid, metrics, means, smooth=smooth)
     sizes = [
@@ -91,11 +92,10 @@ def build_mean_summary(
     ]
     mean_rows = average_values(values, row_keys, "value", sizes)
     mean_rows = mean_rows.sort(*key_dtypes, "eta", Pair.ETA_ROW, Pair.COPY)
-    error_columns: list[str] = []
+    columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value"]
     if certainty is not None:
         mean_rows = add_intervals(mean_rows, "value", pl.lit(z_value(certainty.level)), means)
-        error_columns = [STANDARD_ERROR, "low", "high", DOUBT]
-    columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value", *error_columns]
+        columns += error_columns
     return mean_rows.select(*key_dtypes, "eta", *grid.carried_columns, *columns)
 
 

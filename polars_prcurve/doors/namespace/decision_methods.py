@@ -22,6 +22,7 @@ from polars_prcurve.core.judging.decision_request import (
     count_rows_left_out,
     weigh_field,
 )
+from polars_prcurve.core.judging.evidence import check_names
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.prevalence.eta_grid import Eta
 from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix
@@ -123,6 +124,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
                 question.place_at_etas(table)  # raises for wrong prevalences before any work
             check_goal(question, goal)
             request = self._collect_request(question, words, goal)
+            check_names(table, request.goal, request.model)
             return Decision(decide(replace(request, counts_negatives=table.counts_negatives)))
 
     def report(

@@ -80,10 +80,9 @@ def say_score(candidate: Candidate) -> str:
 
 def describe_level(findings: Findings) -> str:
     """Return the level of the intervals; where a demand is tested, the level of the tests."""
-    level_column = EvidenceColumn.LEVEL
-    if level_column not in findings.evidence.rows.columns:
+    if not findings.goal.is_gate:
         return number_words.format_level(findings.confidence)
-    levels = findings.evidence.rows[level_column].unique().sort()
+    levels = findings.evidence.rows[EvidenceColumn.LEVEL].unique().sort()
     texts = [number_words.format_level(float(f"{level:.4g}")) for level in levels]
     return " to ".join(dict.fromkeys(texts[:: max(len(texts) - 1, 1)]))
 

@@ -539,7 +539,7 @@ def write_cases(findings: Findings) -> str:
 
 def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
-    eta, is_counted = case.eta, case.key_values.get("eta_low") is not None
+    eta, is_counted = case.eta, case.eta_limits[0] is not None
     candidates = [model for model in case.qualifiers if model.precision.value is not None]
     if eta is None or case.goal.mean_over or not 0 < eta < 1 or is_counted or not candidates:
         return ""

@@ -15,6 +15,7 @@ from polars import selectors
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.case_status import read_fields
 from polars_prcurve.core.judging.decision_request import DecisionRequest
+from polars_prcurve.core.judging.evidence import VERDICT_DTYPES
 from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_cases
 from polars_prcurve.view.verdicts.value_phrases import name_model
@@ -64,13 +65,10 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
     evidence_schema, model_column = findings.evidence.rows.schema, findings.model
     verdict_schema = {
         **{name: evidence_schema[name] for name in findings.evidence.keys},
-        "status": pl.String(),
-        "met": pl.Boolean(),
-        "models": pl.List(pl.String() if model_column is None else evidence_schema[model_column]),
-        "sentence": pl.String(),
-        "reasons": pl.List(pl.String()),
-        "would_settle": pl.String(),
+        **VERDICT_DTYPES,
     }
+    if model_column is not None:
+        verdict_schema["models"] = pl.List(evidence_schema[model_column])
     return pl.DataFrame(
         [
             {

@@ -322,9 +322,9 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
         yield f"{ONE_SIDED} {target}: {say_share(certainty)}"
     if status != "chance" and (doubts := case.interval_doubts):
         yield f"{TOO_NARROW}: {join_words(doubts)}"
-    if case.key_values.get("eta_low") is not None:
-        eta, low, high = (case.key_values[name] for name in ("eta", "eta_low", "eta_high"))
-        yield f"the prevalence is an estimate: {write_value('precision', Estimate(eta, low, high))}"
+    if case.eta_limits[0] is not None:
+        estimate = Estimate(case.eta, *case.eta_limits)
+        yield f"the prevalence is an estimate: {write_value('precision', estimate)}"
     if case.compares_intervals and len(case.qualifiers) > 1:
         yield "models are compared by their separate intervals, without a paired test"
 

@@ -1,0 +1,225 @@
+"""Group columns may have any name: a result with it is that with a plain name, or it is refused.
+
+The names to try are those that columns have while the methods run, in results and in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from unittest import mock
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_prcurve as pp
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
+from polars_prcurve.view.report.decision_html import build_document
+from tests.support.queries import DF, ETAS, LONG, QUERIES
+
+GROUP = "g"  # the group column of QUERIES
+Ask = Callable[[Any], Any]
+
+ROWS = DF.head(600).with_columns(score=pl.col("score") + 0.3 * pl.col("label"))
+MODELS_OF_ROWS = LONG.filter(pl.col("row") < 600).with_columns(s=pl.col("s") + 0.2 * pl.col("label"))
+POINTS = ROWS.prc.sweep(by=GROUP, thresholds=3).group_by(GROUP, maintain_order=True).first()
+ESTIMATES = ETAS.with_columns(eta_low=0.005, eta_high=0.02, eta_confidence=0.95)
+CELLS: dict[str, Any] = {"cells": ("tp", "fp", "fn", "tn")}
+MODELS: dict[str, Any] = {"model": "m", "score": "s", "id": "row"}
+DECISIONS: dict[str, tuple[pl.DataFrame, Ask]] = {
+    "without a target": (ROWS, lambda p: p.decide(0.1, by=GROUP)),
+    "at a target": (ROWS, lambda p: p.decide(0.1, by=GROUP, recall=0.5)),
+    "at an uncertain prevalence": (
+        ROWS,
+        lambda p: p.decide(ESTIMATES, by=GROUP, recall=0.5),
+    ),
+    "of a threshold": (
+        ROWS,
+        lambda p: p.decide(0.1, by=GROUP, threshold=0.5, recall=0.4, precision=0.2),
+    ),
+    "guaranteed": (ROWS, lambda p: p.decide(0.1, by=GROUP, recall=0.5, guarantee=0.9)),
+    "of points": (POINTS, lambda p: p.decide(0.1, by=GROUP, recall=0.5, **CELLS)),
+    "of means": (ROWS, lambda p: p.decide(0.1, by=GROUP, mean_over="h")),
+    "of models": (MODELS_OF_ROWS, lambda p: p.decide([0.1, 0.2], by=GROUP, recall=0.5, **MODELS)),
+    "of models, without a target": (MODELS_OF_ROWS, lambda p: p.decide(0.1, by=GROUP, **MODELS)),
+    "of models, maximized": (MODELS_OF_ROWS, lambda p: p.decide(0.1, by=GROUP, maximize="f1", **MODELS)),
+    "of models, together": (
+        MODELS_OF_ROWS,
+        lambda p: p.decide(0.1, by=GROUP, recall=0.3, precision=0.1, **MODELS),
+    ),
+    "of models, at an uncertain prevalence": (
+        MODELS_OF_ROWS,
+        lambda p: p.decide(ESTIMATES, by=GROUP, recall=0.5, **MODELS),
+    ),
+}
+COMPARISONS: dict[str, tuple[pl.DataFrame, Ask]] = {
+    "leaders": (MODELS_OF_ROWS, lambda p: p.crossings(by=GROUP, leaders=True, model="m", score="s")),
+    "crossings": (MODELS_OF_ROWS, lambda p: p.crossings(by=GROUP, model="m", score="s")),
+    "crossings of curves": (
+        MODELS_OF_ROWS,
+        lambda p: p.crossings(by=GROUP, of="roc", model="m", score="s"),
+    ),
+    "dominance": (
+        MODELS_OF_ROWS,
+        lambda p: p.crossings(of="roc", leaders=True, by=GROUP, model="m", score="s"),
+    ),
+    "monitor": (ROWS, lambda p: p.monitor("h", by=GROUP, reference=0.5, threshold=0.5, columns="all")),
+    "bootstrap": (
+        ROWS,
+        lambda p: p.summary(
+            0.1, by=GROUP, confidence=pp.intervals(0.9, method="bootstrap", resamples=9, seed=1)
+        ),
+    ),
+    "bootstrap of a maximum": (
+        ROWS,
+        lambda p: p.operating_points(
+            0.1,
+            by=GROUP,
+            maximize="f1",
+            confidence=pp.intervals(0.9, method="bootstrap", resamples=9, seed=1),
+        ),
+    ),
+    "bands of whole curves": (
+        ROWS,
+        lambda p: p.curve(0.1, by=GROUP, confidence=pp.intervals(0.9, simultaneous=True)),
+    ),
+}
+ASKED = {**COMPARISONS, **DECISIONS}
+
+
+class TakenError(Exception):
+    """A table of the test itself has a column of that name."""
+
+
+class Renamed:
+    """A table whose column GROUP has other names, and the calls that speak of them instead."""
+
+    def __init__(self, table: pl.DataFrame, names: Sequence[str]) -> None:
+        self.table, self.names = table, names
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        call = getattr(self.rename(self.table).prc, method)
+        return lambda *values, **arguments: call(
+            *map(self.rename, values),
+            **{
+                name: self.names[0] if name == "model" and value == GROUP else self.rename(value)
+                for name, value in arguments.items()
+            },
+        )
+
+    def rename(self, value: Any) -> Any:
+        """Return a value of an argument, or a table, with the new names."""
+        if isinstance(value, pl.DataFrame | pl.LazyFrame):
+            columns = value.lazy().collect_schema().names()
+            if GROUP in columns and (taken_names := {*columns} & {*self.names}):
+                raise TakenError(f"{min(taken_names)!r}")
+            exprs = (
+                [pl.col(GROUP).alias(new) for new in self.names] if name == GROUP else [pl.col(name)]
+                for name in columns
+            )
+            return value.select(expr for group in exprs for expr in group)
+        if isinstance(value, Field):
+            return replace(value, frame=self.rename(value.frame), parts=tuple(self.rename(value.parts)))
+        if isinstance(value, list | tuple):
+            return [new for part in value for new in (self.names if part == GROUP else [part])]
+        return [*self.names] if isinstance(value, str) and value == GROUP else value
+
+
+RECORDED = {
+    pl.DataFrame: ("select", "with_columns", "join", "rename", "with_row_index", "unpivot"),
+    pl.LazyFrame: ("select", "with_columns", "join", "rename", "with_row_index", "unpivot"),
+    pl.dataframe.group_by.GroupBy: ("agg",),
+    pl.lazyframe.group_by.LazyGroupBy: ("agg",),
+}
+"""What adds columns to a table, or renames them."""
+
+
+@contextmanager
+def record_names() -> Iterator[set[str]]:
+    """Collect the names of all columns that tables have meanwhile."""
+    names: set[str] = set()
+
+    def record(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*values: Any, **arguments: Any) -> Any:
+            table = method(*values, **arguments)
+            names.update(table.lazy().collect_schema().names())
+            return table
+
+        return call
+
+    with ExitStack() as stack:
+        for kind, methods in RECORDED.items():
+            for method in methods:
+                stack.enter_context(mock.patch.object(kind, method, record(getattr(kind, method))))
+        yield names
+
+
+@cache
+def list_names(*, is_quick: bool) -> list[str]:
+    """Return the names of all columns while methods run; quick: of those that are in no result."""
+    result_names = {GROUP, ""}
+    with record_names() as names:
+        for table, ask in (ASKED if is_quick else {**ASKED, **QUERIES}).values():
+            tables = list_tables(ask(table.prc))
+            result_names.update(name for table in tables if is_quick for name in table.columns)
+    return sorted(name for name in names - result_names if not name.startswith(RESERVED))
+
+
+def list_tables(result: Any) -> list[pl.DataFrame]:
+    """Return the tables of a result; of a decision write its documents, too."""
+    if isinstance(result, pl.DataFrame):
+        return [result]
+    assert result.say()
+    assert result.model_card()
+    assert build_document(result._findings, None, None, None)
+    return [result.table, result.verdicts.drop("sentence", "reasons", "would_settle")]
+
+
+def ask_with_names(table: pl.DataFrame, ask: Ask, names: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return a result with groups of these names, and the names, without those that are refused."""
+    try:
+        return ask(Renamed(table, names)), [*names]
+    except (pp.PrcError, TakenError) as error:
+        text = str(error)
+    refused_names = [name for name in names if repr(name) in text]
+    assert refused_names, text
+    refused_name = max(refused_names, key=len)
+    allowed_names = [name for name in names if name != refused_name]
+    return ask_with_names(table, ask, allowed_names) if allowed_names else (None, [])
+
+
+def check_names(name: str, names: Sequence[str]) -> None:
+    """Check that groups of any of these names give the result of a plain name, or are refused."""
+    table, ask = {**QUERIES, **ASKED}[name]
+    plain_result = ask(table.prc)
+    result, allowed_names = ask_with_names(table, ask, names)
+    if result is not None:
+        renamed = Renamed(table, allowed_names)
+        for got, plain in zip(list_tables(result), list_tables(plain_result), strict=True):
+            assert_frame_equal(got, renamed.rename(plain))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_groups_may_have_the_name_of_any_column(name: str) -> None:
+    names = list_names(is_quick=True)
+    assert len(names) > 20
+    check_names(name, names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", {**QUERIES, **ASKED})
+def test_groups_may_have_the_name_of_any_column_of_any_method(name: str) -> None:
+    names = list_names(is_quick=False)
+    for start in range(0, len(names), 20):
+        check_names(name, names[start : start + 20])
+
+
+@pytest.mark.parametrize("column", ["status", "precision_at_half"])
+def test_a_decision_refuses_groups_with_the_names_of_its_columns(column: str) -> None:
+    with pytest.raises(pp.PrcError, match=f"by= holds a column '{column}', and the result has"):
+        ROWS.rename({GROUP: column}).prc.decide(0.1, by=column, recall=0.5)
