@@ -18,7 +18,13 @@ from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, crossing, metrics, prc
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES
-from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
+from polars_prcurve.core.metrics.metric_base import (
+    DECLARED_BY_NAME,
+    EXAMPLE_OF_FACTORY,
+    declare_factory,
+    write_parameter,
+)
+from polars_prcurve.core.metrics.metric_lookup import find_metric
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, Point
 from polars_prcurve.metrics import CurveMetric, PointMetric
 from tests.support.comparing import assert_same
@@ -78,6 +84,71 @@ def test_every_function_that_makes_a_metric_is_tried_here() -> None:
     assert factories == set(MADE), (
         f"give each of {sorted(factories ^ set(MADE))} a call in MADE of this file, if it makes metrics"
     )
+
+
+SHARES = st.floats(0.0, 1.0, exclude_min=True, exclude_max=True, allow_subnormal=False)
+POSITIVE = st.floats(1e-9, 1e9)
+PARAMETERS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    "at_threshold": st.tuples(
+        st.sampled_from(["precision", "f_beta(0.3)"]), st.floats(-1e300, 1e300) | st.integers()
+    ),
+    "best": st.tuples(st.sampled_from(["f1", "net_benefit(0.12345678)"])),
+    "f_beta": st.tuples(POSITIVE),
+    "f_gain": st.tuples(POSITIVE),
+    "integrated": st.tuples(
+        st.just("pr_auc"),
+        st.floats(1e-6, 0.4),
+        st.floats(0.5, 1 - 1e-6),
+        st.sampled_from(["logit", ("beta", 2, 3.3)]),
+    ),
+    "integrated_average_precision": st.tuples(
+        st.floats(1e-6, 0.4), st.floats(0.5, 1 - 1e-6), st.sampled_from(["uniform", "log"])
+    ),
+    "net_benefit": st.tuples(SHARES),
+    "partial_roc_auc": st.tuples(SHARES),
+    "partial_roc_auc_mcclish": st.tuples(SHARES),
+    "pr_auc_trapezoid": st.tuples(st.sampled_from(["first", "one", "none"])),
+    **dict.fromkeys(["precision_at_alerts", "recall_at_alerts"], st.tuples(SHARES, POSITIVE)),
+    **dict.fromkeys(["precision_at_fpr", "precision_at_recall"], st.tuples(SHARES)),
+    **dict.fromkeys(["recall_at_fpr", "recall_at_precision"], st.tuples(SHARES)),
+}
+"""Parameters of all functions that make a metric, but for `point`, which takes a formula."""
+
+
+@pytest.mark.parametrize("function_name", sorted({*MADE} - {"point"}))
+@given(data=st.data())
+@examples(300)
+def test_a_name_with_parameters_means_the_metric_that_has_it(
+    function_name: str, data: st.DataObject
+) -> None:
+    parameters = data.draw(PARAMETERS[function_name])
+    if function_name.endswith("_alerts"):  # a share of the events
+        parameters = parameters[0] * parameters[1], parameters[1]
+    metric = DECLARED_BY_NAME[function_name](*parameters)
+    assert find_metric(metric.name) == metric
+
+
+def test_names_have_parameters_as_people_write_them() -> None:
+    assert [write_parameter(number) for number in (0.8, 1e3, 1e-5, 2, -4.5, 1 - 1e-7, 0.12345678)] == [
+        *("0.8", "1000", "1e-05", "2", "-4.5", "0.9999999", "0.12345678")
+    ]
+    close_metrics = [metrics.precision_at_recall(recall) for recall in (1 - 1e-7, 1.0)]
+    assert SCORES.prc.summary(0.1, metrics=close_metrics)["metric"].to_list() == [
+        *("precision_at_recall(0.9999999)", "precision_at_recall(1)")
+    ]
+
+
+def test_a_misspelt_name_of_a_new_function_has_its_example() -> None:
+    def recall_twice(factor: float) -> PointMetric:
+        """Recall, some times."""
+        return metrics.point("recall_twice", lambda tp, fn, fp, tn: factor * tp / (tp + fn))
+
+    try:
+        declare_factory("2")(recall_twice)
+        with pytest.raises(PrcError, match=r"metrics.recall_twice\(2\)"):
+            SCORES.prc.curve(0.1, metrics="recall_twic")
+    finally:
+        del DECLARED_BY_NAME["recall_twice"], EXAMPLE_OF_FACTORY["recall_twice"]
 
 
 def test_the_namespace_is_what_is_declared() -> None:

@@ -15,6 +15,7 @@ from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_name
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, read_curve
+from polars_prcurve.core.metrics.metric_base import write_parameter
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
 from polars_prcurve.core.prevalence.eta_grid import check_eta
 from polars_prcurve.core.sweep.array_sweep import count_arrays, read_labels
@@ -82,7 +83,7 @@ class Scorer:
         """The name of the metric and the prevalence, such as `average_precision_at_0.004`."""
         if self.eta is None or not self.metric.depends_on_eta:
             return self.metric.name
-        return f"{self.metric.name}_at_{self.eta:g}"
+        return f"{self.metric.name}_at_{write_parameter(self.eta)}"
 
     @property
     def higher_is_better(self) -> bool:

@@ -38,7 +38,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     require_both_classes,
     require_one_precision,
 )
-from polars_prcurve.core.metrics.metric_base import declare_factory
+from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.point_metric import (
     Amount,
     atanh_rest,
@@ -318,7 +318,7 @@ def pr_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
     return require_all_precisions(area, facts)
 
 
-@declare_factory
+@declare_factory('"first"')
 def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
     """The area under the PR curve with its points joined by straight lines.
 
@@ -553,7 +553,11 @@ def _build_partial(
     )
     recipe = Recipe(term, finish, below="ties", limits=area_limits)
     return CurveMetric(
-        f"{metric_name}({fpr_limit:g})", recipe, range=range, depends_on_eta=False, source="M"
+        f"{metric_name}({write_parameter(fpr_limit)})",
+        recipe,
+        range=range,
+        depends_on_eta=False,
+        source="M",
     )
 
 
@@ -561,14 +565,14 @@ def _read_max_fpr(max_fpr: float) -> float:
     return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda number: 0 < number <= 1)
 
 
-@declare_factory
+@declare_factory("0.1")
 def partial_roc_auc(max_fpr: float) -> CurveMetric:
     """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
     fpr_limit = _read_max_fpr(max_fpr)
     return _build_partial("partial_roc_auc", fpr_limit, require_both_classes, (0.0, fpr_limit))
 
 
-@declare_factory
+@declare_factory("0.1")
 def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     """The partial area left of `max_fpr`, on a scale of 1/2 for random and 1 for perfect rankings (M).
 

@@ -38,7 +38,7 @@ from polars_prcurve.core.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
-from polars_prcurve.core.metrics.metric_base import declare_factory
+from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_point_metric
 from polars_prcurve.core.metrics.point_formulas import precision as precision_of_rows
 from polars_prcurve.core.metrics.point_formulas import recall as recall_of_rows
@@ -62,7 +62,7 @@ Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], 
 # The value at one threshold: at the best one, or at a target ------------------------------------
 
 
-@declare_factory
+@declare_factory('"f1"')
 def best(metric: str | PointMetric) -> CurveMetric:
     """The best value of a point metric over all thresholds.
 
@@ -142,7 +142,7 @@ def _limit_recall(is_met: Term, may_be_met: Term) -> Limits:
     )
 
 
-@declare_factory
+@declare_factory("0.9")
 def recall_at_precision(precision: float) -> CurveMetric:
     """The highest recall among thresholds with at least this precision; null if there is none."""
     precision = _read_share("precision", precision)
@@ -155,13 +155,13 @@ def recall_at_precision(precision: float) -> CurveMetric:
         return is_met(segment) | is_at_least(corner_precision, precision)
 
     return _take_row(
-        f"recall_at_precision({precision:g})",
+        f"recall_at_precision({write_parameter(precision)})",
         AtTarget(recall_of_rows, "precision", precision),
         limits=_limit_recall(is_met, may_be_met),
     )
 
 
-@declare_factory
+@declare_factory("0.01")
 def recall_at_fpr(fpr: float) -> CurveMetric:
     """The highest recall among thresholds with at most this fpr; null if there is none."""
     fpr = _read_share("fpr", fpr)
@@ -170,23 +170,25 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
         may_be_met=lambda segment: is_at_most(segment.fpr_before, fpr),
     )
     at_target = AtTarget(recall_of_rows, "fpr", fpr)
-    return _take_row(f"recall_at_fpr({fpr:g})", at_target, limits=limits)
+    return _take_row(f"recall_at_fpr({write_parameter(fpr)})", at_target, limits=limits)
 
 
-@declare_factory
+@declare_factory("0.01")
 def precision_at_fpr(fpr: float) -> CurveMetric:
     """Precision at the lowest threshold with at most this fpr; null if there is none."""
     fpr = _read_share("fpr", fpr)
-    return _take_row(f"precision_at_fpr({fpr:g})", AtTarget(precision_of_rows, "fpr", fpr))
+    return _take_row(
+        f"precision_at_fpr({write_parameter(fpr)})", AtTarget(precision_of_rows, "fpr", fpr)
+    )
 
 
-@declare_factory
+@declare_factory("20, 1000")
 def recall_at_alerts(alerts: float, per: float) -> CurveMetric:
     """Recall at the lowest threshold with at most this many alerts among `per`; null if none is."""
     return _take_row_within_budget("recall_at_alerts", recall_of_rows, alerts, per)
 
 
-@declare_factory
+@declare_factory("20, 1000")
 def precision_at_alerts(alerts: float, per: float) -> CurveMetric:
     """Precision at the lowest threshold with at most this many alerts among `per`; null if none is."""
     return _take_row_within_budget("precision_at_alerts", precision_of_rows, alerts, per)
@@ -196,11 +198,11 @@ def _take_row_within_budget(
     function_name: str, metric: PointMetric, alerts: float, per: float
 ) -> CurveMetric:
     budget, events = read_budget(alerts, per), read_events(per)
-    name = f"{function_name}({budget:.15g}, {events:.15g})"
+    name = f"{function_name}({write_parameter(budget)}, {write_parameter(events)})"
     return _take_row(name, AtTarget(metric, "alerts", budget, events))
 
 
-@declare_factory
+@declare_factory("0.8")
 def precision_at_recall(recall: float) -> CurveMetric:
     """Precision at the highest threshold that reaches a recall; null if none does."""
     recall = read_number("recall", recall, "a number in (0, 1]", lambda number: 0 < number <= 1)
@@ -231,14 +233,14 @@ def precision_at_recall(recall: float) -> CurveMetric:
         return precision_at(recall, fpr, segment.odds)
 
     return _take_row(
-        f"precision_at_recall({recall:g})",
+        f"precision_at_recall({write_parameter(recall)})",
         AtTarget(precision_of_rows, "recall", recall),
         fitted=Fitted(term_of_model),
         limits=Limits(find_least, find_greatest),
     )
 
 
-@declare_factory
+@declare_factory('"precision", 0.8')
 def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
     """A point metric at a given threshold, as in `operating_points(threshold=)`.
 
@@ -249,9 +251,9 @@ def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
     number = read_number("threshold", threshold, "a finite number", math.isfinite)
     # An integer may have more digits than a float.
     threshold = int(threshold) if isinstance(threshold, Integral) else number
-    name = f"{point_metric.name}_at_threshold({threshold!r})"
+    name = f"{point_metric.name}_at_threshold({write_parameter(threshold)})"
     if point_metric.name not in POINT_METRICS:
-        name = f"at_threshold({point_metric.name}, {threshold!r})"
+        name = f"at_threshold({point_metric.name}, {write_parameter(threshold)})"
 
     def refuse(_segment: SegmentValues) -> Amount:
         raise PrcError(
@@ -282,7 +284,7 @@ def _least_fpr(segment: SegmentValues) -> Amount:
 # Means over prevalences, by a formula or by Gauss's rule ----------------------------------------
 
 
-@declare_factory
+@declare_factory("0.01, 0.5")
 def integrated_average_precision(
     low: float, high: float, prior: Literal["uniform", "log", "logit"] = "uniform"
 ) -> CurveMetric:
@@ -317,7 +319,7 @@ def integrated_average_precision(
 
     steps = _bind_alerts(prefix, low, high)
     return CurveMetric(
-        f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
+        f'integrated_average_precision({write_parameter(low)}, {write_parameter(high)}, "{prior}")',
         Recipe(term, require_both_classes, steps=steps, fitted=Fitted(term, steps)),
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
@@ -359,7 +361,7 @@ def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
     return bind_ends, bind_v, bind_s
 
 
-@declare_factory
+@declare_factory('"average_precision", 0.01, 0.5')
 def integrated(
     metric: str | CurveMetric, low: float, high: float, prior: Prior = "uniform"
 ) -> CurveMetric:
@@ -393,12 +395,13 @@ def integrated(
     # Prevalences that floats cannot distinguish from 1, or sums of shares from 0, are moved a little
     # inside.
     etas = np.clip(1 / (1 + np.exp(-logits)), LEAST_ETA, 1 - 2.0**-53)
+    ends = map(write_parameter, (low, high))
     average = Average(
         find_none_as_zero(curve_metric), etas=etas.tolist(), weights=(masses / masses.sum()).tolist()
     )
     return replace(
         curve_metric,
-        name=f"integrated({curve_metric.name}, {low:g}, {high:g}, {json.dumps(prior)})",
+        name=f"integrated({', '.join([curve_metric.name, *ends, json.dumps(prior)])})",
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
         recipe=replace(

@@ -20,6 +20,8 @@ P = ParamSpec("P")  # the parameters of a function that makes metrics
 
 # Every metric of this package, and every function that makes one, by name.
 DECLARED_BY_NAME: dict[str, Any] = {}
+EXAMPLE_OF_FACTORY: dict[str, str] = {}
+"""Parameters for the functions that make metrics, so that a hint can be run as it stands."""
 
 
 class Origin(NamedTuple):
@@ -105,33 +107,42 @@ def declare(metric: M, docstring: str | None, metric_of_name: dict[str, M]) -> M
     return metric
 
 
-def declare_factory(make_metric: Callable[P, M]) -> Callable[P, M]:
-    """Declare a function that makes metrics, each of which remembers the arguments."""
-    signature = inspect.signature(make_metric)
+def declare_factory(example: str | None) -> Callable[[Callable[P, M]], Callable[P, M]]:
+    """Declare a function that makes metrics, each of which remembers the arguments.
 
-    @wraps(make_metric)
-    def make_and_remember(*args: P.args, **kwargs: P.kwargs) -> M:
-        metric = make_metric(*args, **kwargs)
-        bound_arguments = signature.bind(*args, **kwargs)
-        bound_arguments.apply_defaults()
-        origin = Origin(make_metric.__name__, tuple(bound_arguments.arguments.items()))
-        return replace(metric, _declaration=Declaration(origin, make_metric.__doc__))
+    `example` are parameters as a hint writes them; None if no text can have them.
+    """
 
-    factory = hint_at_arguments(make_and_remember)
-    DECLARED_BY_NAME[make_metric.__name__] = factory
-    return factory
+    def declare_function(make_metric: Callable[P, M]) -> Callable[P, M]:
+        signature, name = inspect.signature(make_metric), make_metric.__name__
+
+        @wraps(make_metric)
+        def make_and_remember(*args: P.args, **kwargs: P.kwargs) -> M:
+            metric = make_metric(*args, **kwargs)
+            bound_arguments = signature.bind(*args, **kwargs)
+            bound_arguments.apply_defaults()
+            origin = Origin(name, tuple(bound_arguments.arguments.items()))
+            return replace(metric, _declaration=Declaration(origin, make_metric.__doc__))
+
+        factory = hint_at_arguments(make_and_remember)
+        DECLARED_BY_NAME[name] = factory
+        if example is not None:
+            EXAMPLE_OF_FACTORY[name] = example
+        return factory
+
+    return declare_function
+
+
+def write_parameter(number: float) -> str:
+    """Return a number in a name of a metric: the shortest text that is read as it, such as 0.8 or 2."""
+    return repr(number if isinstance(number, int) else float(number)).removesuffix(".0")
 
 
 def list_factories(metric_class: type[Metric]) -> list[str]:
     """Return the names of the declared functions that make this kind of metric from parameters."""
-    factory_of_name = {
-        name: metric_or_factory
-        for name, metric_or_factory in DECLARED_BY_NAME.items()
-        if inspect.isfunction(metric_or_factory)
-    }
-    # `point` is left out, because it takes a formula: no misspelt name can be meant for it.
+    # Without an example it takes a formula, as `point` does: no misspelt name can be meant for it.
     return sorted(
         name
-        for name, make_metric in factory_of_name.items()
-        if inspect.signature(make_metric).return_annotation == metric_class.__name__ and name != "point"
+        for name in EXAMPLE_OF_FACTORY
+        if inspect.signature(DECLARED_BY_NAME[name]).return_annotation == metric_class.__name__
     )

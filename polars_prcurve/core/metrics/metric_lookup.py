@@ -22,7 +22,12 @@ from polars_prcurve.core.ground.argument_checks import (
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.safe_text import shorten_name
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
-from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME, Metric, list_factories
+from polars_prcurve.core.metrics.metric_base import (
+    DECLARED_BY_NAME,
+    EXAMPLE_OF_FACTORY,
+    Metric,
+    list_factories,
+)
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 
 M = TypeVar("M", bound=Metric)  # the kind of metric that a caller requests
@@ -30,25 +35,6 @@ M = TypeVar("M", bound=Metric)  # the kind of metric that a caller requests
 # All metrics that a name without parameters represents
 _METRIC_OF_NAME: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
 
-_EXAMPLE_OF_FACTORY = {
-    "at_threshold": '"precision", 0.8',
-    "best": '"f1"',
-    "f_beta": "2",
-    "f_gain": "1",
-    "integrated": '"average_precision", 0.01, 0.5',
-    "integrated_average_precision": "0.01, 0.5",
-    "net_benefit": "0.1",
-    "partial_roc_auc": "0.1",
-    "partial_roc_auc_mcclish": "0.1",
-    "pr_auc_trapezoid": '"first"',
-    "precision_at_alerts": "20, 1000",
-    "precision_at_fpr": "0.01",
-    "precision_at_recall": "0.8",
-    "recall_at_alerts": "20, 1000",
-    "recall_at_fpr": "0.01",
-    "recall_at_precision": "0.9",
-}
-"""Parameters for the functions that make metrics, so that a hint can be run as it stands."""
 _AT_THRESHOLD = "_at_threshold"  # after the name of a point metric: this metric at a threshold
 
 
@@ -101,7 +87,7 @@ def parse_metric(metric_text: str) -> Metric | None:
     factory_name, first_parameters = call_node.func.id, []
     if factory_name.endswith(_AT_THRESHOLD):
         first_parameters, factory_name = [factory_name.removesuffix(_AT_THRESHOLD)], "at_threshold"
-    if factory_name not in _EXAMPLE_OF_FACTORY:
+    if factory_name not in EXAMPLE_OF_FACTORY:
         return None
     try:
         if call_node.keywords:
@@ -177,7 +163,7 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
     if our_name is not None:
         raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
     factory_name = "at_threshold" if name.endswith(_AT_THRESHOLD) else name
-    if factory_name in _EXAMPLE_OF_FACTORY:
+    if factory_name in EXAMPLE_OF_FACTORY:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(factory_name)}")
     raise PrcError(f"no metric is named {name!r}; {_suggest_metrics(name, metric_class)}")
 
@@ -201,7 +187,7 @@ def _suggest_metrics(wrong_name: str, metric_class: type[Metric]) -> str:
 
 def _example(factory_name: str) -> str:
     """Return a call of a function that makes metrics."""
-    return f"{factory_name}({_EXAMPLE_OF_FACTORY[factory_name]})"
+    return f"{factory_name}({EXAMPLE_OF_FACTORY[factory_name]})"
 
 
 def _read_parameter(syntax_node: ast.expr) -> Any:

@@ -17,7 +17,7 @@ from polars_prcurve.core.ground.argument_checks import (
     read_pair,
     refuse_kind,
 )
-from polars_prcurve.core.metrics.metric_base import declare_factory
+from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.point_metric import (
     Amount,
     Formula,
@@ -107,7 +107,7 @@ def _tie_markedness(first: Point, second: Point) -> list[float]:
 # With a parameter -----------------------------------------------------------------------------
 
 
-@declare_factory
+@declare_factory("2")
 def f_beta(beta: float) -> PointMetric:
     """F-beta, the weighted harmonic mean of precision and recall (W 4-6).
 
@@ -120,7 +120,7 @@ def f_beta(beta: float) -> PointMetric:
     beta = read_number("beta", beta, "a positive number", lambda number: 0 < number < INF)
     beta_squared = beta**2
     return PointMetric(
-        f"f_beta({beta:g})",
+        f"f_beta({write_parameter(beta)})",
         lambda tp, fn, fp, tn: (
             (1 + beta_squared) * tp / ((1 + beta_squared) * tp + beta_squared * fn + fp)
         ),
@@ -129,7 +129,7 @@ def f_beta(beta: float) -> PointMetric:
     )
 
 
-@declare_factory
+@declare_factory("0.1")
 def net_benefit(threshold_probability: float) -> PointMetric:
     """Net benefit at a threshold probability `p`: `eta*recall - (1-eta)*fpr * p/(1-p)`.
 
@@ -142,7 +142,9 @@ def net_benefit(threshold_probability: float) -> PointMetric:
         expected_words,
         lambda number: 0 <= number < 1,
     )
-    return build_net_benefit(f"net_benefit({probability:g})", probability / (1 - probability))
+    return build_net_benefit(
+        f"net_benefit({write_parameter(probability)})", probability / (1 - probability)
+    )
 
 
 def build_net_benefit(name: str, cost: Amount) -> PointMetric:
@@ -158,7 +160,7 @@ def build_net_benefit(name: str, cost: Amount) -> PointMetric:
     )
 
 
-@declare_factory
+@declare_factory("1")
 def f_gain(beta: float) -> PointMetric:
     """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
     beta = read_number("beta", beta, "a positive number", lambda number: 0 < number < INF)
@@ -179,7 +181,7 @@ def f_gain(beta: float) -> PointMetric:
         )
 
     return PointMetric(
-        f"f_gain({beta:g})",
+        f"f_gain({write_parameter(beta)})",
         formula,
         limit_at_0=lambda recall, fpr: (
             precision_weight * (1 - fpr / recall) + recall_weight * recall / recall
@@ -190,7 +192,7 @@ def f_gain(beta: float) -> PointMetric:
     )
 
 
-@declare_factory
+@declare_factory(None)
 def point(
     name: str, formula: Formula, *, range: tuple[float, float] = (-INF, INF), direction: str = "maximize"
 ) -> PointMetric:

@@ -161,7 +161,7 @@ def count_found(case: Case, candidate: Candidate) -> FoundPositives | None:
     They are expected numbers, whole or in three digits, and both add up to the total.
     """
     goal, recall, eta = case.goal, candidate.read("recall").value, case.eta
-    is_estimated = case.key_values.get("eta_low") is not None
+    is_estimated = case.eta_limits[0] is not None
     if "alerts" not in goal.all_limits or None in (recall, eta) or is_estimated or not eta:
         return None
     total = eta * case.per
