@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import intervals, metrics
+from polars_prcurve import PrcWarning, intervals, metrics
 from tests.support.two_scores import BOOTSTRAP, two_scores
 
 
@@ -70,3 +70,11 @@ def test_an_fpr_that_few_negatives_reach_is_not_reliable() -> None:
             found["value"].item()
             == df.prc.operating_points(0.1, fpr=fpr, columns="all")["recall"].item()
         )
+
+
+def test_undefined_replicates_warn_at_the_line_of_the_call() -> None:
+    df = pl.DataFrame({"score": range(30), "label": [i % 15 < 2 for i in range(30)]})
+    df = df.with_columns(patient=pl.int_range(30) // 5)
+    with pytest.warns(PrcWarning, match="undefined in up to") as records:
+        df.prc.summary(metrics="roc_auc", cluster="patient", **BOOTSTRAP)
+    assert [record.filename for record in records] == [__file__]

@@ -11,7 +11,6 @@ Harrell et al. 1996 for optimism.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise, product
@@ -33,7 +32,7 @@ from polars_prcurve.core.curves.curve_segments import (
 from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.curves.operating_points import build_points_pairs
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -255,11 +254,7 @@ class Bootstrap(NamedTuple):
             n_undefined = np.isnan(replicates).sum(axis=0)
             has_errors = ~np.isnan(estimates) & (n_undefined < n_replicates)
             n_dropped = max(n_dropped, int(n_undefined[has_errors].max(initial=0)))
-            with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-                warnings.simplefilter("ignore", RuntimeWarning)  # NaN if no replicate is defined
-                deviations = np.nanstd(replicates, axis=0, ddof=1)
-                # The mean of equal values may be rounded, which would leave a tiny deviation.
-                deviations[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
+            deviations = _measure_deviations(replicates)
             low, high, p_value = _correct_percentiles(block_values, self.certainty.level)
             p_value[deviations == 0] = np.nan  # without spread there is no test
             arrays_by_kind = {"standard_error": deviations, "low": low, "high": high, "p_value": p_value}
@@ -273,14 +268,26 @@ class Bootstrap(NamedTuple):
         return pl.concat(error_frames).lazy()
 
 
+def _measure_deviations(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviation of each column without its NaN: 0 of one value, NaN of none."""
+    # NumPy warns of so few, and a filter of warnings would reach other threads.
+    n_defined = (~np.isnan(replicates)).sum(axis=0)
+    replicates = np.where(n_defined > 1, replicates, 0.0)
+    with np.errstate(invalid="ignore"):  # of infinite values
+        deviations: NDArray[np.float64] = np.nanstd(replicates, axis=0, ddof=1)
+    # The mean of equal values may be rounded, which would leave a tiny deviation.
+    deviations[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
+    deviations[n_defined == 0] = np.nan
+    return deviations
+
+
 def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
     """Warn if a metric is undefined in some replicates."""
     if n_dropped > 0:
-        text = (
+        warn_caller(
             f"a metric is undefined in up to {n_dropped} of {n_replicates} bootstrap replicates, such "
             "as those without a positive; intervals use the other replicates"
         )
-        warnings.warn(text, stacklevel=3)
 
 
 def _correct_percentiles(
