@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import prc
+from polars_prcurve import PrcError, prc
+from polars_prcurve.core.ground import value_checks
 
 INF = float("inf")
 COUNTED = ("threshold", "tp", "fp", "fn", "tn")
@@ -317,3 +318,11 @@ def test_user_columns_of_any_name_are_left_alone() -> None:
     for name in names:
         df = pl.DataFrame({name: ["a", "b"], "score": [0.1, 0.2], "label": [0, 1]})
         assert prc(df).sweep(by=name).columns[0] == name
+
+
+def test_answers_about_dtypes_are_held_for_some_dtypes_only() -> None:
+    for number in range(600):
+        with pytest.raises(PrcError, match="score is Enum"):
+            value_checks.SCORE_DTYPES.require("score", pl.Enum([str(number)]))
+    sizes = value_checks._is_allowed.cache_info()
+    assert sizes.currsize == sizes.maxsize

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -136,13 +137,8 @@ _FEW_ROWS = 100_000
 # Dtypes ---------------------------------------------------------------------------------------
 
 
-_ANSWERS_OF_SELECTORS: dict[tuple[int, pl.DataType], tuple[bool, selectors.Selector]] = {}
-"""Whether a dtype is allowed by a rule, by the id of its selector, which is held here, too.
-
-Expanding a selector costs a millisecond."""
-
-
-class DtypeRule(NamedTuple):
+@dataclass(frozen=True, eq=False)  # selectors have neither equality nor a hash
+class DtypeRule:
     """The dtypes that a column may have, and the error for a column of another dtype."""
 
     allowed_dtypes: selectors.Selector
@@ -150,12 +146,7 @@ class DtypeRule(NamedTuple):
 
     def require(self, subject: str, dtype: pl.DataType) -> None:
         """Raise unless a column of this dtype passes; `subject` names the column in the error."""
-        selector_and_dtype = id(self.allowed_dtypes), dtype
-        if selector_and_dtype not in _ANSWERS_OF_SELECTORS:
-            is_allowed = bool(selectors.expand_selector({"": dtype}, self.allowed_dtypes))
-            # The selector is held, so that no other one can get this id.
-            _ANSWERS_OF_SELECTORS[selector_and_dtype] = is_allowed, self.allowed_dtypes
-        if not _ANSWERS_OF_SELECTORS[selector_and_dtype][0]:
+        if not _is_allowed(self, dtype):
             empty_frame = pl.DataFrame(schema={"x": dtype})
             dtype_name: str = empty_frame.select(pl.dtype_of("x").display()).item()
             raise PrcError(
@@ -171,6 +162,12 @@ class DtypeRule(NamedTuple):
         # Polars evaluates `is_allowed` once the dtype is there. It then takes one branch and forgets the
         # other, so nothing is computed for the check.
         return pl.when(pl.when(is_allowed).then(True).otherwise(guard([check]) == 0)).then(value)
+
+
+@lru_cache(maxsize=512)  # some dtypes in each of the rules; expanding a selector costs a millisecond
+def _is_allowed(rule: DtypeRule, dtype: pl.DataType) -> bool:
+    """Return whether a rule allows a dtype."""
+    return bool(selectors.expand_selector({"": dtype}, rule.allowed_dtypes))
 
 
 _DTYPE_NAME_OF_SHORT_NAME = {
