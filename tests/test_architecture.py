@@ -530,3 +530,65 @@ def test_messages_name_packages_that_pip_finds() -> None:
         for package in packages:
             is_checkout = package.startswith(".[") and not name.endswith(".py")
             assert package in known or is_checkout or package == "polars[rt64]", (name, package)
+
+
+EXAMPLES = {
+    "average_precision_at_0.004",  # the name of a scorer
+    "neg_...",  # that of a cost of XGBoost
+    "lightgbm.train",
+    "polars.api",
+    *("carried_0", "_doubt"),  # columns with a number, or of a name
+    "recall_line",
+    "cohort_points",  # a table of benchmarks/coverage
+    "falling",  # explained above the function that reads it
+}
+"""What comments and docstrings have in backticks without being a name in the package."""
+
+
+def list_code_words(tree: ast.AST) -> set[str]:
+    """Return all names in the code of a module, and all words of its text that is no docstring."""
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    words = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            words.update(re.findall(r"\w+", node.value))
+        names = (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname"))
+        words.update(part for name in names if isinstance(name, str) for part in name.split("."))
+    return words
+
+
+def test_comments_and_docstrings_name_what_exists() -> None:
+    words = {part for path in PACKAGE.rglob("*") for part in (path.stem, path.name)}
+    words = words.union(*map(list_code_words, MODULES.values()))
+    broken = [
+        f"{module}.py, line {number}: {name}"
+        for module, source in SOURCES.items()
+        for number, line in enumerate(source.splitlines(), 1)
+        for name in re.findall(r"`(_?[A-Za-z][\w.]*)`", line)
+        if name not in EXAMPLES and not words.issuperset(name.split("."))
+    ]
+    assert not broken, f"name what exists, or add an example to EXAMPLES of {HERE}: {broken}"
+
+
+def test_contributing_names_what_exists() -> None:
+    root = PACKAGE.parent
+    files = [path.relative_to(root).as_posix() for path in root.rglob("*") if ".git" not in path.parts]
+    trees = [
+        *MODULES.values(),
+        *(ast.parse(path.read_text()) for path in (root / "tests").rglob("*.py")),
+    ]
+    words = set().union(*map(list_code_words, trees), (Path(name).stem for name in files))
+    text = re.sub(r"```.*?```", "", (root / "CONTRIBUTING.md").read_text(), flags=re.S)
+    text = text[: text.index("## Docs")]  # below it stand names of what other tools write
+    names = re.findall(r"`(_?[A-Za-z][\w./]*)`", text)
+    broken = [
+        name
+        for name in names
+        if not any(file.endswith(name.rstrip("/")) for file in files)
+        and not words.issuperset(name.split("."))
+    ]
+    assert not broken, broken

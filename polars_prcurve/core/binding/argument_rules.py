@@ -33,8 +33,9 @@ PASSED_OVER = ("id", "cluster", "stratum")
 """Bound words that cannot change an answer for which a method has no use for them."""
 
 USES: dict[str, frozenset[str]] = {}
-"""The words of the table that each method of `.prc` reads, as its signature lists them; they are written
-down where its class is made."""
+"""The words of the table that each method of `.prc` reads, as its signature lists them.
+
+`BoundTable` adds them where a class of methods is made."""
 
 INTERVALS: dict[str, tuple[str, ...]] = {
     "curve": ("analytic", "rectangle"),

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_type_hint
 
 import polars as pl
 
-from polars_prcurve.core.binding import argument_rules as vocabulary
-from polars_prcurve.core.binding import word_groups
+from polars_prcurve.core.binding import argument_rules, word_groups
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
@@ -246,11 +245,11 @@ def _set_groups(question: Question) -> Question:
     columns, method = question.columns, question.method
     model = columns.model
     groups: list[Column] = list_columns("by=", columns.by)
-    if method in vocabulary.TAKES_ONE_MODEL and model is None:
+    if method in argument_rules.TAKES_ONE_MODEL and model is None:
         names = set(question.frame.lazy().collect_schema().names())
         if "model" not in names - set(map(name_column, list_columns("parts=", columns.parts))):
             return replace(question, columns=replace(columns, id=None))
-    if method in vocabulary.COMPARES_MODELS:
+    if method in argument_rules.COMPARES_MODELS:
         model = "model" if model is None else model
         columns = replace(columns, by=leave_out(model, groups), model=model)
         return replace(question, columns=columns)
@@ -265,7 +264,7 @@ def _make_long(question: Question, *, paired: bool) -> Question:
     columns, method = question.columns, question.method
     score_columns = columns.score
     group_word = "class" if isinstance(score_columns, Mapping) else "model"
-    if "by" not in vocabulary.USES[method]:
+    if "by" not in argument_rules.USES[method]:
         raise PrcError(f"{method}() takes one column as score=; call it once for each {group_word}")
     rival_words: tuple[str, ...] = ("pos_label", "id") if group_word == "class" else ("model", "id")
     for word in (*rival_words, "counts", "rates", "cells"):
@@ -292,7 +291,7 @@ def _make_long(question: Question, *, paired: bool) -> Question:
         columns = replace(
             columns, model=stacked_table.group_name, id=stacked_table.example_name, is_matched=True
         )
-    elif method in vocabulary.COMPARES_MODELS:
+    elif method in argument_rules.COMPARES_MODELS:
         columns = replace(columns, model=model, id=stacked_table.example_name)
     else:
         columns = replace(columns, by=[*groups, model])
@@ -359,7 +358,7 @@ class PublicMethods(HintingAttributes):
                 method.__qualname__ = path if name == "__call__" else f"{path}.{name}"
                 words = _list_shared_words(method)
                 if path == "prc" and "score" in words and name != "__call__":
-                    vocabulary.USES[name] = frozenset(TABLE_WORDS) & words.keys()
+                    argument_rules.USES[name] = frozenset(TABLE_WORDS) & words.keys()
                 setattr(cls, name, complete_signature(method))
 
     @classmethod
@@ -389,7 +388,7 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=vocabulary.DEFAULTS.get(name),
+            default=argument_rules.DEFAULTS.get(name),
             annotation=getattr(word_type, "__forward_arg__", word_type),
         )
         for name, word_type in type_of_word.items()
@@ -536,8 +535,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """
         certainty = None
         if confidence is not None:
-            interval_kinds = vocabulary.INTERVALS.get(method, ("analytic",))
-            takes_rate = method in vocabulary.TAKES_RATES
+            interval_kinds = argument_rules.INTERVALS.get(method, ("analytic",))
+            takes_rate = method in argument_rules.TAKES_RATES
             certainty = read_certainty(confidence, f"{method}()", interval_kinds, takes_rate=takes_rate)
         targets = {name: value for name, value in words.items() if name in word_groups.TARGET_WORDS}
         table_words = {
@@ -627,7 +626,7 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
     """Return the words that hold: those passed, and of those bound all that they do not replace."""
     rival_groups = [
         rivals
-        for rivals in vocabulary.RIVALS
+        for rivals in argument_rules.RIVALS
         if any(call_words.get(word) is not None for word in rivals)
     ]
     if len(rival_groups) > 1:
@@ -639,7 +638,7 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
         )
     replaced_words = {
         word
-        for rivals in vocabulary.RIVALS
+        for rivals in argument_rules.RIVALS
         if rival_groups and rivals not in rival_groups
         for word in rivals
     }
@@ -669,12 +668,12 @@ def _choose_words(
     """Return the words of a call that its answer goes by; raise for one that it has no use for."""
     chosen_words = dict(words)
     # A bound word that was not passed is ignored if it cannot change the answer.
-    used_words = vocabulary.USES[method]
+    used_words = argument_rules.USES[method]
     unsaid_words = {word for word in chosen_words if call_words.get(word) is None}
     for word in [
         word for word, value in chosen_words.items() if value is not None and word not in used_words
     ]:
-        if word not in unsaid_words or word not in vocabulary.PASSED_OVER:
+        if word not in unsaid_words or word not in argument_rules.PASSED_OVER:
             raise refuse_word(method, word)
         del chosen_words[word]
         facts = facts - {f"{word}="}

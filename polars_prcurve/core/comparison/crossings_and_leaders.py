@@ -300,7 +300,7 @@ def _split_by_leader(
 # A curve that is nowhere below another has at least its precision at every recall and every prevalence.
 # Only models on the hull of all curves together can be best in accuracy, cost or net benefit.
 
-DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")  # of `dominance`
+DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")  # of leaders of ROC curves
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")  # of crossings of ROC curves
 _ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation between them
 # The place of a model among those of its group, and that of a group.

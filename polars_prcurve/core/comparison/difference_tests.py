@@ -42,7 +42,7 @@ COVARIANCE, ETA_ERROR = "covariance", "eta_error"
 """What follows the name of a metric: the covariance of both values, and the error that eta adds."""
 _QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _NEAR, _FAR, _DEVIATIONS = (f"{RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
-# What is left of a difference at _AT deviations, their number where an end settles it, and whether its
+# What is left of a difference at _DEVIATIONS, their number where an end settles it, and whether its
 # sign was certain in the step before.
 _REST, _BOUND, _WAS_CERTAIN = (f"{RESERVED}{name}" for name in ("rest", "bound", "certain"))
 # Deviations as quantiles of Student's distribution, and distances from a value to both of its ends.
@@ -69,7 +69,7 @@ class Level(NamedTuple):
         return pl.lit(z_value(self.confidence)) if self.adjust is None else pl.col(_QUANTILE)
 
     def add_quantile(self, differences: pl.LazyFrame, difference_columns: Sequence[str]) -> pl.LazyFrame:
-        """Add what `deviations` reads; `names` are columns of differences that are null if not known."""
+        """Add what `deviations` reads; differences in `difference_columns` are null if not known."""
         n_pairs = pl.len().over(self.family_columns)
         if self.adjust == "models":
             deviations_by_count = normal.list_range_deviations(self.confidence)
@@ -216,7 +216,7 @@ def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
 def _find_deviations(
     differences: pl.LazyFrame, name: str, metric: CurveMetric, freedom: pl.Expr | None
 ) -> pl.LazyFrame:
-    """Add _AT, up to how many deviations the sign of a difference is certain."""
+    """Add _DEVIATIONS, up to how many deviations the sign of a difference is certain."""
     # By false position; an end that stays twice counts half, as in the Illinois variant.
     difference = pl.col(f"{name}_difference")
 

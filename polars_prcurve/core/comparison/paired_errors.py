@@ -190,7 +190,7 @@ def _list_influences(
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
     size_columns, columns_of_name, key = {}, {}, influences.key
     for name in influences.names:
-        # The size is a power of two that no difference between models of rows `alike` exceeds.
+        # No difference between models exceeds the size, a power of two, where `alike_columns` are equal.
         size_of_side = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size_name in size_of_side.values():
             size = pl.max_horizontal(*size_of_side.values()) if joins_rows else pl.col(size_name)
@@ -427,7 +427,7 @@ def _number_levels(example_rows: pl.LazyFrame, threshold_marks: pl.LazyFrame) ->
 def replace_weighted_sums(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number_column: str, level: Level
 ) -> pl.LazyFrame:
-    """Replace errors, limits and verdicts of differences where metric number `number` is such a sum."""
+    """Replace errors, limits and verdicts of differences of metrics that are such sums."""
     is_sum_of_metrics = [is_weighted_sum(metric) for metric in metrics]
     difference, is_sum = (
         pl.col("difference"),

@@ -5,7 +5,7 @@
     solve     narrow each bracket, by inverse quadratic interpolation or halving (Chandrupatla 1997)
 
 The *gap* of a pair is its first function less its second. A place where the gap is zero without a change
-of sign is no root. Two roots between neighbours of the scan are found only if `refine` looks there.
+of sign is no root. Two roots between neighbours of the scan are found only if that scan looks there.
 
 Source: Chandrupatla 1997, Advances in Engineering Software 28.
 """
@@ -45,7 +45,7 @@ class Roots(NamedTuple):
         np.bool_
     ]  # below the root the first function is greater, above it the second one
     # The place is where two functions part, not a root: they are equal from the low end to here. Above,
-    # the second function is greater if `falling`, otherwise the first.
+    # the second function is greater if `is_falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
 
     def select(self, rows: NDArray[np.bool_] | Indices) -> Roots:

@@ -77,7 +77,7 @@ from polars_prcurve.core.sweep.sweep_table import (
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
 """The columns of a point that has no metrics, only counts."""
 SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")  # of `sample_size`
-RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `resolution`
+RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `sample_size(solve_for="eta")`
 _SHOWN = (point.recall, point.fpr)
 """The metrics that every row shows, and that have intervals without being named."""
 _ALERTS = {

@@ -50,14 +50,14 @@ _SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies
 _WORD = re.compile(r"[a-z]{3,}")  # the name of a column that reads as a word in a sentence
 _UNSAFE_ENDING = re.compile(r"([^s]s|[^aeiou]o|fe?|i|man|men|child(ren)?)$")
-"""Of words that may be plurals, as `sites` is, or have irregular ones: `who`, `staff`, `woman`."""
+"""Of words that may be plurals, as "sites" is, or have irregular ones: "who", "staff", "woman"."""
 _UNSAFE_WORDS = {"all", "any", "criteria", "data", "each", "media", "new", "old", "other", "people"}
 _UNSAFE_WORDS |= {"strata", "what", "when", "where", "which"}
 """Further ones, and words that columns are called and that have no plural."""
 
 
 def name_groups(column_names: Sequence[str]) -> tuple[str, str]:
-    """Return what a group of these columns is, and several: `site` and `sites`.
+    """Return what a group of these columns is, and several: "site" and "sites".
 
     They are `group` and `groups` of several columns, and where the name is not known to have a regular
     plural.

@@ -171,8 +171,8 @@ def count_dropped_rows(
 ) -> DroppedRows:
     """Return how many rows missing="drop" leaves out of a table.
 
-    With `id` models are compared, and an example is left out as a whole. What makes weights (`weighing`)
-    needs no scores.
+    With `id` models are compared, and an example is left out as a whole. What makes weights
+    (`is_weighing`) needs no scores.
     """
     columns = replace(columns, missing="drop", below=None)
     table: ResolvedTable

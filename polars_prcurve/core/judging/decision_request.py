@@ -1,4 +1,4 @@
-"""The request for a decision: which table, at which prevalences, for what, and how sure."""
+"""The request for a decision, and what is read from the table before any of its methods."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ class Recipe:
     is_met: Term | None = None
     """Whether the term of a row may be taken, maybe undefined, if `total` is "first" or "last"."""
     steps: tuple[Step, ...] = ()  # what is bound to names before the term, one step after another
-    reads_envelope: bool = False  # whether the formula reads `Rows.envelope`
+    reads_envelope: bool = False  # whether the formula reads `SegmentValues.envelope`
     reads_half_positive: bool = False  # whether the formula reads the column Segment.HALF_POSITIVE
     on_hull: bool = False  # whether the rows are the vertices of the convex hull of the ROC curve
     averages: Average | None = None
@@ -210,11 +210,11 @@ class Recipe:
     needs: Needs = "rises"
     """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
     before the first false positive, without which much is undefined at eta = 0; "all" for all rows."""
-    by_rise: bool = False  # whether the term is `Rows.rise` times something that does not read it
+    by_rise: bool = False  # whether the term is `SegmentValues.rise` times what does not read it
     once: Step | None = None
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
     has_short_form: bool = False
-    """Whether the formula is shorter, with the same values, where `Rows.short` is true."""
+    """Whether the formula is shorter, with the same values, where `SegmentValues.short` is true."""
 
     # More methods
     influence: Influence | None = None  # of an example on the estimate
@@ -434,7 +434,7 @@ def declare_curve(*, source: str, **value_of_field: Any) -> Callable[[Term], Cur
     `range`, or of its `Recipe`. A whole metric is:
 
         @declare_curve(source="W 2, step sum", finish=require_all_precisions)
-        def average_precision(segment: Rows) -> Amount:
+        def average_precision(segment: SegmentValues) -> Amount:
             '''The sum over thresholds of precision times the rise in recall.'''
             return segment.rise * precision_at(segment.recall, segment.fpr, segment.odds)
     """

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # In quotes, so that NumPy need not be imported
 Booleans: TypeAlias = "NDArray[np.bool_]"
-# In quotes, too
 
 
 class RocPoints(NamedTuple):

@@ -157,7 +157,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
 
 
 def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
-    """Return one row per group in the order of `by`, with Group.NUMBER, `aggregates` and tallies."""
+    """Return one row per group in the order of `by`, with Group.NUMBER, the aggregates and tallies."""
     groups = table.aggregate_groups(aggregate_exprs)
     if table.group_expr is not None:
         return groups.with_columns(table.group_expr.alias(Group.NUMBER))

@@ -323,7 +323,7 @@ def _list_kinds(
 ) -> dict[str, list[_ValueKind]]:
     """Return the kinds of value of score, label and weight; the last kind is any other value.
 
-    `positive` is the test for `pos_label`, or None for labels that need no `pos_label`.
+    `is_positive` is the test for `pos_label`, or None for labels that need no `pos_label`.
     """
     nw = _load_narwhals()
 

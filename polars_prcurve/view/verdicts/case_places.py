@@ -11,7 +11,7 @@ from polars_prcurve.view.words.value_names import name_group
 
 
 def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
-    """Return what the cases are: `sites`, `groups`, `prevalences`, `groups and prevalences`."""
+    """Return what the cases are: "sites", "groups", "prevalences", "groups and prevalences"."""
     n_groups = len({tuple(case.groups.values()) for case in cases})
     if n_groups < 2:
         return "prevalences" if is_plural else "prevalence"
@@ -30,7 +30,7 @@ def say_places(cases: Sequence[Case], quantifier: str) -> str:
 
 
 def name_own_group(case: Case) -> str:
-    """Return the group of a case: `Cork`, of several columns `day 2 (Cork)`; empty without groups."""
+    """Return the group of a case: "Cork", of several columns "day 2 (Cork)"; empty without groups."""
     first_name, *names = [name_group(column, value) for column, value in case.groups.items()] or [""]
     return f"{first_name} ({', '.join(names)})" if names else first_name
 
