@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import get_args
 
 import polars_prcurve
 from polars_prcurve import charts, metrics
@@ -20,7 +21,7 @@ from polars_prcurve.core.binding.argument_rules import RULES
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging import goal
-from polars_prcurve.core.judging.status_names import STANDINGS, STATUSES
+from polars_prcurve.core.judging.status_names import STATUSES, GroupStanding
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
@@ -181,10 +182,10 @@ def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:
     assert listed == list(STATUSES), "decide() lists the statuses in the order in which they are tried"
     remedy = "_DESCRIPTIONS in view/verdicts/verdict_sentences.py"
     assert_equal_sets(STATUSES, verdict_sentences._DESCRIPTIONS, "status", remedy)
-    remedy = "_STANDINGS in view/verdicts/value_phrases.py"
-    assert_equal_sets(STANDINGS, value_phrases._STANDINGS, "standing of a group", remedy)
+    remedy, standings = "_STANDINGS in view/verdicts/value_phrases.py", get_args(GroupStanding)
+    assert_equal_sets(standings, value_phrases._STANDINGS, "standing of a group", remedy)
     remedy = "_BLOCKS in view/report/decision_drawings.py"
-    assert_equal_sets({*STATUSES, *STANDINGS}, decision_drawings._BLOCKS, "outcome", remedy)
+    assert_equal_sets({*STATUSES, *standings}, decision_drawings._BLOCKS, "outcome", remedy)
 
 
 def test_rules_know_which_targets_need_the_number_of_negatives() -> None:

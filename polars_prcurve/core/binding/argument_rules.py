@@ -298,7 +298,7 @@ def list_facts(
         facts.add("paired=False")
     if isinstance(arguments.get("score"), Mapping):
         facts.add("score={...}")
-    if "counts" in arguments and gives_squares(None, arguments["counts"]):
+    if "counts" in arguments and gives_squares(arguments["counts"]):
         facts |= {"counts of weights", "weights"}
     if "weight" in arguments:
         facts.add("weights")

@@ -691,7 +691,7 @@ def _list_named(word: str, value: Any) -> list[Any]:
     is_one_count = word == "counts" and isinstance(value, str | pl.Expr)  # of rows without labels
     if word not in ("counts", "rates", "sizes", "cells") or is_one_count:
         return [value]
-    n_columns = 4 if word == "cells" or gives_squares(None, value) else 2
+    n_columns = 4 if word == "cells" or gives_squares(value) else 2
     if word != "sizes":
         return list_parts(word, value, n_columns, "columns")
     size_values = list_parts(word, value, n_columns, "columns or whole numbers")

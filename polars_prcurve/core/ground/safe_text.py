@@ -93,7 +93,7 @@ _LETTERS_BEFORE_DIGEST = _MAX_NAME_LETTERS - len(" #") - _N_DIGEST_LETTERS
 """How many letters of a longer name are shown."""
 
 
-def show_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
+def show_name(name: str) -> str:
     """Return a name on one line, such that no other name looks like it.
 
     A name with something unseen, such as a blank at its end, stands in quotes, with that spelt. One of
@@ -103,7 +103,7 @@ def show_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
     is_quoted = name[:1] == name[-1:] == '"'
     if text != name or is_quoted or name in ("", "null"):  # null is another group
         text = f'"{text}"'
-    return text if len(text) <= n_letters else _cut_name(text, name, n_letters)
+    return text if len(text) <= _MAX_NAME_LETTERS else _cut_name(text, name, _MAX_NAME_LETTERS)
 
 
 def shorten_names(names: Sequence[str], n_letters: int) -> list[str]:

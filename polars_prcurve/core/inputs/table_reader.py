@@ -328,7 +328,7 @@ def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
     if columns.pos_label is not None:
         raise PrcError("leave out pos_label=: counts= replaces labels and weights")
-    has_squares = gives_squares(None, columns.counts)
+    has_squares = gives_squares(columns.counts)
     others_text = "or four with sums of squared weights"
     if has_squares:
         others_text = "and of their squared weights"
@@ -379,9 +379,9 @@ def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, Typed
     }
 
 
-def gives_squares(weight: object, counts: Any) -> bool:
-    """Return whether sums of squared weights are known of a table: of weights, or of such counts."""
-    return weight is not None or (isinstance(counts, list | tuple) and len(counts) == 4)
+def gives_squares(counts: Any) -> bool:
+    """Return whether counts hold sums of squared weights, too."""
+    return isinstance(counts, list | tuple) and len(counts) == 4
 
 
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:

@@ -19,7 +19,6 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 """All that a verdict may be, in the order in which they are tried: the first that holds counts."""
 
 GroupStanding: TypeAlias = Literal["worse", "open", "better"]
-STANDINGS: tuple[GroupStanding, ...] = get_args(GroupStanding)
 """All that a test of a group beside all others may show; `open` does not differ significantly."""
 
 Outcome: TypeAlias = Status | GroupStanding

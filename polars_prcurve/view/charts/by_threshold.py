@@ -98,7 +98,7 @@ def threshold_curve(
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
     marked_scores = [row["threshold"] for row in marks.records]
-    x = chart_axes.build_score_axis("x", x_title, curves.points["score"], marked_scores)
+    x = chart_axes.build_score_axis(x_title, curves.points["score"], marked_scores)
     curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
     width = size[0] or _WIDTHS.get(n, 210)

@@ -103,7 +103,7 @@ def _say_all(
     known_values = {curve: value for curve, value in values.items() if value is not None}
     if not 0 < len(known_values) == len(values):
         return ""
-    return say_values(sentence_start, "", known_values, curves, channels)
+    return say_values(sentence_start, known_values, curves, channels)
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:

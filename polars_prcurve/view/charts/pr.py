@@ -194,7 +194,7 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
         return chart_titles.say_few_false_alerts(curves, channels)
     say_together = say_precisions if y == "precision" else say_shares
     return chart_titles.say_values(
-        _FINDING_OF_Y[y], "", share_of_curve, curves, channels, say_numbers=say_together
+        _FINDING_OF_Y[y], share_of_curve, curves, channels, say_numbers=say_together
     )
 
 

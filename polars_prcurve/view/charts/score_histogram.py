@@ -72,7 +72,7 @@ def scores(
     marked = marked_points.read_points("scores", points, curves, ["recall"])
     finite_rows = curves.points.with_columns(score=score).filter(score.is_finite())
     rules = marked.records if points is not None else find_half(curves).to_dicts()
-    x = build_score_axis("x", "Score", finite_rows["score"], [rule["threshold"] for rule in rules])
+    x = build_score_axis("Score", finite_rows["score"], [rule["threshold"] for rule in rules])
     channels = read_panels_of_one(curves, color, facet)
     spec = ChartSpec(
         x, ChartAxis("y", "Share of the class", 0.0, 1.0), "linear", height=0.5, names="none"

@@ -109,12 +109,3 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
 }
 """All statuses in the order in which they are tried."""
-
-
-def write_status_table() -> str:
-    """Return the table in Markdown, as the documentation shows it."""
-    rows = [
-        f"| `{status}` | {row.label.upper() or '(nothing)'} | {row.rule} |"
-        for status, row in STATUS_TABLE.items()
-    ]
-    return "\n".join(["| `verdict.status` | printed | when |", "|---|---|---|", *rows])

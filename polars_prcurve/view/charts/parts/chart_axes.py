@@ -382,9 +382,7 @@ def fit_shares(all_shares: pl.Series) -> tuple[float, float]:
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
 
 
-def build_score_axis(
-    field: str, title: str, scores: pl.Series, marked_scores: Iterable[Any] = ()
-) -> ChartAxis:
+def build_score_axis(title: str, scores: pl.Series, marked_scores: Iterable[Any] = ()) -> ChartAxis:
     """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
     distinct_scores = scores.drop_nulls().unique()
     low, high = 0.0, 1.0
@@ -392,7 +390,7 @@ def build_score_axis(
         low, high = float(distinct_scores.min()), float(distinct_scores.max())  # type: ignore[arg-type]
     share_inside = distinct_scores.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
     is_odds = isinstance(share_inside, float) and share_inside < 0.5 and 0 < low < high < 1
-    axis = ChartAxis(field, title, low, high, "odds" if is_odds else "plain")
+    axis = ChartAxis("x", title, low, high, "odds" if is_odds else "plain")
     places = distinct_scores.to_frame("score").select(axis.measure(pl.col("score"))).to_series()
     low, high = _find_ends(places, [axis.measure(float(score)) for score in marked_scores])
     room = 0.0 if low < high else 0.5

@@ -491,14 +491,13 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
 
 def say_by_eta(
     sentence_start: str,
-    sentence_end: str,
     value_of_curve: Mapping[int, float],
     curves: ChartCurves,
     channels: Channels,
     *,
     say_numbers: number_words.SayShares,
 ) -> str:
-    """Return `start 98% for A and 88% for B end at a prevalence of 1 in 2, 3% and 2% at 1 in 1,000`."""
+    """Return `start 98% for A and 88% for B at a prevalence of 1 in 2, 3% and 2% at 1 in 1,000`."""
     # Only the lines of the greatest and the least prevalence are written, in one unit unless they are
     # apart, in panels.
     eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
@@ -524,13 +523,11 @@ def say_by_eta(
     common_eta, rare_eta = number_words.say_etas(etas)
     if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
         sentence_start = f"{sentence_start[:-3]} ranges"
-    first_clause = f"{sentence_start} {clauses[0]} {sentence_end}".rstrip()
-    return f"{first_clause} at a prevalence of {common_eta}, {clauses[1]} at {rare_eta}"
+    return f"{sentence_start} {clauses[0]} at a prevalence of {common_eta}, {clauses[1]} at {rare_eta}"
 
 
 def say_values(
     sentence_start: str,
-    sentence_end: str,
     value_of_curve: Mapping[int, float],
     curves: ChartCurves,
     channels: Channels,
@@ -544,12 +541,10 @@ def say_values(
     name_of_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
     has_own_etas = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its own prevalence
     if (etas.n_unique() == 1 and (is_by_eta or name_of_curve)) or (has_own_etas and name_of_curve):
-        return say_each(sentence_start, sentence_end, value_of_curve, name_of_curve, say_numbers)
+        return say_each(sentence_start, "", value_of_curve, name_of_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return ""
-    return say_by_eta(
-        sentence_start, sentence_end, value_of_curve, curves, channels, say_numbers=say_numbers
-    )
+    return say_by_eta(sentence_start, value_of_curve, curves, channels, say_numbers=say_numbers)
 
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
@@ -579,9 +574,7 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         sentence_start = f"At the threshold {min(text_of_curve.values())} (50% recall), precision is"
         precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
         say_together = number_words.say_precisions
-        return say_by_eta(
-            sentence_start, "", precision_of_curve, curves, channels, say_numbers=say_together
-        )
+        return say_by_eta(sentence_start, precision_of_curve, curves, channels, say_numbers=say_together)
     name_of_curve = name_curves(curves, channels)
     if not name_of_curve or (
         etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)

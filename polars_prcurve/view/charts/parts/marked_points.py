@@ -91,7 +91,7 @@ class MarkedPoints:
         ):
             return ""
         purpose = f"At {say_target(float(target_text))} recall, precision is"
-        return say_values(purpose, "", precision_of_curve, curves, channels, say_numbers=say_precisions)
+        return say_values(purpose, precision_of_curve, curves, channels, say_numbers=say_precisions)
 
 
 NO_MARKS = MarkedPoints([], 0, 0, None, is_asked=False)  # of a chart without points
