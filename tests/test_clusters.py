@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, eta_from_sample, field, intervals, metrics, prc
-from polars_prcurve.core.ground.normal_distribution import normal_from_student, student_quantile
+from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile
 from tests.support import oracle, oracle_clusters, oracle_errors
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples

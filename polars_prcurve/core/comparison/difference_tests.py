@@ -33,6 +33,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, counts_unseen, find_ends, find_gap
 
@@ -155,11 +156,11 @@ def stretch_limits(
 
 
 def _stretch(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
-    return deviations if freedom is None else normal.student_quantile(deviations, freedom)
+    return deviations if freedom is None else student_quantile(deviations, freedom)
 
 
 def _shrink(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
-    return deviations if freedom is None else normal.normal_from_student(deviations, freedom)
+    return deviations if freedom is None else normal_from_student(deviations, freedom)
 
 
 def _find_limits(

@@ -47,8 +47,8 @@ from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, 
 from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.student_distribution import student_quantile
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan

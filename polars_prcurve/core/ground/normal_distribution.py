@@ -1,4 +1,4 @@
-"""The normal distribution and its quantiles, and those of Student's distribution, in expressions."""
+"""The normal distribution and its quantiles, in expressions, and the range of several normal values."""
 
 from __future__ import annotations
 
@@ -40,29 +40,6 @@ def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, quantile_name: str)
         halley_step = newton_step / (1 + quantile * newton_step / 2)
         frame = frame.with_columns((quantile - halley_step).alias(quantile_name))
     return frame.drop(_SHARE, _ROOT_OF_LOG, _NEWTON_STEP)
-
-
-def student_quantile(z: float | pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:
-    """Return the deviate as far out in Student's distribution as z is in the normal one."""
-    # The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1%.
-    degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
-    # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
-    scaled_deviate = z / _shrink_deviation(degrees_of_freedom)
-    growth = (scaled_deviate * scaled_deviate / degrees_of_freedom).exp() - 1
-    return growth.sqrt() * degrees_of_freedom.sqrt()
-
-
-def normal_from_student(t: pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:
-    """Return the normal deviate as far out as t is in Student's distribution (Wallace 1959)."""
-    degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
-    # sqrt(f ln(1 + t**2 / f)) (8 f + 1) / (8 f + 3)
-    squared_deviate = degrees_of_freedom * (t * t / degrees_of_freedom).log1p()
-    normal_deviate = squared_deviate.sqrt() * _shrink_deviation(degrees_of_freedom)
-    return pl.when(t < 0).then(-normal_deviate).otherwise(normal_deviate)
-
-
-def _shrink_deviation(degrees_of_freedom: pl.Expr) -> pl.Expr:
-    return (8 * degrees_of_freedom + 1) / (8 * degrees_of_freedom + 3)
 
 
 @cache

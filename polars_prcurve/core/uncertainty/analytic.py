@@ -20,7 +20,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT, Doubts, find_first_doub
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.normal_distribution import student_quantile
+from polars_prcurve.core.ground.student_distribution import student_quantile
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

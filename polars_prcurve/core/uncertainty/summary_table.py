@@ -29,8 +29,8 @@ from polars_prcurve.core.curves.curve_segments import (
 from polars_prcurve.core.curves.curve_table import long_columns
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.student_distribution import normal_from_student
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_column_names import Group
