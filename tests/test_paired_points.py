@@ -295,7 +295,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(PrcError, match=r"1 example\(s\) lack a row or repeat one"):
         long[1:].prc.compare(columns="all", **asked)
     torn = long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 3))
-    with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have another label"):
+    with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have a different label"):
         torn.prc.compare(columns="all", **asked)
 
 
