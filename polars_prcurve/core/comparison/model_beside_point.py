@@ -26,7 +26,7 @@ from polars_prcurve.core.comparison.difference_tests import judge_sign
 from polars_prcurve.core.comparison.model_pairs import list_compare_columns
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.intervals import find_wilson_ends, z_value
-from polars_prcurve.core.confidence.point_intervals import find_corners
+from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -254,7 +254,6 @@ def _find_limits(model_value: pl.Expr, point_value: pl.Expr, *ends: pl.Expr) -> 
     """Return both ends of a difference, from two values and the values at the ends of their rates."""
     lows = pl.min_horizontal(ends[:2]), pl.min_horizontal(ends[2:])
     highs = pl.max_horizontal(ends[:2]), pl.max_horizontal(ends[2:])
-    # Zou and Donner 2008: a - b - sqrt((a - a_low)^2 + (b_high - b)^2), and likewise above.
-    below = ((model_value - lows[0]) ** 2 + (highs[1] - point_value) ** 2).sqrt()
-    above = ((highs[0] - model_value) ** 2 + (point_value - lows[1]) ** 2).sqrt()
+    below = combine_distances([model_value - lows[0], highs[1] - point_value])  # Zou and Donner 2008
+    above = combine_distances([highs[0] - model_value, point_value - lows[1]])
     return model_value - point_value - below, model_value - point_value + above
