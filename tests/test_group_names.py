@@ -162,7 +162,8 @@ def record_names() -> Iterator[set[str]]:
 @cache
 def list_names(*, is_quick: bool) -> list[str]:
     """Return the names of all columns while methods run; quick: of those that are in no result."""
-    result_names = {GROUP, ""}
+    # A field takes no part eta_confidence, and a wide table no column of the name of its scores.
+    result_names = {GROUP, "", "eta_confidence", "score or w"}
     with record_names() as names:
         for table, ask in (ASKED if is_quick else {**ASKED, **QUERIES}).values():
             tables = list_tables(ask(table.prc))
@@ -223,3 +224,8 @@ def test_groups_may_have_the_name_of_any_column_of_any_method(name: str) -> None
 def test_a_decision_refuses_groups_with_the_names_of_its_columns(column: str) -> None:
     with pytest.raises(pp.PrcError, match=f"by= holds a column '{column}', and the result has"):
         ROWS.rename({GROUP: column}).prc.decide(0.1, by=column, recall=0.5)
+
+
+def test_a_comparison_refuses_groups_with_the_names_of_a_sweep() -> None:
+    with pytest.raises(pp.PrcError, match="by= holds a column 'threshold'"):
+        LONG.rename({GROUP: "threshold"}).prc.compare(0.1, by="threshold", cluster="h", **MODELS)
