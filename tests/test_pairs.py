@@ -200,7 +200,7 @@ def test_unmatched_examples_are_told_before_the_work(call: Callable[..., Any]) -
     long = unpivot(WIDE)
     with pytest.raises(PrcError, match=r"exactly one row for each model, and 1 example\(s\)"):
         call(prc(long.slice(1)), eta=0.1)
-    with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have another label"):
+    with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have a different label"):
         call(prc(long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 0))), eta=0.1)
     with pytest.raises(PrcError, match="no row for 6 group"):
         call(prc(long), by="g", eta=pl.DataFrame({"g": ["x"], "eta": [0.1]}))
