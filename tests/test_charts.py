@@ -2486,7 +2486,7 @@ def test_thresholds_say_what_half_recall_takes():
     shares = " and recall ".join(map(plain, say_shares([row["precision"], row["recall"]])))
     assert heading(charts.threshold_curve(table)).endswith(f", precision is {shares}")
     several = heading(charts.threshold_curve(one.prc.curve([0.1, 0.01])))
-    assert re.match(r"At the threshold [\d.]+ \(50% recall\), precision is \d+%", several)
+    assert re.match(r"At threshold [\d.]+ \(50% recall\), precision is \d+%", several)
     parts = [draw_scores(seed=k, pos=200, neg=2_000, digits=8, g=g) for k, g in enumerate("ab")]
     groups = pl.concat([parts[0], parts[1].with_columns(pl.col("score") - 3)])
     said = heading(charts.threshold_curve(groups.prc.curve(0.1, by="g")))

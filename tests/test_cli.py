@@ -981,11 +981,11 @@ REFUSED = {
     "curve 'no*.csv'": "there is no file 'no*.csv'",
     "curve scores.xlsx": ".parquet",
     "curve .": "folder",
-    "curve scores.csv --eta 5": "eta= must lie in [0, 1]",
+    "curve scores.csv --eta 5": "eta= must be a share in [0, 1]",
     "curve scores.csv --eta nan": "texts such as \"0.1%\", \"1 in 1000\" and \"1:999\"; got 'nan'",
     "curve scores.csv --eta 1:x": "1:x",
     "curve scores.csv --eta 1%%": "'1%%'",
-    "curve scores.csv --eta 101%": "eta= must lie in [0, 1]",
+    "curve scores.csv --eta 101%": "eta= must be a share in [0, 1]",
     "operating-points scores.csv --recall x%": "in [0, 1], such as 0.8 for 80%; got 'x%'",
     "curve scores.csv --eta 0.1 etas.csv": "got 'etas.csv'",
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
@@ -1536,7 +1536,7 @@ def test_the_module_runs(here: Path) -> None:
     assert_frame_equal(pl.read_csv(io.StringIO(done.stdout)), prc(DF).summary(0.01, columns="all"))
     done = run("cat scores.csv | prcurve summary - --eta 2")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("polars-prcurve: error: eta= must lie in [0, 1]")
+    assert done.stderr.startswith("polars-prcurve: error: eta= must be a share in [0, 1]")
 
 
 @pytest.mark.parametrize(

@@ -920,7 +920,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ({"score": ["a", "b"], "cluster": "h"}, "there is no column 'h' for cluster="),
         ({"score": ["a", "b"], "metrics": "auc"}, "did you mean 'roc_auc'"),
         ({"score": ["a", "b"], "by": pl.col("g").alias("p_value")}, "by= holds a column 'p_value'"),
-        ({"score": ["a", "b"], "eta": 2}, r"must lie in \[0, 1\]"),
+        ({"score": ["a", "b"], "eta": 2}, r"must be a share in \[0, 1\]"),
         ({"score": ["a", "b"], "eta": []}, "eta= holds no prevalence"),
     ],
 )

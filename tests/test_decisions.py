@@ -792,7 +792,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "decide()",
     ),
     "recall of 2": (lambda: decide(SETTLED, recall=2), r"recall= takes numbers in [0, 1]"),
-    "eta of 2": (lambda: decide(SETTLED, 2.0, recall=0.5), r"must lie in [0, 1]"),
+    "eta of 2": (lambda: decide(SETTLED, 2.0, recall=0.5), r"must be a share in [0, 1]"),
     "eta of 0": (lambda: decide(SETTLED, 0, recall=0.5), "prevalences between 0 and 1"),
     "eta of 1 in a list": (lambda: decide(SETTLED, [0.1, 1.0], recall=0.5), "got eta=1.0"),
     "NaN": (

@@ -399,7 +399,7 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
         ({"rates": ("id", "id")}, "rates= holds no counts, so there is no prevalence"),
         ({"model": "modl"}, "there is no column 'modl' for model="),
         ({"confidence": 95}, "between 0 and 1"),
-        ({"eta": 1.5}, r"must lie in \[0, 1\]"),
+        ({"eta": 1.5}, r"must be a share in \[0, 1\]"),
     ],
 )
 def test_arguments(how: dict[str, Any], words: str) -> None:

@@ -325,11 +325,11 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.sweep(rates=("label", "score"), thresholds=[0.5]),
         "no thresholds",
     ),
-    "eta above 1": (lambda p: p.curve(1.5), r"must lie in \[0, 1\].*got 1.5"),
+    "eta above 1": (lambda p: p.curve(1.5), r"must be a share in \[0, 1\].*got 1.5"),
     "eta below 0": (lambda p: p.curve(-0.1), "got -0.1"),
     "eta NaN": (lambda p: p.curve([0.1, float("nan")]), "got nan"),
     "eta text": (lambda p: p.curve("country"), "1 in 1000.*a column[?] pass a frame"),
-    "eta text above 1": (lambda p: p.curve("5/3"), r"must lie in \[0, 1\].*got 1.66"),
+    "eta text above 1": (lambda p: p.curve("5/3"), r"must be a share in \[0, 1\].*got 1.66"),
     "eta Boolean": (lambda p: p.curve(True), "got True"),
     "eta twice": (lambda p: p.curve([0.1, 0.2, 0.1]), "0.1 more than once"),
     "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
@@ -525,7 +525,7 @@ CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
     ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
     ("there is no column 'w' for weight=", {"weight": "w"}, {"weight": "weight"}),
-    ("eta= must lie in", {"eta": 2}, {"eta": 0.1}),
+    ("eta= must be a share in", {"eta": 2}, {"eta": 0.1}),
 ]
 
 
@@ -946,5 +946,5 @@ def test_a_target_leads_to_the_method_that_takes_it(name: str) -> None:
     if not {"score", "label"} & parameters.keys():
         return
     for word in {*TARGET_WORDS} - parameters.keys() - {"per"}:
-        with pytest.raises(TypeError, match=r"method operating_points|precision_at_threshold"):
+        with pytest.raises(TypeError, match=r"method operating_points|(precision|recall)_at_"):
             method(**{word: 0.5})

@@ -227,8 +227,8 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
             reason = "it has no test yet"
             if target.kind is None:
                 reason = (
-                    "it rises and falls with the threshold, so there is no natural order in which to "
-                    "test thresholds"
+                    "its value rises and falls with the threshold, so there is no natural order in "
+                    "which to test thresholds"
                 )
             argument_words = join_words(f"{word}=" for word in _PROMISED_WORDS)
             raise PrcError(

@@ -297,10 +297,9 @@ def read_targets(
     if not targets and isinstance(table, RateTable):
         return [ONLY_POINT]
     if not targets:
-        words = "recall=, fpr=, precision=, alerts=, or maximize="
-        words += "; operating_points also takes threshold="
-        words = words if at_eta else "pass threshold=, recall= or fpr="
-        raise PrcError(f"an operating point needs a target: {words}")
+        words = "threshold=, recall=, fpr=, precision=, alerts= or maximize="
+        words = words if at_eta else "threshold=, recall= or fpr="
+        raise PrcError(f"pass a target of the operating point: {words}")
     return targets
 
 

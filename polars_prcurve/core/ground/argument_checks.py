@@ -325,7 +325,9 @@ def tell_alternative(
         if "threshold" in argument_names:
             text = f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
         elif "mean_over" in argument_names:  # of methods whose metrics may be at a target
-            text = f"name it in the metric, such as {metrics_text}'precision_at_threshold(0.8)'"
+            place = name if name in ("recall", "fpr", "threshold") else "threshold"
+            example = "recall_at_precision" if name == "precision" else f"precision_at_{place}"
+            text = f"name it in the metric, such as {metrics_text}'{example}(0.8)'"
         return text
     metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
     if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):

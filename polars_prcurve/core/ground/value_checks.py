@@ -377,7 +377,7 @@ _NUMBER_DTYPES = selectors.numeric() | selectors.boolean()
 # What a label may be without pos_label=
 _DTYPES_WITHOUT_POS_LABEL = DtypeRule(
     _NUMBER_DTYPES,
-    "; pass pos_label=, the value that is positive, a Boolean label, or score={class: column, ...}",
+    "; pass pos_label= (the positive value), a Boolean label, or score={class: column, ...}",
 )
 # What a label may be by the kind of pos_label=: the first kind in this list that it is an instance of
 _DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [

@@ -594,7 +594,5 @@ def check_eta(value: object) -> float:
         raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
     eta = arguments.round_to_float(value)
     if not 0 <= eta <= 1:
-        raise PrcError(
-            f"eta= must lie in [0, 1], a share and not a percentage; got {describe_value(value)}"
-        )
+        raise PrcError(f"eta= must be a share in [0, 1], not a percentage; got {describe_value(value)}")
     return eta

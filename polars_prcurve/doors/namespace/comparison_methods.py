@@ -152,7 +152,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           `average_precision`, there is a `doubt` and the difference is under twice the distance from 0
           needed for significance
         - with `margin`, `not_worse`: Boolean, whether the interval rules out that model a is worse by
-          more than `margin`: `low` is at least -`margin`, or, where less is better, `high` is at most
+          more than `margin`: `low` is at least -`margin`, or, if lower is better, `high` is at most
           `margin`. Only one end counts: nominally, a model that is worse by `margin` passes in
           `(1 - confidence) / 2` of test sets. Null without an interval
         - with `mean_over`, `n_groups`: Int64, the groups in which both models have a value

@@ -481,9 +481,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         metrics
             Names or values of curve metrics from `polars_prcurve.metrics`, or point metrics at a
             threshold, such as `precision_at_threshold(0.8)`, as `operating_points` returns them. If left
-            out, `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
-            since it has none, and without `average_precision` with `rates` or `cells`, since
-            interpolated points inflate the sum of steps. Metrics on the ROC convex hull need a
+            out, `average_precision`, `pr_auc` and `roc_auc`, but no `pr_auc` with analytic intervals (it
+            has none) and no `average_precision` with `rates` or `cells` (interpolated points inflate the
+            sum of steps). Metrics on the ROC convex hull need a
             DataFrame.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
@@ -507,7 +507,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             orders of the examples of equal score, or, with `rates` or `cells`, over what may lie between
             two points: for `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`, `roc_auc`,
             `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
-            `recall_at_fpr(...)`. Not with `confidence`, which has another `low` and `high`.
+            `recall_at_fpr(...)`. Not with `confidence`, whose `low` and `high` are others.
         mean_over
             Columns that name groups, such as topics, folds or sites: the unweighted mean over the groups
             in which a metric has a value. The groups are the sample, so `confidence` gives an interval

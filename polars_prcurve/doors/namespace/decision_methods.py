@@ -60,11 +60,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
             random sample of the population.
         targets
             The targets, one number each, all to be met together, as in `operating_points`. They choose
-            the threshold. Models are judged by precision at a required recall; by recall where alerts,
-            fpr or precision are limited; by the metric that is maximized; and by average precision
-            without a target. A group with one point, as in `cells`, needs no target: its precision and
-            recall are reported. Alerts are counted among `per` cases; if left out, a round number with
-            100 positives or more.
+            the threshold. Models are judged by precision at a required recall; by recall at a limit on
+            alerts or fpr, or a required precision; by the metric that is maximized; and by average
+            precision without a target. A group with one point, as in `cells`, needs no target: its
+            precision and recall are reported. Alerts are counted among `per` cases; without `alerts` it
+            may be left out, and is then a round number with 100 positives or more.
 
             With `threshold=`, or for one point, targets are requirements. Such a threshold comes from
             other data: a number, or a frame by group as `operating_points` returns it. The printed
@@ -93,7 +93,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - `met`: one model, or only one of several, meets the requirements
         - `measured`: one model without requirements
 
-        `verdict.met` is true, false or None, whatever the comparison shows. A wrong model is called
+        `verdict.met` is true, false or None, whatever the comparison shows. A model is wrongly called
         better in at most `1 - confidence` of test sets, over all groups together.
 
         Examples

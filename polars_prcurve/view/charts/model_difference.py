@@ -50,7 +50,7 @@ def difference(
 
     The line is the value of model a minus that of model b, and the shade its interval, which has one
     colour above 0, another below it, and is grey where it contains 0. Above 0 model a is better, and
-    below it model b; for a metric where less is better it is the other way round, and the chart names no
+    below it model b; if lower is better, it is the other way round, and the chart names no
     winner. The line is dotted where the sign is not certain (`significant`). Two pairs, and several
     metrics or groups, are panels. From three pairs on, each row of `compare` is a row of a table: the
     largest significant differences first, at most 12, and how many more there are.

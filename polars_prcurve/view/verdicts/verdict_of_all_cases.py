@@ -251,7 +251,8 @@ def _write_range(cases: Sequence[WordedCase]) -> str:
         clauses.insert(0, f"{name_merit(cases[0])} {_write_end(measured_cases[0])}")
     elif measured_cases:
         lowest, highest = measured_cases[0], measured_cases[-1]
-        clauses.insert(0, f"{name_merit(cases[0])} from {_write_end(lowest)} to {_write_end(highest)}")
+        ends_text = f"{_write_end(lowest)} to {_write_end(highest)}"
+        clauses.insert(0, f"{name_merit(cases[0])} ranges from {ends_text}")
     return start_sentence("; ".join(clauses))
 
 

@@ -549,7 +549,7 @@ def say_values(
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
-    place_text = f"At the threshold {threshold_text}, " if threshold_text else ""
+    place_text = f"At threshold {threshold_text}, " if threshold_text else ""
     precision_text, recall_text = number_words.say_shares([precision, recall])
     if 0 < precision < number_words.RARELY_RIGHT:
         precision_text = number_words.say_precisions([precision])[0]
@@ -571,7 +571,7 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         [point] = half_of_curve.values()
         return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
     if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
-        sentence_start = f"At the threshold {min(text_of_curve.values())} (50% recall), precision is"
+        sentence_start = f"At threshold {min(text_of_curve.values())} (50% recall), precision is"
         precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
         say_together = number_words.say_precisions
         return say_by_eta(sentence_start, precision_of_curve, curves, channels, say_numbers=say_together)
