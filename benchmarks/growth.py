@@ -207,15 +207,9 @@ GROWTHS: dict[str, Growth] = {
                 metrics=[metrics.precision_at_recall(level) for level in levels],
                 confidence=0.95,
             ),
-            **{
-                f"curve{', long=' if is_long else ''}": partial(
-                    lambda is_long, levels: FEW.curve(
-                        0.01, metrics=[metrics.net_benefit(level / 2) for level in levels], long=is_long
-                    ),
-                    is_long,
-                )
-                for is_long in (False, True)
-            },
+            "curve": lambda levels: FEW.curve(
+                0.01, metrics=[metrics.net_benefit(level / 2) for level in levels]
+            ),
         },
     ),
 }

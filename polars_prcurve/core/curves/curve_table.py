@@ -96,20 +96,14 @@ def build_curve_table(
     check_result_columns(table, grid, [eta_column, *other_columns])
     if smooth:
         grid = grid.require_exact("smooth=")
+    if long:
+        grid = replace(grid, n_copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
     points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
     if smooth and isinstance(table, ScoreTable):
         points = replace_by_binormal_rates(points, table)
-    row_columns = [Pair.PLACE, *table.by, eta_column, *grid.carried_columns]
-    row_columns += [name for name in other_columns if name in (*SWEEP_COLUMNS, *FIELD_COLUMNS)]
-    points = add_metrics(
-        points, metrics, table, bands, is_from_counts=not smooth, long=long, kept=row_columns
-    )
-    if long and len(metrics) > 1:
-        # Each curve stays in one piece. Polars sorts by one column faster than by two.
-        curve_number = pl.col(Pair.PLACE).cast(pl.Int64) * len(metrics) + pl.col(Pair.COPY)
-        points = points.sort(curve_number, maintain_order=True)
+    points = add_metrics(points, metrics, table, bands, is_from_counts=not smooth, long=long)
     return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
 
 
@@ -133,9 +127,8 @@ def add_metrics(
     *,
     long: bool,
     is_from_counts: bool = True,
-    kept: Sequence[str] | None = None,
 ) -> pl.LazyFrame:
-    """Add the columns of `list_metric_columns` to rows, or list metrics with the `kept` columns."""
+    """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
     metric_names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
@@ -144,9 +137,9 @@ def add_metrics(
         ]
     value_exprs = metric_values(metrics, table if is_from_counts else None)
     if bands is None:
-        if long:
-            return list_metrics(points, {"value": value_exprs}, metric_names, kept)
-        return points.with_columns(value_exprs)
+        return points.with_columns(
+            long_columns({"value": value_exprs}, metric_names) if long else value_exprs
+        )
     points = points.with_columns(value_exprs)
     if is_field(table):
         points = add_field_bands(points, metrics, bands, table)
@@ -159,7 +152,7 @@ def add_metrics(
         kind: [pl.col(metric.name + suffix) for metric in metrics]
         for kind, suffix in suffix_of_kind.items()
     }
-    return list_metrics(points, exprs_of_column, metric_names, kept)
+    return points.with_columns(long_columns(exprs_of_column, metric_names))
 
 
 def metric_values(
@@ -191,10 +184,9 @@ def build_metric_rows(
     )
 
 
-# Long tables, of a row per metric, numbered in Pair.COPY --------------------------------------------
+# Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
 
 
-_COPY_NAME, _COPY_VALUES = f"{RESERVED}copy_name", f"{RESERVED}copy_values"  # while rows are repeated
 _FLAGS = (ABOVE_CHANCE, "significant", "not_worse")  # columns of true and false, of a row per metric
 
 
@@ -203,46 +195,10 @@ def _find_dtype(name: str) -> pl.DataType:
     return pl.String() if name == DOUBT else pl.Boolean() if name in _FLAGS else pl.Float64()
 
 
-def list_metrics(
-    rows: pl.LazyFrame,
-    values_of_column: Mapping[str, Sequence[pl.Expr]],
-    metric_names: Sequence[str],
-    kept: Sequence[str] | None = None,
-) -> pl.LazyFrame:
-    """Return each row once for every metric, with `metric`, its values, and the `kept` columns, or all.
-
-    Rows of one metric stay in order, but those of one row need not be together.
-    """
-    # Each value is computed once for a row, and not for each of its copies, as by `long_columns`. To
-    # unpivot structs takes a tenth of the time that lists take to explode.
-    copies = {}
-    for number in range(max(len(metric_names), 1)):
-        values = (
-            (value_exprs[number] if value_exprs else pl.lit(None, dtype=_find_dtype(name))).alias(name)
-            for name, value_exprs in values_of_column.items()
-        )
-        copy_number = pl.lit(number, dtype=pl.Int64).alias(Pair.COPY)
-        copies[f"{RESERVED}copy_{number}"] = pl.struct(*values, copy_number)
-    other_columns = pl.selectors.exclude(*values_of_column)
-    metric_rows = (
-        rows.select(other_columns if kept is None else pl.col(kept), **copies)
-        .unpivot(
-            [*copies],
-            index=pl.selectors.exclude(*copies),
-            variable_name=_COPY_NAME,
-            value_name=_COPY_VALUES,
-        )
-        .drop(_COPY_NAME)
-        .unnest(_COPY_VALUES)
-    )
-    metric = pick_by_number(Pair.COPY, metric_names, pl.lit(None, dtype=pl.String))
-    return metric_rows.slice(0, None if metric_names else 0).with_columns(metric=metric)
-
-
 def long_columns(
     values_of_column: Mapping[str, Sequence[pl.Expr]], metric_names: Sequence[str]
 ) -> list[pl.Expr]:
-    """Return `metric` and other columns of rows that come repeated: copy i has values of metric i."""
+    """Return `metric` and other columns: copy i of a row gets the name and values of metric i."""
     if len(metric_names) == 1:  # there may be no Pair.COPY to pick by
         return [
             pl.lit(metric_names[0]).alias("metric"),

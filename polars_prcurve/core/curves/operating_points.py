@@ -53,6 +53,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,
     join_etas,
+    repeat_rows,
 )
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
@@ -295,6 +296,8 @@ def _build_points(
         points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     has_frame = bool(row_search.list_frame_targets(targets))
     order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
+    if long:
+        points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
     points = points.sort(order)
     points = points if is_of_curve else _check_points(points, table, grid, targets)
     points = _set_row_sizes(points, search.sweep_rows, design)
@@ -302,10 +305,9 @@ def _build_points(
         points = _add_choices(points, targets, corrected=bands.corrected)
     if bands is not None and bands.flag_columns:
         points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
-    points = curve_table.add_metrics(points, metrics, table, bands, long=long)
-    points = points.sort(*order, Pair.COPY) if long else points
     if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
+    points = curve_table.add_metrics(points, metrics, table, bands, long=long)
     if bands is None or not bands.flag_columns:
         return points
     return _doubt_missing_ends(points, [] if long else metrics, table)

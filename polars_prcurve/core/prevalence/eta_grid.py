@@ -89,6 +89,7 @@ class EtaTable:
     at them; None if they may differ."""
     is_uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
+    n_copies: int = 1  # the number of rows per prevalence, which are numbered in Pair.COPY
     own_eta_column: str | None = None
     """The column of `frame` with the prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
@@ -323,7 +324,10 @@ def join_etas(
     pairs = pairs.with_columns(
         eta.fill_null(own_eta), *class_factors(eta, is_own, n_pos, n_neg), is_own.alias(EtaError.IS_OWN)
     )
-    return pairs.sort(Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW)
+    sort_names = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
+    if grid.n_copies > 1:
+        return repeat_rows(pairs, grid.n_copies).sort(*sort_names, Pair.COPY)
+    return pairs.sort(sort_names)
 
 
 def repeat_rows(rows: pl.LazyFrame, n_copies: int) -> pl.LazyFrame:

@@ -12,7 +12,6 @@ class Pair:
     NEG_FACTOR = "_prc_neg_factor"
     COPY = "_prc_copy"  # number of a repeated row, such as one per metric
     NUMBER = "_prc_pair"  # number of the pair
-    PLACE = "_prc_place_of_pair"  # its place among the pairs of a curve
 
 
 class Part:

@@ -89,8 +89,7 @@ def build_eta_sweep(
         groups = eta_grid.join_etas(groups, grid, *grouped_rows.class_sizes(table))
         if checks := eta_grid.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
-        groups = groups.with_row_index(Pair.PLACE)
-        if grid.etas_per_group == 1:
+        if grid.etas_per_group == 1 and grid.n_copies == 1:
             pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
         else:
             # With the groups on the left, the join itself puts the rows in order.
