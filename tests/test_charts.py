@@ -673,7 +673,7 @@ def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
     frame = draw_groups("ab", neg=2_000)
     far = heading(charts.pr_curve(frame.prc.curve([0.1, 1e-5], by="model")))
     assert re.search(
-        r"% for . at a prevalence of 1 in 10, 1 in [\d,]+ for . and 1 in [\d,]+ for . at 1 in 100,000$",
+        r"% for . at a prevalence of 1 in 10; 1 in [\d,]+ for . and 1 in [\d,]+ for . at 1 in 100,000$",
         far,
     )
     rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
@@ -1176,7 +1176,7 @@ def test_titles_of_gains_tell_the_area():
     panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
     start = "Mean precision gain is"
     assert re.fullmatch(
-        f"{start} .*% for b and .*% for a at a prevalence of 50%, .*% for b and .*% for a at 20%", panels
+        f"{start} .*% for b and .*% for a at a prevalence of 50%; .*% for b and .*% for a at 20%", panels
     )
 
 
@@ -2411,7 +2411,7 @@ def test_titles_of_several_lines_tell_what_each_has():
         " to ".join(f"{say_share(end[k])} for model {'abc'[k]}" for k in (end.arg_min(), end.arg_max()))
         for end in ends
     ]
-    where = f"from {said[0]} at a prevalence of 1 in 2, from {said[1]} at 1 in 20"
+    where = f"from {said[0]} at a prevalence of 1 in 2; from {said[1]} at 1 in 20"
     assert heading(panels) == plain(f"{start.replace(' is', ' ranges')} {where}")
     long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))

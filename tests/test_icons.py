@@ -162,7 +162,7 @@ def test_alerts_take_all_targets_and_words():
         assert {m: count_kinds(chart, color=m)[0] for m in shares} == shares
     passed = test.plot.alerts([0.2, 0.01], threshold=0.5, confidence=None)
     words = plain(" ".join(passed.to_dict()["title"]["subtitle"]))
-    assert words == "At the threshold 0.5, at two prevalences", "a threshold is no target"
+    assert words == "At threshold 0.5, at two prevalences", "a threshold is no target"
     by_hand = test.plot.alerts(0.2, recall=0.5, color="model", facet="eta", title="My title")
     assert heading(by_hand) == "My title"
     bare = test.plot.alerts(0.2, recall=0.5, title=False)

@@ -123,7 +123,7 @@ def _say_purpose(curves: ChartCurves) -> str:
         if target["criterion"] == "recall" and target["target"] is not None:
             purpose = f"{say_target(target['target'])} recall"
         elif target["criterion"] == "threshold":  # which was passed, and aims at nothing
-            purpose = f"At the {format_value('target', target)}"
+            purpose = f"At {format_value('target', target)}"
     return purpose
 
 

@@ -523,7 +523,9 @@ def say_by_eta(
     common_eta, rare_eta = number_words.say_etas(etas)
     if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
         sentence_start = f"{sentence_start[:-3]} ranges"
-    return f"{sentence_start} {clauses[0]} at a prevalence of {common_eta}, {clauses[1]} at {rare_eta}"
+    joint = ";" if any(" and " in clause or "from " in clause for clause in clauses) else " and"
+    common_text = f"{sentence_start} {clauses[0]} at a prevalence of {common_eta}"
+    return f"{common_text}{joint} {clauses[1]} at {rare_eta}"
 
 
 def say_values(
