@@ -916,9 +916,7 @@ def test_labels_that_are_text(here: Path, capsys: pytest.CaptureFixture[str]) ->
     expected = prc(DF).curve(by="model")
     assert_frame_equal(table("curve mail.csv --pos-label spam --by model"), expected, check_exact=True)
     message = refusal("curve mail.csv", capsys)
-    assert message.startswith(
-        "label column 'label' is String; pass pos_label=, the value that is positive"
-    )
+    assert message.startswith("label column 'label' is String; pass pos_label= (the positive value)")
     message = refusal("curve mail.csv --pos-label Spam", capsys)
     assert message.startswith("label column 'label' holds 15 row(s) and none equals pos_label='Spam'")
     assert "Int64; got 'spam'" in refusal("curve scores.csv --pos-label spam", capsys)

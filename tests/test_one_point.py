@@ -136,7 +136,9 @@ def test_a_decision_about_a_point(tmp_path: Path) -> None:
     ends = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
     assert_frame_equal(decision.table.select(ends), points.select(ends), check_exact=True)
     assert "Precision 3.7% (3.3 to 4.0)" in decision.verdict.sentence.replace("\xa0", " ")
-    assert test.report(tmp_path / "point.html", 0.005).read_text(encoding="utf-8").count("of this point")
+    assert (
+        test.report(tmp_path / "point.html", 0.005).read_text(encoding="utf-8").count("for this point")
+    )
     assert test.decide(0.005, per=1000).table["alerts"].round(1).to_list() == [117.8]
 
 
