@@ -771,7 +771,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "threshold of several": (
         lambda: decide(SETTLED, threshold=1.0),
-        "models share no threshold",
+        "each model has its own",
     ),
     "two thresholds": (
         lambda: SETTLED.prc(score="new").decide(0.1, threshold=[1.0, 2.0]),

@@ -167,7 +167,7 @@ def test_what_is_no_test() -> None:
         with pytest.raises(TypeError, match="'prevalence'; did you mean 'eta'"):
             make(Y, prevalence=0.01)  # type: ignore[operator]
     with pytest.raises(
-        TypeError, match=r"takes 2 positional arguments, y_true and y_score; got another, 0.01"
+        TypeError, match=r"takes 2 positional arguments, y_true and y_score; got an extra one, 0.01"
     ):
         PrevalenceDisplay.from_predictions(Y, SCORES, 0.01)  # type: ignore[misc]
 

@@ -317,7 +317,7 @@ def test_a_target_that_no_model_meets_has_the_best_that_is_reached(tmp_path: Pat
         "not met by models": "No threshold meets 50% precision; the highest precision is ",
         "not met together": "No threshold meets 90% recall and 90% precision; "
         "with 90% recall the highest precision is ",
-        "too many alerts": "No threshold keeps to a budget of 200 alerts per 10,000 cases; "
+        "too many alerts": "No threshold stays within a budget of 200 alerts per 10,000 cases; "
         "the lowest number of alerts is ",
     }.items():
         decision = decide(name)

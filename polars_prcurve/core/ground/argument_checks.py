@@ -412,5 +412,7 @@ def _describe_places(names: Sequence[str], value: object) -> str:
     if not names:
         return f"takes arguments by name only; got a positional one, {value_text}"
     if len(names) == 1:
-        return f"takes one positional argument, {names[0]}; got another, {value_text}"
-    return f"takes {len(names)} positional arguments, {join_words(names)}; got another, {value_text}"
+        return f"takes one positional argument, {names[0]}; got an extra one, {value_text}"
+    return (
+        f"takes {len(names)} positional arguments, {join_words(names)}; got an extra one, {value_text}"
+    )

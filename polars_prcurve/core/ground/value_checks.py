@@ -336,7 +336,7 @@ def missing_checks(
     test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
     remedy = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
     if not refuses_null:
-        remedy = " row(s); null means that it was never scored: pass pl.col(...).fill_nan(None)"
+        remedy = " row(s); for rows that were never scored, pass pl.col(...).fill_nan(None)"
     n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
     return [
         count_check(n_wrong, f"{subject} is {trouble} in ", remedy)

@@ -210,7 +210,7 @@ def check_goal(question: Question, goal: Goal) -> None:
         return
     if "threshold" in goal.targets:
         raise PrcError(
-            "pass a target, such as recall=, or a single model with threshold=: models share no "
+            "pass a target, such as recall=, or a single model with threshold=: each model has its own "
             "threshold"
         )
     if question.columns.points is not None:

@@ -67,7 +67,7 @@ def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc |
         if not hasattr(x, "__arrow_c_stream__"):
             remedy = "for tables of other engines use polars_prcurve.engines"
             if isinstance(x, list | tuple) or hasattr(x, "__array__"):
-                remedy = 'arrays are columns of a table: pass pl.DataFrame({"label": ..., "score": ...})'
+                remedy = 'put arrays into a table: pass pl.DataFrame({"label": ..., "score": ...})'
             raise PrcError(
                 "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
                 f"stream; got {type(x).__name__}; {remedy}"

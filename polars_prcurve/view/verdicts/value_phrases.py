@@ -278,11 +278,11 @@ def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
 
 
 _VERBS = ("meets", "meet", "misses", "miss")  # what a threshold does of its targets
-_BUDGET_VERBS = ("keeps to", "keep to", "exceeds", "exceed")  # what it does of a budget
+_BUDGET_VERBS = ("stays within", "stay within", "overruns", "overrun")  # what it does of a budget
 
 
 def choose_verbs(words: Iterable[str]) -> dict[str, str]:
-    """Return the verbs for some targets, by the usual ones: one keeps to a budget, or exceeds it."""
+    """Return the verbs for targets by the usual ones: one stays within a budget, or overruns it."""
     is_budget = {*words} == {"alerts"}
     return dict(zip(_VERBS, _BUDGET_VERBS if is_budget else _VERBS, strict=True))
 
