@@ -1025,7 +1025,7 @@ REFUSED = {
     "summary scores.csv --confidence 0.9,seed": "seed= is a whole number, at least 0",
     "summary scores.csv --confidence high": "argument 'high'; choose from: level, method",
     "summary scores.csv --confidence 0.9,rate=jeffreys": "summary() takes rate=\"wilson\" only",
-    "operating-points scores.csv": "recall=, fpr=, precision=, alerts=, or maximize=",
+    "operating-points scores.csv": "threshold=, recall=, fpr=, precision=, alerts= or maximize=",
     "operating-points scores.csv --recall 2": "recall= takes numbers in [0, 1]",
     "operating-points scores.csv --recall x": "'x'",
     "operating-points scores.csv --threshold x": "of dtype Float64; got 'x'",

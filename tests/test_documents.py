@@ -599,7 +599,7 @@ def test_a_model_alone_is_no_better_than_any_other() -> None:
     assert decision.verdict.sentence == decide("groups").verdict.sentence
     three = table.filter(pl.col("site") < "s02").prc(by="site", model="model").decide(0.02, recall=0.5)
     assert "is better" not in str(three)
-    assert three.verdict.sentence.startswith("Precision from ")
+    assert three.verdict.sentence.startswith("Precision ranges from ")
 
 
 def test_reasons_of_some_groups_say_in_how_many_they_hold() -> None:

@@ -1,6 +1,6 @@
 """Group columns may have any name: a result with it is that with a plain name, or it is refused.
 
-The names to try are those that columns have while the methods run, in results and in between.
+The names to try are those that columns have while the methods run, and that are in no result.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import polars_prcurve as pp
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
 from polars_prcurve.view.report.decision_html import build_document
-from tests.support.queries import DF, ETAS, LONG, QUERIES
+from tests.support.queries import DF, ETAS, LONG
 
-GROUP = "g"  # the group column of QUERIES
+GROUP = "g"  # the group column of these tables
 Ask = Callable[[Any], Any]
 
 ROWS = DF.head(600).with_columns(score=pl.col("score") + 0.3 * pl.col("label"))
@@ -160,14 +160,13 @@ def record_names() -> Iterator[set[str]]:
 
 
 @cache
-def list_names(*, is_quick: bool) -> list[str]:
-    """Return the names of all columns while methods run; quick: of those that are in no result."""
-    # A field takes no part eta_confidence, and a wide table no column of the name of its scores.
-    result_names = {GROUP, "", "eta_confidence", "score or w"}
+def list_names() -> list[str]:
+    """Return the names of all columns while methods run, without those that are in results."""
+    result_names = {GROUP, ""}
     with record_names() as names:
-        for table, ask in (ASKED if is_quick else {**ASKED, **QUERIES}).values():
+        for table, ask in ASKED.values():
             tables = list_tables(ask(table.prc))
-            result_names.update(name for table in tables if is_quick for name in table.columns)
+            result_names.update(name for table in tables for name in table.columns)
     return sorted(name for name in names - result_names if not name.startswith(RESERVED))
 
 
@@ -196,7 +195,7 @@ def ask_with_names(table: pl.DataFrame, ask: Ask, names: Sequence[str]) -> tuple
 
 def check_names(name: str, names: Sequence[str]) -> None:
     """Check that groups of any of these names give the result of a plain name, or are refused."""
-    table, ask = {**QUERIES, **ASKED}[name]
+    table, ask = ASKED[name]
     plain_result = ask(table.prc)
     result, allowed_names = ask_with_names(table, ask, names)
     if result is not None:
@@ -207,17 +206,9 @@ def check_names(name: str, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("name", ASKED)
 def test_groups_may_have_the_name_of_any_column(name: str) -> None:
-    names = list_names(is_quick=True)
+    names = list_names()
     assert len(names) > 20
     check_names(name, names)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", {**QUERIES, **ASKED})
-def test_groups_may_have_the_name_of_any_column_of_any_method(name: str) -> None:
-    names = list_names(is_quick=False)
-    for start in range(0, len(names), 20):
-        check_names(name, names[start : start + 20])
 
 
 @pytest.mark.parametrize("column", ["status", "precision_at_half"])

@@ -245,7 +245,7 @@ def test_what_counts_of_weights_refuse() -> None:
         )
     with pytest.raises(PrcError, match="takes two columns"):
         counts.prc.curve(0.1, counts=SUMS[:3])
-    with pytest.raises(PrcError, match="guarantee= of alerts= is for independent examples"):
+    with pytest.raises(PrcError, match="guarantee= of alerts= needs independent"):
         counts.prc.operating_points(0.1, counts=SUMS, alerts=5, per=100, guarantee=0.95, columns="all")
     with pytest.raises(PrcError, match="simultaneous"):
         counts.prc.curve(0.1, counts=SUMS, confidence=intervals(0.95, simultaneous=True))

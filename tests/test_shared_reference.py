@@ -320,7 +320,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda t, f: t.prc.summary(
             f.prc(label=None), confidence=intervals(0.95, method="bootstrap", seed=1), columns="all"
         ),
-        "analytic intervals alone",
+        "only analytic intervals carry",
     ),
     "dtype": (
         lambda t, f: t.prc.curve(f.cast({"score": pl.Float32}).prc(label=None)),

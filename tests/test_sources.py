@@ -192,6 +192,7 @@ def test_great_tables_takes_operating_points() -> None:
     words = " ".join(re.sub("<[^>]+>", " ", html[html.index("<table") :]).split())
     points = names["points"]
     for row in points.iter_rows(named=True):
-        ends = [round(100 * row[name]) for name in ("precision", "precision_low", "precision_high")]
+        names_of_ends = ("precision", "precision_low", "precision_high")
+        ends = [f"{100 * row[name]:#.2g}".removesuffix(".") for name in names_of_ends]
         assert "{}% ({}% to {}%)".format(*ends) in words
     assert [words.count(name) for name in ("broad", "careful")] == [1, 1], "one heading for each"

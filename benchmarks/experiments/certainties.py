@@ -62,7 +62,7 @@ def measure_at_limit(cell: Point, n_sets: int, rng: np.random.Generator) -> Iter
     )
     truths = {"recall": cell.recall, "fpr": cell.fpr, "precision": precision(cell.recall, cell.fpr, ETA)}
     for name, truth in truths.items():
-        scaled = points.with_columns(**scale_limit(name, truth, is_upper=name == "fpr"))
+        scaled = points.with_columns(**scale_limit(name, pl.lit(truth), is_upper=name == "fpr"))
         certainties = scaled.select(measure_certainty(CONFIDENCE)).to_series()
         where = {"population": f"{cell.recall} and {cell.fpr}", "n_pos": cell.n_pos, "n_neg": cell.n_neg}
         yield where | {"chosen": False, "target": name} | share_wrong(certainties, n_sets)

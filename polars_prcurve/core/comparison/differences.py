@@ -129,7 +129,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
     eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
     # Pairs are of rows of a sweep, beside which groups with the names of its columns would be lost.
-    columns = [eta_column, *other_columns, *SWEEP_COLUMNS]
+    columns = [eta_column, *other_columns, "p_adjusted", *SWEEP_COLUMNS]
     check_result_columns(comparison.table, comparison.grid, columns)
     comparison.table.require_example_counts()
     parts = _separate_targets(comparison)

@@ -64,7 +64,9 @@ _MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _G
 STRATUM = "stratum"  # the column of strata that a weighed sample gets
 _READ = ("stratum", "score_low", "score_high", "n")  # what is read of a plan to weigh a sample
 # Whether a score is above the threshold; the place of the stratum of a row; rows of its stratum.
-_IS_ABOVE, _PLACE, _IN_STRATUM = (f"{RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
+_IS_ABOVE, _PLACE, _IN_STRATUM, _STRATUM_SIZE = (
+    f"{RESERVED}{name}" for name in ("is_above", "place", "in_stratum", "stratum_size")
+)
 
 
 def build_sampling_plan(
@@ -237,7 +239,9 @@ def build_weighed_sample(
     place = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
     highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
     sample_rows = sample_rows.with_columns(place.alias(_PLACE)).with_columns(
-        (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM)
+        (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM),
+        pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype).alias(STRATUM),
+        pick_by_number(_PLACE, plan.sizes).cast(pl.Float64).alias(_STRATUM_SIZE),
     )
     is_labelled = label.value.is_not_null()
     has_nan, is_beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
@@ -257,9 +261,6 @@ def build_weighed_sample(
         n_labels = (is_labelled & (pl.col(_PLACE) == place_number)).sum()
         checks.append(Check(n_labels == 0, (f"{stratum_text}no label; label as many as its n_next",)))
         checks.append(Check(n_labels > n_rows, (stratum_text, n_labels, f" label(s){advice}")))
-    stratum_size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
-    stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
-    weights = stratum_size / pl.len().over(_PLACE).cast(pl.Float64)
+    weights = pl.col(_STRATUM_SIZE) / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
-    new_exprs = stratum.alias(STRATUM), weights.alias(name)
-    return labelled_rows.select(*map(select_column, column_names), *new_exprs)
+    return labelled_rows.select(*map(select_column, column_names), STRATUM, weights.alias(name))

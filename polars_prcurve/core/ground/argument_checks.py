@@ -325,9 +325,8 @@ def tell_alternative(
         if "threshold" in argument_names:
             text = f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
         elif "mean_over" in argument_names:  # of methods whose metrics may be at a target
-            place = name if name in ("recall", "fpr", "threshold") else "threshold"
-            example = "recall_at_precision" if name == "precision" else f"precision_at_{place}"
-            text = f"name it in the metric, such as {metrics_text}'{example}(0.8)'"
+            examples = "'precision_at_recall(0.8)' or 'precision_at_threshold(0.8)'"
+            text = f"name it in the metric, such as {metrics_text}{examples}"
         return text
     metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
     if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):

@@ -48,6 +48,7 @@ _NO_DATA: Any = alt.InlineData(values=[])  # instead of the records, which are a
 # Vega-Lite draws labels of wrapped panels even if they are switched off.
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34  # pixels between panels, in which the labels of an axis stand
+_TICK_GAP = 8  # pixels between the last label of one panel and the first of the next
 BARE_VIEW: Any = alt.ViewBackground(stroke=None)  # a panel without a frame
 _OF_CURVE = alt.Detail(["curve:N", "run:N"])  # a line for each stretch of each curve
 _MOST_ROWS = 9  # rows of usual panels above which groups stand beside each other
@@ -180,7 +181,10 @@ def _build_panels(
     x_end = round_digits(spec.x.read(1))
     is_flush = any(row["part"] == "name" and row[spec.x.field] == x_end for row in records)
     facet_encoding = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
-    spacing = _measure_gaps(panel, facet, heads) if is_flush else PANEL_GAP
+    # Labels of an axis that panels share stand below all of them, where Vega makes no room for them.
+    tick_room = round(spec.x.measure_overhangs(panel.size.width)) + _TICK_GAP
+    spacing: dict[str, float] = {"row": PANEL_GAP, "column": max(PANEL_GAP, tick_room)}
+    spacing = _measure_gaps(panel, facet, heads, spacing["column"]) if is_flush else spacing
     columns = panel.size.columns
     panels: alt.FacetChart = layered_chart.facet(facet_encoding, columns=columns, spacing=spacing)
     if is_flush:
@@ -191,7 +195,7 @@ def _build_panels(
     return panels
 
 
-def _measure_gaps(panel: Panel, facet: Channel, heads: Sequence[Word]) -> Any:
+def _measure_gaps(panel: Panel, facet: Channel, heads: Sequence[Word], least: float) -> dict[str, float]:
     """Return the pixels between rows and columns of panels, for the words that stand there."""
     # Vega makes room for words by itself, unless panels are flush.
     overhang = max(box[2] for head in heads for box in panel.pick(head.facet).list_boxes([head]))
@@ -199,7 +203,7 @@ def _measure_gaps(panel: Panel, facet: Channel, heads: Sequence[Word]) -> Any:
     height = panel.size.height
     label_rooms = [y.pick(label).measure_labels(height) for label in facet.labels] if y.is_free else []
     row = max(-word.py for word in heads) + read_sizes().name + 2 * read_sizes().tick
-    return {"row": row, "column": max([PANEL_GAP, overhang - panel.size.width, *label_rooms])}
+    return {"row": row, "column": max([least, overhang - panel.size.width, *label_rooms])}
 
 
 def build_panel(

@@ -195,6 +195,17 @@ class ChartAxis:
         is_one_in = self.said_as in ("one in", "all but", "far odds")
         return f"1 in {one_in_n:,.0f}" if is_one_in else texts.get(self.said_as, f"{tick:.4g}")
 
+    def measure_overhangs(self, pixels: int) -> float:
+        """Return how many pixels labels of an x axis of this width take beyond its ends, together."""
+        size = read_sizes().tick
+        ticks = self.list_ticks(round(pixels * TICK_SIZE / size), _WIDE_LABEL) or []
+        ends = [
+            (self.place(tick) * pixels, measure_text(self._say_tick(tick), size) / 2) for tick in ticks
+        ]
+        left = max((half_width - x for x, half_width in ends), default=0.0)
+        right = max((x + half_width - pixels for x, half_width in ends), default=0.0)
+        return max(left, 0.0) + max(right, 0.0)
+
     def measure_labels(self, pixels: int) -> int:
         """Return the room in pixels that labels and the title of a y axis of this height take, about."""
         if self.room or self.words == "none":
