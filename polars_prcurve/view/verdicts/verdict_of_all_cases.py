@@ -257,7 +257,8 @@ def _write_range(cases: Sequence[WordedCase]) -> str:
 
 
 def _write_end(case: WordedCase) -> str:
-    return f"{write_merit(case.candidates[0])} {join_places([case], [case.short_name])}"
+    preposition = "for" if case.groups else "at"  # groups may be classes, which nothing is "in"
+    return f"{write_merit(case.candidates[0])} {preposition} {case.short_name}"
 
 
 def _write_differing(cases: Sequence[WordedCase]) -> str:
