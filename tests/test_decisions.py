@@ -998,7 +998,7 @@ def test_groups_of_which_too_little_is_known_are_not_said_to_be_alike() -> None:
     assert decision.say(80).startswith("TOO LITTLE DATA: no site can be compared with the rest.")
     big = draw_models({"score": 2.0}, 400, 4_000, seed=1).with_columns(site=pl.lit(9, pl.Int64))
     one_known = pl.concat([sites, big]).prc(by="site").decide(0.01, recall=0.5)
-    assert one_known.verdict.sentence.count("in site 9") == 1
+    assert one_known.verdict.sentence.count("for site 9") == 1
 
 
 def test_scores_that_separate_the_classes_are_not_called_constant() -> None:
