@@ -165,7 +165,7 @@ RULES = (
          "itself; pass month.estimate_prevalence(reference=...)['eta'], one number or one per group",
          _NO_SCORES),
     *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "estimating eta= with this "
-    "table needs independent, equally weighted examples; leave out {fact}", *_SCORES),
+           "table needs independent, equally weighted examples; leave out {fact}", *_SCORES),
     *_pair("eta= of scores", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
            "only analytic intervals carry the error of an estimated eta; leave out {fact}",
            *_SCORES),
@@ -173,10 +173,10 @@ RULES = (
     Rule(("guarantee=", "threshold="), "pass confidence= instead of guarantee=: threshold= "
          "fixes the threshold, and confidence= gives intervals for its metrics"),
     Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, not both; leave "
-    "out weight= if its rows were not sampled, or make each cluster one example, such as the highest "
-    "score of a patient", ("operating_points",)),
+         "out weight= if its rows were not sampled, or make each cluster one example, such as the "
+         "highest score of a patient", ("operating_points",)),
     *(Rule(("guarantee=", target, of), f"guarantee= of {target} needs independent, equally weighted "
-    f"examples; leave out guarantee=, and pass confidence= for the interval of the alerts",
+           "examples; leave out guarantee=, and pass confidence= for the interval of the alerts",
            ("operating_points",))
       for target in _to_facts(reversed(ALERT_WORDS)) for of in ("cluster=", "weights")),
     *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
@@ -222,7 +222,7 @@ RULES = (
     Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
          passes_over=True),
     Rule(("stratum=",), "pass weight= with stratum=: the number of rows in the stratum divided by the "
-    "number drawn from it", unless=("weight=",)),
+         "number drawn from it", unless=("weight=",)),
     Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
          "or, for intervals that treat clusters as drawn independently, stratum="),
     Rule(("stratum=", 'method="bootstrap"'), 'method="bootstrap" draws rows whatever their stratum; '

@@ -235,7 +235,7 @@ def _leave_parts_out(
     if doubled_names and call_words.get(word) is not None:
         raise PrcError(
             f"{word}= and parts= both hold the column {doubled_names[0]!r}; leave {word}= out for the "
-            f"result of the whole field, or pass eta= without field() for one per part"
+            "result of the whole field, or pass eta= without field() for one per part"
         )
     return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
 

@@ -66,8 +66,7 @@ def compare_at_point(
     if sorted(by) != sorted(point_by):
         raise PrcError(
             f"by= groups of both tables are matched by name; this one has {list_names(by) or 'none'}, "
-            f"and "
-            f"other= has {list_names(point_by) or 'none'}"
+            f"and other= has {list_names(point_by) or 'none'}"
         )
     if isinstance(point_cells, pl.LazyFrame) is not isinstance(sweep, pl.LazyFrame):
         raise PrcError(

@@ -276,7 +276,7 @@ def _join_reference(
     if unknown_columns := [name for name in key_columns if name not in group_columns]:
         raise PrcError(
             f"the reference= table is grouped by {list_names(unknown_columns)}, and the table is not; "
-            f"pass by= for the table, or leave it out of the reference"
+            "pass by= for the table, or leave it out of the reference"
         )
     renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
     for name in key_columns:

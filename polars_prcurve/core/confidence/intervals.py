@@ -112,7 +112,7 @@ def check_confidence(confidence: float, argument_name: str = "confidence=") -> f
     if level < 0.5:
         raise PrcError(
             f"pass {argument_name}{1 - level:.10g} instead of {level:.10g}: it is how often intervals "
-            f"contain the true value, not how often they miss it"
+            "contain the true value, not how often they miss it"
         )
     return level
 

@@ -63,7 +63,7 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
         if column_names.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
                 f"a metric is called {metric.name!r}, like another column of the result; rename the "
-                f"metric with .alias(...)"
+                "metric with .alias(...)"
             )
 
 
@@ -226,12 +226,12 @@ def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr |
     """
     number, value_of_number = pl.col(number_column), pl.lit(None) if default is None else default
     value_of_place: dict[int, Any] = {}
-    places_of_expr: dict[int, list[int]] = {}
-    expr_of_id: dict[int, pl.Expr] = {}
+    places_of_expr: dict[
+        int, tuple[pl.Expr, list[int]]
+    ] = {}  # by the id, since an expression has no hash
     for place, value in enumerate(values):
         if isinstance(value, pl.Expr):
-            places_of_expr.setdefault(id(value), []).append(place)
-            expr_of_id[id(value)] = value
+            places_of_expr.setdefault(id(value), (value, []))[1].append(place)
         elif value is not None:
             value_of_place[place] = value
     if value_of_place:
@@ -242,7 +242,6 @@ def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr |
         place_or_null = number.cast(pl.UInt32, strict=False)  # below 0 it would count from the end
         gathered_value = pl.lit(series).gather(place_or_null, null_on_oob=True)
         value_of_number = gathered_value if default is None else gathered_value.fill_null(default)
-    for key, places in places_of_expr.items():
-        is_here = number.is_in(places)
-        value_of_number = pl.when(is_here).then(expr_of_id[key]).otherwise(value_of_number)
+    for expr, places in places_of_expr.values():
+        value_of_number = pl.when(number.is_in(places)).then(expr).otherwise(value_of_number)
     return value_of_number

@@ -109,4 +109,5 @@ def describe_value(value: object) -> str:
     if len(value_text) <= 80 and value_text.isprintable() and not value_text.startswith("<"):
         return value_text
     type_name = type(value).__name__
-    return f"{'an' if type_name.lower().startswith((*'aeiou', 'nd')) else 'a'} {type_name}"
+    begins_with_vowel = type_name.lower().startswith((*"aeiou", "nd"))  # as an ndarray does, read aloud
+    return f"{'an' if begins_with_vowel else 'a'} {type_name}"

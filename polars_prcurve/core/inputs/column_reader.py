@@ -122,7 +122,7 @@ class ColumnReader:
         elif expr.meta.is_regex_projection():
             raise PrcError(
                 f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the plain "
-                f"name, which is taken literally"
+                "name, which is taken literally"
             )
         else:
             dtype_of_name = self.read_dtypes(argument, [expr])

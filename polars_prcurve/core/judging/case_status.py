@@ -385,16 +385,15 @@ class JudgedCase(Case):
 
     def _describe_doubt(self, candidate: Candidate) -> str:
         """Return the doubt of a model; of a large class, the side of the threshold that has few."""
-        doubt = str(candidate.row[DOUBT])
-        size, rate_name, side_names = {
-            "few positives": (self.n_pos, "recall", ("flagged", "missed")),
-            "few negatives": (self.n_neg, "fpr", ("flagged", "unflagged")),
-        }.get(doubt, (0.0, "", ("", "")))
-        rate = candidate.row.get(rate_name)
+        doubt, row = str(candidate.row[DOUBT]), candidate.row
+        size, rate, other_side = {
+            "few positives": (self.n_pos, row.get("recall"), "missed"),
+            "few negatives": (self.n_neg, row.get("fpr"), "unflagged"),
+        }.get(doubt, (0.0, None, ""))
         # Of fewer than twice as many, each side would have too few at any threshold.
         if rate is None or self.goal.is_of_curve or size < 2 * LEAST_OF_CLASS:
             return doubt
-        return doubt.replace("few", f"few {side_names[rate > 0.5]}")
+        return doubt.replace("few", f"few {other_side if rate > 0.5 else 'flagged'}")
 
 
 def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:

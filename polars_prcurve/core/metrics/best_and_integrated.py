@@ -251,9 +251,10 @@ def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
     number = read_number("threshold", threshold, "a finite number", math.isfinite)
     # An integer may have more digits than a float.
     threshold = int(threshold) if isinstance(threshold, Integral) else number
-    name = f"{point_metric.name}_at_threshold({write_parameter(threshold)})"
+    threshold_text = write_parameter(threshold)
+    name = f"{point_metric.name}_at_threshold({threshold_text})"
     if point_metric.name not in POINT_METRICS:
-        name = f"at_threshold({point_metric.name}, {write_parameter(threshold)})"
+        name = f"at_threshold({point_metric.name}, {threshold_text})"
 
     def refuse(_segment: SegmentValues) -> Amount:
         raise PrcError(

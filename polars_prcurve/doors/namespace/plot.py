@@ -531,7 +531,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         if target_words:
             raise PrcError(
                 f"{target_words[0]}= is a target of point metrics, such as 'precision', and metrics= "
-                f"holds a whole-curve metric; leave out one of them"
+                "holds a whole-curve metric; leave out one of them"
             )
         return ()
 

@@ -258,9 +258,9 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
     }
     for name in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
         title, notes = title_of_name.get(name, name_metric(name)), []
-        if name == "recall" and (positives := value_phrases.count_found(case, candidate)):
+        if name == "recall" and (positives := value_phrases.count_hits(case, candidate)):
             title = f"{title} of {positives.total} positives"
-            notes = [f"finds {positives.found}, misses {positives.missed}"]
+            notes = [f"finds {positives.hits}, misses {positives.misses}"]
         yield title, *value_phrases.format_metric(candidate, name), *notes
     if threshold_text := columns.say_score(candidate):
         yield "threshold", threshold_text, ""
@@ -596,13 +596,12 @@ def write_methods(findings: Findings) -> str:
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
         "as in the test set. Rows are treated as independent unless clusters were named.",
         f"Intervals have a level of {level}: for rates by Wilson (1927), for precision from the "
-        f"distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
+        "distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
         "chosen on the test set, they allow for that. Average precision allows for unseen examples.",
         *([] if findings.model is None else [comparison_sentence]),
         *([means_sentence] if goal.mean_over else []),
         "Whether scores are better than chance is tested on ranks and reciprocal ranks of the "
-        "positives. "
-        f"With fewer than {LEAST_OF_CLASS} examples of a class, nothing is decided.",
+        f"positives. With fewer than {LEAST_OF_CLASS} examples of a class, nothing is decided.",
         *([] if goal.guarantee is None else [promise_sentence]),
         f"Made by polars-prcurve {__version__}, Polars {pl.__version__}, "
         f"Python {platform.python_version()}.",

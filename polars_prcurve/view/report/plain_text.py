@@ -22,7 +22,7 @@ from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
-    count_found,
+    count_hits,
     name_model,
     start_sentence,
 )
@@ -198,11 +198,9 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         if column.head != "model":
             title = column.head.removesuffix(f" ({columns.describe_level(findings)} CI)")
             lines.append([_CLINICAL_NAMES.get(title, title), *column.cells])
-    counts = [count_found(case, candidate) for candidate in candidates]
+    counts = [count_hits(case, candidate) for candidate in candidates]
     if totals := [count.total for count in counts if count]:
-        cells = [
-            f"{count.found} found, {count.missed} missed" if count else NO_VALUE for count in counts
-        ]
+        cells = [f"{count.hits} found, {count.misses} missed" if count else NO_VALUE for count in counts]
         lines.append([f"of {totals[0]} positives {say_cases(findings.evidence.per)}", *cells])
     return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
 

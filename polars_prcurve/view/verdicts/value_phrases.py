@@ -147,16 +147,16 @@ def round_up(number: float) -> float:
     return math.ceil(number / rounding_unit - 1e-9) * rounding_unit
 
 
-class FoundPositives(NamedTuple):
+class PositivesOfBudget(NamedTuple):
     """How many of the positives among the cases of a budget a model finds and misses, in words."""
 
     total: str
-    found: str
-    missed: str
+    hits: str
+    misses: str
 
 
-def count_found(case: Case, candidate: Candidate) -> FoundPositives | None:
-    """Return the positives found of a budget of alerts; None without one, or at an estimated prevalence.
+def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
+    """Return the positives of a budget of alerts; None without one, or at an estimated prevalence.
 
     They are expected numbers, whole or in three digits, and both add up to the total.
     """
@@ -166,9 +166,9 @@ def count_found(case: Case, candidate: Candidate) -> FoundPositives | None:
         return None
     total = eta * case.per
     n_decimals = max(2 - _find_magnitude(total * recall), 0)
-    total, found = round(total, n_decimals), round(total * recall, n_decimals)
-    texts = (f"{number:,.{n_decimals}f}" for number in (found, total - found))
-    return FoundPositives(f"{total:,.10g}", *texts)
+    total, hits = round(total, n_decimals), round(total * recall, n_decimals)
+    texts = (f"{number:,.{n_decimals}f}" for number in (hits, total - hits))
+    return PositivesOfBudget(f"{total:,.10g}", *texts)
 
 
 # Icons ------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
     # Tables of several cases have no alerts but those of a budget, which is named with its events.
     has_alerts = has_points and not goal.is_of_curve and len(cases) == 1
-    if has_alerts and "alerts" not in {**goal.targets, **goal.demand}:
+    if has_alerts and "alerts" not in goal.all_limits:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
     return glue_numbers(start_sentence("; ".join(phrases)))

@@ -306,7 +306,7 @@ def _list_reasons(case: JudgedCase) -> Iterator[str]:
     if status == "no_winner" and (reason := _compare_areas(case)):
         yield reason
     if status == "no_winner" and (place := describe_comparison(case.goal)) and _lie_apart(case):
-        yield (f"each interval is for one threshold; models are compared{place}, which is less certain")
+        yield f"each interval is for one threshold; models are compared{place}, which is less certain"
     if candidates := case.clear_misses:
         yield _describe_misses(case.goal, candidates)
     if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):

@@ -173,13 +173,17 @@ class ChartAxis:
 
     def _have_room(self, ticks: Sequence[float], pixels: int) -> bool:
         """Return whether the labels of ticks stand side by side on an axis of so many pixels."""
-        texts = map(self._say_tick, ticks)
-        widths = (measure_text(text, TICK_SIZE - 5 * _count_thin(text) / len(text)) for text in texts)
-        ends = [(self.place(tick) * pixels, width) for tick, width in zip(ticks, widths, strict=True)]
+        labels = self._measure_ticks(ticks, pixels)
         return all(
             abs(next_x - x) >= (width + next_width) / 2
-            for (x, width), (next_x, next_width) in pairwise(ends)
+            for (x, width), (next_x, next_width) in pairwise(labels)
         )
+
+    def _measure_ticks(self, ticks: Sequence[float], pixels: int) -> list[tuple[float, float]]:
+        """Return where each label is in the middle, and how wide it is in type of the common size."""
+        texts = map(self._say_tick, ticks)
+        widths = (measure_text(text, TICK_SIZE - 5 * _count_thin(text) / len(text)) for text in texts)
+        return [(self.place(tick) * pixels, width) for tick, width in zip(ticks, widths, strict=True)]
 
     def _say_tick(self, tick: float) -> str:
         """Return what stands at a tick, about, or its longest row: `LABELS` are the texts."""
@@ -197,14 +201,13 @@ class ChartAxis:
 
     def measure_overhangs(self, pixels: int) -> float:
         """Return how many pixels labels of an x axis of this width take beyond its ends, together."""
-        size = read_sizes().tick
-        ticks = self.list_ticks(round(pixels * TICK_SIZE / size), _WIDE_LABEL) or []
-        ends = [
-            (self.place(tick) * pixels, measure_text(self._say_tick(tick), size) / 2) for tick in ticks
-        ]
-        left = max((half_width - x for x, half_width in ends), default=0.0)
-        right = max((x + half_width - pixels for x, half_width in ends), default=0.0)
-        return max(left, 0.0) + max(right, 0.0)
+        # As in `_build_axis`, by type of the common size on an axis that is shorter by as much.
+        growth = read_sizes().tick / TICK_SIZE
+        width = round(pixels / growth)
+        labels = self._measure_ticks(self.list_ticks(width, _WIDE_LABEL) or [], width)
+        left = max((label_width / 2 - x for x, label_width in labels), default=0.0)
+        right = max((x + label_width / 2 - width for x, label_width in labels), default=0.0)
+        return growth * (max(left, 0.0) + max(right, 0.0))
 
     def measure_labels(self, pixels: int) -> int:
         """Return the room in pixels that labels and the title of a y axis of this height take, about."""
