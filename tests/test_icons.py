@@ -139,6 +139,8 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
     counts = r"With 14 positives, of 100 alerts, \d+ to \d+ are true positives"
     assert re.fullmatch(counts, heading(few)), "14 positives are no finding but their interval"
     assert "50% recall, at a prevalence of 50%" in subtitle(few)
+    rare = draw_scores(pos=14).prc.plot.alerts([0.5, 1e-5], recall=0.5)
+    assert heading(rare) == "With 14 positives, precision is known only roughly"
 
 
 def test_more_than_twelve_grids_say_what_to_write():

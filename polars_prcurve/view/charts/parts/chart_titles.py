@@ -397,11 +397,12 @@ def say_each_of_100(
     if is_by_eta:
         places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
     is_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
-    if is_few and not all(grid.span for grid in grids):
+    is_of_100 = all(grid.words.endswith(" of 100") for grid in grids)
+    # Of grids of as many alerts as one right one takes, an interval is of that number.
+    if is_few and not (is_of_100 and all(grid.span for grid in grids)):
         return say_too_few(n_positives, "precision")
     texts = [grid.span if is_few else grid.words for grid in grids]
     start = f"With {format_range(n_positives)} positives, of" if is_few else "Of"
-    is_of_100 = all(grid.words.endswith(" of 100") for grid in grids)
     texts = [text.removesuffix(" of 100") if is_of_100 else text for text in texts]
     if len(set(texts)) == 1 < len(grids):
         texts, places = texts[:1], [""]
