@@ -212,10 +212,12 @@ def long_columns(
     return columns
 
 
-def join_values(values: Iterable[Any]) -> pl.Series:
-    """Return a Series of numbers or texts, or of all that Series hold."""
-    value_list = list(values)
-    return pl.concat(value_list) if isinstance(value_list[0], pl.Series) else pl.Series(value_list)
+def join_values(values: Sequence[Any]) -> pl.Series:
+    """Return a Series of numbers or texts, or of the one that each Series holds; null for None."""
+    one_value = next((value for value in values if isinstance(value, pl.Series)), None)
+    if one_value is None:
+        return pl.Series(values)
+    return pl.concat(one_value.clear(1) if value is None else value for value in values)
 
 
 def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
@@ -225,22 +227,19 @@ def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr |
     expression is computed on all rows, so let there be few; values may be as many as the rows.
     """
     number, value_of_number = pl.col(number_column), pl.lit(None) if default is None else default
-    value_of_place: dict[int, Any] = {}
+    known_values: list[Any] = []
     places_of_expr: dict[
         int, tuple[pl.Expr, list[int]]
     ] = {}  # by the id, since an expression has no hash
     for place, value in enumerate(values):
-        if isinstance(value, pl.Expr):
+        is_expr = isinstance(value, pl.Expr)
+        known_values.append(None if is_expr else value)
+        if is_expr:
             places_of_expr.setdefault(id(value), (value, []))[1].append(place)
-        elif value is not None:
-            value_of_place[place] = value
-    if value_of_place:
+    if any(value is not None for value in known_values):
         # The streaming engine gathers values as they come, where it collects what it replaces.
-        rows_of_places = {place: row for row, place in enumerate(value_of_place)}
-        row_numbers = pl.Series(map(rows_of_places.get, range(max(value_of_place) + 1)), dtype=pl.UInt32)
-        series = join_values(value_of_place.values()).gather(row_numbers)
         place_or_null = number.cast(pl.UInt32, strict=False)  # below 0 it would count from the end
-        gathered_value = pl.lit(series).gather(place_or_null, null_on_oob=True)
+        gathered_value = pl.lit(join_values(known_values)).gather(place_or_null, null_on_oob=True)
         value_of_number = gathered_value if default is None else gathered_value.fill_null(default)
     for expr, places in places_of_expr.values():
         value_of_number = pl.when(number.is_in(places)).then(expr).otherwise(value_of_number)

@@ -8,10 +8,11 @@ With these rows alone a search has the answer that it has with all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.curves.curve_table import join_values
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
@@ -21,11 +22,16 @@ from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Floats: TypeAlias = NDArray[np.float64]
+    Integers: TypeAlias = NDArray[np.intp]
+    Scores: TypeAlias = NDArray[Any]  # of the dtype that the table has
+
 _ROOM = 1e-9
 """Rows with a rate this close to a limit, relatively, are left to the search: rounding errs by less."""
 _LEAST_ETA = 1e-200  # at lower prevalences products underflow
 _ROWS_OF_PLAN = 20_000
 """As many rows are swept in the time by which the plan of a sweep is longer."""
+_ROWS_OF_SEARCH = 20  # as many rows are swept in the time that the search for one target takes
 _MOST_ROWS = 10_000
 """With more rows all are swept: prevalences are many, or so small that rates hardly differ."""
 
@@ -45,102 +51,98 @@ def find_few_rows(
         return None
     n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
     etas = [n_pos / (n_pos + n_neg) if eta is None else eta for eta in grid.numbers]
-    n_rows_swept = sum(
-        _ROWS_OF_SEARCH[target.criterion] * (len(etas) if target.depends_on_eta else 1)
-        for target in targets
-    )
+    n_searches = sum(len(etas) if target.depends_on_eta else 1 for target in targets)
     has_tiny_eta = any(0 < eta < _LEAST_ETA for eta in etas)
-    if has_tiny_eta or n_rows_swept > _ROWS_OF_PLAN + n_pos + n_neg:
+    if has_tiny_eta or _ROWS_OF_SEARCH * n_searches > _ROWS_OF_PLAN + n_pos + n_neg:
         return None
-    scores: set[Any] = set()
+    targets_of_word: dict[str, list[Target]] = {}
     for target in targets:
-        for eta in etas if target.depends_on_eta else etas[:1]:
-            near_scores = _LIST_SCORES[target.criterion](classes, target, eta)
-            if near_scores is None or len(scores) + len(near_scores) > _MOST_ROWS:
-                return None
-            scores.update(near_scores)
-    return classes.list_rows(sorted(scores, reverse=True)).lazy()
+        targets_of_word.setdefault(target.criterion, []).append(target)
+    score_arrays: list[Scores] = []
+    for word, word_targets in targets_of_word.items():
+        limits = join_values([*map(_read_limit, word_targets)]).drop_nulls()
+        near_scores = _LIST_SCORES[word](classes, limits.to_numpy(), np.array(etas))
+        if near_scores is None:
+            return None
+        score_arrays.append(np.unique(near_scores))
+    scores = np.unique(np.concatenate(score_arrays))
+    return None if len(scores) > _MOST_ROWS else classes.list_rows(scores[::-1]).lazy()
 
 
-def _list_for_recall(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
-    """Return the scores of the positives with which a recall is reached, or nearly."""
-    n_pos = len(classes.pos_scores)
-    numbers = _list_numbers_near(target.value, n_pos)
+def _read_limit(target: Target) -> Any:
+    """Return what rates are compared with, or scores, in their own dtype."""
+    if isinstance(target.least_score, pl.Series):
+        return target.least_score
+    return target.value if target.rate is None else target.rate
+
+
+def _list_for_recall(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+    """Return the scores of the positives with which each recall is reached, or nearly."""
+    numbers = _list_numbers_near(shares, len(classes.pos_scores))
     if numbers is None:
         return None
     # A recall of 0 is reached at the highest score of all.
-    return [classes.highest if n == 0 else classes.pos_scores[n_pos - n] for n in numbers]
+    return np.append(classes.pos_scores[-numbers[numbers > 0]], classes.highest)
 
 
-def _list_for_fpr(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
-    """Return the lowest scores with no more false positives than an fpr allows, or nearly."""
+def _list_for_fpr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+    """Return the lowest scores with no more false positives than each fpr allows, or nearly."""
     n_neg = len(classes.neg_scores)
-    numbers = _list_numbers_near(target.value, n_neg)
+    numbers = _list_numbers_near(shares, n_neg)
     if numbers is None:
         return None
     # One more than is allowed is at the next lower negative; any score above it has no more.
-    limits = [classes.neg_scores[n_neg - n - 1] for n in numbers if n < n_neg]
-    next_scores = [classes.find_next(limit, above=True) for limit in limits]
-    return [score for score in (*next_scores, classes.lowest) if score is not None]
+    next_scores = classes.list_next(classes.neg_scores[-1 - numbers[numbers < n_neg]], above=True)
+    return np.append(next_scores, classes.lowest)
 
 
-def _list_numbers_near(share: Any, n: int) -> range | None:
-    """Return the numbers of `n` whose share is near one that is given, and one more on either side."""
-    least, greatest = int(share * (1 - _ROOM) * n) - 1, int(share * (1 + _ROOM) * n) + 2
-    numbers = range(max(least, 0), min(greatest, n) + 1)
-    return numbers if len(numbers) <= _MOST_ROWS else None
+def _list_numbers_near(shares: Floats, n: int) -> Integers | None:
+    """Return the numbers of `n` below and above each share of it."""
+    starts, ends = (np.floor(shares * (1 + side * _ROOM) * n).astype(np.intp) for side in (-1, 1))
+    return _list_integers(starts, np.minimum(ends + 1, n) + 1)
 
 
-def _list_for_threshold(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
-    """Return the lowest score that reaches a threshold, if there is one."""
-    assert isinstance(target.least_score, pl.Series)
-    least_score = target.least_score.item()
-    score = None if least_score is None else classes.find_next(least_score)
-    return [] if score is None else [score]
+def _list_for_threshold(classes: SortedClasses, least_scores: Scores, etas: Floats) -> Scores | None:
+    """Return the lowest scores that reach each threshold."""
+    return classes.list_next(least_scores)
 
 
-def _list_for_alerts(classes: SortedClasses, target: Target, eta: float) -> list[Any] | None:
-    """Return the scores from the lowest one that certainly keeps to a budget to the lowest that may."""
-    limit = target.rate
-    if limit is None:  # of a share of alerts, it is the value
-        return None
+def _list_for_alerts(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+    """Return the scores from the lowest one that may keep to each share to the lowest that does."""
+    eta, limit = np.repeat(etas, len(shares)), np.tile(shares, len(etas))
     n_pos, n_neg = max(len(classes.pos_scores), 1), max(len(classes.neg_scores), 1)
 
-    def rate(score: Any) -> float:
-        n_hits, n_false = classes.count_from(score)
-        return eta * (n_hits / n_pos) + (1 - eta) * (n_false / n_neg)
+    def find_first(scores: Scores, greatest_rates: Floats) -> Integers:
+        """Return the place of the first score with a low enough rate of alerts, for each pair."""
+        starts, ends = np.zeros(len(eta), dtype=np.intp), np.full(len(eta), len(scores))
+        while np.any(starts < ends):
+            middles = (starts + ends) // 2
+            n_hits, n_false = classes.count_from(scores[np.minimum(middles, len(scores) - 1)])
+            is_kept = eta * (n_hits / n_pos) + (1 - eta) * (n_false / n_neg) <= greatest_rates
+            is_kept |= starts == ends
+            starts, ends = np.where(is_kept, starts, middles + 1), np.where(is_kept, middles, ends)
+        return starts
 
-    def find_lowest(greatest_rate: float) -> Any:
-        lowest_scores = [
-            scores[place]
-            for scores in (classes.pos_scores, classes.neg_scores)
-            if (place := _bisect(scores, lambda score: rate(score) <= greatest_rate)) < len(scores)
-        ]
-        return min(lowest_scores, default=None)
-
-    possible, sure = (find_lowest(limit * (1 + side * _ROOM)) for side in (1, -1))
-    if possible is None:
-        return []
-    near_scores: list[Any] = []
+    score_arrays = []
     for scores in (classes.pos_scores, classes.neg_scores):
-        start = np.searchsorted(scores, possible)
-        end = len(scores) if sure is None else np.searchsorted(scores, sure, side="right")
-        if end - start > _MOST_ROWS:
+        first_places, sure_places = (find_first(scores, limit * (1 + side * _ROOM)) for side in (1, -1))
+        places = _list_integers(first_places, np.minimum(sure_places + 1, len(scores)))
+        if places is None:
             return None
-        near_scores += list(scores[start:end])
-    return near_scores
+        score_arrays.append(scores[places])
+    return np.concatenate(score_arrays)
 
 
-def _bisect(scores: NDArray[Any], holds: Callable[[Any], bool]) -> int:
-    """Return the place of the first score for which a condition holds, as for all above it."""
-    low, high = 0, len(scores)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(scores[middle]) else (middle + 1, high)
-    return low
+def _list_integers(starts: Integers, ends: Integers) -> Integers | None:
+    """Return the integers from each start up to its end; None if they are too many."""
+    lengths = ends - starts
+    if (n_integers := int(lengths.sum())) > _MOST_ROWS:
+        return None
+    ends_in_list = np.cumsum(lengths)
+    return np.repeat(starts - ends_in_list + lengths, lengths) + np.arange(n_integers)
 
 
-_LIST_SCORES: dict[str, Callable[[SortedClasses, Target, float], list[Any] | None]] = {
+_LIST_SCORES: dict[str, Callable[[SortedClasses, Any, Floats], Scores | None]] = {
     "threshold": _list_for_threshold,
     "recall": _list_for_recall,
     "fpr": _list_for_fpr,
@@ -148,11 +150,3 @@ _LIST_SCORES: dict[str, Callable[[SortedClasses, Target, float], list[Any] | Non
     "predicted_positive_rate": _list_for_alerts,
 }
 """The targets that change in one direction along the sweep, and the scores that each may find."""
-_ROWS_OF_SEARCH = {
-    "threshold": 50,
-    "recall": 50,
-    "fpr": 200,
-    "alerts": 2_000,
-    "predicted_positive_rate": 2_000,
-}
-"""As many rows are swept in the time that the search for one of these targets takes."""

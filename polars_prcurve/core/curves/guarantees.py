@@ -145,7 +145,7 @@ class Guarantee:
                 count_pos_needed=count_others if goes_up else count_sought,
                 count_neg_needed=count_sought if goes_up else count_others,
             )
-            promised_targets.append(replace(target, search=search, promise=promise))
+            promised_targets.append(replace(target, search_without_limit=search, promise=promise))
         return promised_targets
 
 

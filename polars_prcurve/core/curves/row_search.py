@@ -60,7 +60,6 @@ from polars_prcurve.core.curves.targets import (
     LimitRows,
     Measure,
     Target,
-    choose_row,
     find_greatest_rate,
     merge_steps,
     search_limits,
@@ -243,7 +242,7 @@ def _join_families(targets: Sequence[Target]) -> tuple[Families, dict[int, Targe
             families |= {(number,): targets[number] for number in numbers}
         else:
             search = search_limits([targets[number] for number in numbers])
-            families[tuple(numbers)] = replace(targets[numbers[0]], search=search)
+            families[tuple(numbers)] = replace(targets[numbers[0]], search_without_limit=search)
     return families, frame_targets
 
 
@@ -439,6 +438,4 @@ def _move_target(target: Target, source_column: str, limit_column: str) -> Targe
     """Return the target of rows whose rate, or prevalence, is an end of its interval."""
     assert target.limit is not None  # the target is sought anew in each sample
     measure = _MeasureAtEnd(target.limit.measure, source_column, limit_column)
-    moved_limit = target.limit._replace(measure=measure)
-    search = choose_row(moved_limit.passes, first=target.takes_first)
-    return replace(target, search=search, limit=moved_limit)
+    return replace(target, limit=target.limit._replace(measure=measure))

@@ -218,13 +218,12 @@ class Limit(NamedTuple):
         return is_enough
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen, which takes twice as long: a call may have thousands
 class Target:
     """A condition that an operating point must meet, such as recall 0.8."""
 
     criterion: str
     value: float | pl.Expr | None  # to reach; None for the best value of a metric
-    search: Search
     depends_on_eta: bool = False
     kind: TargetKind | None = None  # what its word means, if the word has one value to compare with
     least_score: pl.Series | pl.Expr | None = None
@@ -234,8 +233,17 @@ class Target:
     """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
     limit: Limit | None = None  # whether a row meets the target, if each row decides that by itself
+    search_without_limit: Search | None = None  # how its row is found, if not by its limit
     promise: Promise | None = None
     is_joined: bool = False  # whether it is several targets, which are met together
+
+    @property
+    def search(self) -> Search:
+        """How its row is found."""
+        if self.search_without_limit is not None:
+            return self.search_without_limit
+        assert self.limit is not None
+        return choose_row(self.limit.passes, first=self.takes_first)
 
     @property
     def takes_first(self) -> bool:
@@ -316,18 +324,16 @@ def _build_threshold_targets(
         # Its columns are joined to the rows, where the search and `value` read them.
         least_score = pl.col(LEAST_SCORE)
         search = choose_row(lambda rows: _read_score(rows) >= least_score)
-        target = Target("threshold", pl.col(GIVEN_THRESHOLD), search, least_score=least_score)
-        return [replace(target, thresholds=group_thresholds)]
+        target = Target("threshold", pl.col(GIVEN_THRESHOLD), search_without_limit=search)
+        return [replace(target, least_score=least_score, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
     least_scores = to_least_scores(numbers, score_dtype)
     targets = []
     for place, number in enumerate(numbers):
-        least = least_scores[place : place + 1]
-        limit = Limit(_read_score, least)
-        search, value = choose_row(limit.passes), round_to_float(number)
-        targets.append(Target("threshold", value, search, least_score=least, limit=limit))
+        least, value = least_scores.slice(place, 1), round_to_float(number)
+        targets.append(Target("threshold", value, least_score=least, limit=Limit(_read_score, least)))
     return targets
 
 
@@ -409,7 +415,7 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
 def search_limits(targets: Sequence[Target]) -> Search:
     """Return the search for the rows of many targets that compare the same value: lists of numbers."""
     limits = [target.limit for target in targets if target.limit is not None]
-    least_values = join_values(limit.least for limit in limits)
+    least_values = join_values([limit.least for limit in limits])
     measure, takes_first = limits[0].measure, targets[0].takes_first
     no_rows = pl.lit([None] * len(limits), dtype=pl.List(pl.Int64))
     return Search(
@@ -426,22 +432,24 @@ def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Ext
 
 _ROW = "row"  # the name of the extreme that identifies the row
 POINT_CRITERION = "point"  # the criterion of the only point of a group
-ONLY_POINT = Target(POINT_CRITERION, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
+ONLY_POINT = Target(
+    POINT_CRITERION,
+    None,
+    search_without_limit=choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0),
+)
 """The target that every row meets: the point of a 2x2 table, or of a published pair of rates."""
 
 
 def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     """Return the target of a metric that is to be at least a limit, or at most."""
     # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
-    row_limit = Limit(kind.measure, kind.find_least(limit))
     return Target(
         kind.word,
         value,
-        choose_row(row_limit.passes, first=kind.takes_first),
         kind.metric.depends_on_eta,
         kind=kind,
         rate=limit if kind.promise_test == "alerts" else None,
-        limit=row_limit,
+        limit=Limit(kind.measure, kind.find_least(limit)),
     )
 
 
@@ -466,7 +474,7 @@ def _build_best_target(metric: PointMetric) -> Target:
     # The cast keeps the low 64 bits, which are the number, negated.
     search = Search(find_best, lambda extreme_of: -extreme_of(_ROW).cast(pl.Int64, wrap_numerical=True))
     name = f"maximize({metric.name})"
-    return Target(name, None, search, metric.depends_on_eta, maximized=metric)
+    return Target(name, None, metric.depends_on_eta, maximized=metric, search_without_limit=search)
 
 
 def _to_list(argument: str, argument_value: Any) -> list[Any]:
@@ -528,9 +536,9 @@ def join_targets(targets: Sequence[Target]) -> Target:
     return Target(
         " & ".join(target.criterion for target in targets),
         None,
-        search,
         any(target.depends_on_eta for target in targets),
         rate=next((target.rate for target in targets if target.rate is not None), None),
+        search_without_limit=search,
         promise=promise,
         is_joined=True,
     )

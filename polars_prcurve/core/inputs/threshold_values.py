@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from numbers import Rational, Real
 from typing import Any, TypeAlias
 
@@ -20,7 +21,7 @@ from polars_prcurve.core.ground.argument_checks import is_truth_value, round_to_
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 
-RealNumber: TypeAlias = Fraction | float  # a real number: a fraction, or an infinity as a float
+RealNumber: TypeAlias = Fraction | float  # a real number, which a float is exactly
 
 
 def read_threshold_list(
@@ -32,10 +33,9 @@ def read_threshold_list(
 
 def to_least_scores(real_numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
     """Return for each number the least value of the dtype not below it; null if all are below."""
-    least_scores = [
-        None if number is None else _find_least_score(number, dtype) for number in real_numbers
-    ]
-    return pl.Series(least_scores, dtype=dtype)
+    raise_number = _round_up_to_float if dtype.is_float() else partial(_round_up_to_integer, dtype=dtype)
+    least_scores = [None if number is None else raise_number(number) for number in real_numbers]
+    return _shorten(least_scores, dtype) if dtype.is_float() else pl.Series(least_scores, dtype=dtype)
 
 
 _FARTHEST_EXPONENT = 400
@@ -57,7 +57,7 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
         raise PrcError(
             f"{argument}= holds {describe_value(value)}, and no score is at or above it; pass a number"
         )
-    if math.isinf(value):
+    if isinstance(value, float) or math.isinf(value):
         return float(value)
     if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST_EXPONENT:
         # Its fraction could have a hundred million digits. No score lies between it and this one.
@@ -67,19 +67,25 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
     return Fraction(float(value)) if split_ratio is None else Fraction(*map(int, split_ratio()))
 
 
-def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
-    """Return the least value of a dtype that is not below a number, or None if all are."""
-    if dtype.is_float():
-        float_type = getattr(np, str(dtype).lower())
-        nearest_float = round_to_float(number)
-        if nearest_float < number:
-            nearest_float = math.nextafter(nearest_float, math.inf)
-        # A shorter float is a longer float, so the least one above the least longer one is the answer.
-        with np.errstate(over="ignore"):
-            score = float_type(nearest_float)
-        if float(score) < nearest_float:  # as Python floats: NumPy would round the longer one first
-            score = np.nextafter(score, float_type(math.inf))
-        return float(score) + 0.0  # 0.0 instead of -0.0
+def _round_up_to_float(number: RealNumber) -> float:
+    """Return the least float that is not below a number."""
+    nearest_float = round_to_float(number)
+    return math.nextafter(nearest_float, math.inf) if nearest_float < number else nearest_float
+
+
+def _shorten(least_floats: Sequence[float | None], dtype: pl.DataType) -> pl.Series:
+    """Return for each float the least one of a dtype, maybe a shorter one, that is not below it."""
+    # A shorter float is a longer float, so the least one above the least longer one is the answer.
+    long_floats = np.array(least_floats, dtype=np.float64)  # None becomes NaN
+    with np.errstate(over="ignore"):
+        floats = long_floats.astype(str(dtype).lower())
+    is_below = floats.astype(np.float64) < long_floats
+    floats = np.where(is_below, np.nextafter(floats, np.inf, dtype=floats.dtype), floats)
+    return pl.Series(floats + 0.0, dtype=dtype).fill_nan(None)  # 0.0 instead of -0.0
+
+
+def _round_up_to_integer(number: RealNumber, dtype: pl.DataType) -> Any:
+    """Return the least value of a dtype of integers that is not below a number, or None if all are."""
     lowest_integer, highest_integer, n_decimals = 0, 1, 0  # of Booleans
     if isinstance(dtype, pl.Decimal):
         highest_integer, n_decimals = 10 ** (dtype.precision or 38) - 1, dtype.scale
@@ -88,10 +94,11 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
         n_bits = int(str(dtype).strip("UInt"))
         lowest_integer = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
         highest_integer = lowest_integer + 2**n_bits - 1
-    scaled_number = number * 10**n_decimals
-    if scaled_number > highest_integer:
+    if not (isinstance(number, float) and math.isinf(number)):
+        number = Fraction(number) * 10**n_decimals
+    if number > highest_integer:
         return None
-    least_integer = lowest_integer if scaled_number <= lowest_integer else math.ceil(scaled_number)
+    least_integer = lowest_integer if number <= lowest_integer else math.ceil(number)
     if dtype == pl.Boolean:
         return bool(least_integer)
     if isinstance(dtype, pl.Decimal):  # by its digits: division would round

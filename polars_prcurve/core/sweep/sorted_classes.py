@@ -9,7 +9,7 @@ which takes milliseconds. The sums are exact, so both ways agree to the last bit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,26 +49,25 @@ class SortedClasses:
         """The highest score of all."""
         return max(scores[-1] for scores in (self.pos_scores, self.neg_scores) if len(scores))
 
-    def find_next(self, limit: Any, *, above: bool = False) -> Any:
-        """Return the lowest score that is at least a limit, or above it; None if there is none."""
+    def list_next(self, limits: NDArray[Any], *, above: bool = False) -> NDArray[Any]:
+        """Return the lowest score of each class that is at least each limit, or above it."""
         next_scores = []
         for scores in (self.pos_scores, self.neg_scores):
-            place = np.searchsorted(scores, scores.dtype.type(limit), side="right" if above else "left")
-            next_scores += list(scores[place : place + 1])
-        return min(next_scores, default=None)
+            places = np.searchsorted(scores, limits, side="right" if above else "left")
+            next_scores.append(scores[places[places < len(scores)]])
+        return np.concatenate(next_scores)
 
-    def count_from(self, score: Any) -> tuple[int, int]:
-        """Return the numbers of positives and of negatives of at least a score."""
+    def count_from(self, scores: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the numbers of positives and of negatives of at least each score."""
         n_hits, n_false = (
-            len(scores) - int(np.searchsorted(scores, score))
-            for scores in (self.pos_scores, self.neg_scores)
+            len(class_scores) - np.searchsorted(class_scores, scores)
+            for class_scores in (self.pos_scores, self.neg_scores)
         )
         return n_hits, n_false
 
-    def list_rows(self, scores: Sequence[Any]) -> pl.DataFrame:
+    def list_rows(self, scores: NDArray[Any]) -> pl.DataFrame:
         """Return the running sums of some falling scores, each of which is in the table."""
-        keys = np.array(scores, dtype=self.pos_scores.dtype)
-        keys = keys + 0.0 if self.dtype.is_float() else keys  # -0.0 and 0.0 are one score
+        keys = scores + 0.0 if self.dtype.is_float() else scores  # -0.0 and 0.0 are one score
         count_columns = {}
         for class_scores, names in zip((self.pos_scores, self.neg_scores), CLASS_SUMS, strict=True):
             for name, side in ((names.cum, "left"), (names.above, "right")):
