@@ -602,18 +602,24 @@ def test_a_model_alone_is_no_better_than_any_other() -> None:
     assert three.verdict.sentence.startswith("Precision ranges from ")
 
 
-def test_reasons_of_some_groups_say_in_how_many_they_hold() -> None:
-    mixed = pl.concat(
-        df.rename(dict(zip(df.columns, ("label", "a", "b"), strict=True))).with_columns(
-            site=pl.lit(name)
-        )
-        for name, df in (("one", draw_models({"a": 2.5, "b": 0.0}, 300, 6_000)), ("other", SETTLED))
+def test_reasons_of_several_groups_name_each_model_and_number_with_its_groups() -> None:
+    scores_of_site = {
+        "Cork": draw_models({"a": 2.5, "b": 0.0, "c": 0.0}, 300, 6_000),
+        "Lund": draw_models({"a": 2.5, "b": 2.0, "c": 0.0}, 300, 6_000, seed=2),
+    }
+    sites = pl.concat(df.with_columns(site=pl.lit(site)) for site, df in scores_of_site.items())
+    table = sites.prc(score=["a", "b", "c"], by="site")
+    etas = pl.DataFrame({"site": ["Cork", "Lund"], "eta": [0.03, 0.02], "eta_low": [0.02, 0.015]})
+    etas = etas.with_columns(eta_high=2 * pl.col("eta") - pl.col("eta_low"))
+    decision = table.decide(etas, recall=0.5)
+    assert decision.verdict.reasons == (
+        "not significantly better than chance: b (Cork) and c",
+        "the prevalence is an estimate: 2.0% (1.5 to 2.5) in Lund and 3.0% (2.0 to 4.0) in Cork",
     )
-    reasons = mixed.prc(score=["a", "b"], by="site").decide(0.02, recall=0.5).verdict.reasons
-    assert [reason for reason in reasons if reason.startswith("not shown")] in (
-        [],
-        ["not shown to be better than chance: b (1 of 2)"],
-    )
+    assert decision.verdicts["reasons"].to_list() == [
+        [f"not significantly better than chance: {names}", f"the prevalence is an estimate: {value}"]
+        for names, value in (("b and c", "3.0% (2.0 to 4.0)"), ("c", "2.0% (1.5 to 2.5)"))
+    ]
     own = decide_own().verdict.reasons
     assert all(re.search(r"\(\d+ of 40\)$", reason) or "false alerts" in reason for reason in own)
 

@@ -374,6 +374,13 @@ class JudgedCase(Case):
         ]
 
     @property
+    def has_one_score(self) -> bool:
+        """Whether the only model gives all examples the same score."""
+        return len(self.candidates) == 1 and any(
+            len(candidate.row[EvidenceColumn.FEW_SCORES]) == 1 for candidate in self.models_of_few_scores
+        )
+
+    @property
     def losers(self) -> list[Candidate]:
         """The models that keep all targets, and that another one significantly beats."""
         return [candidate for candidate in self.qualifiers if not candidate.may_be_best]

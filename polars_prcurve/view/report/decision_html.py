@@ -45,9 +45,9 @@ from polars_prcurve.view.report.html_and_svg import (
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
+from polars_prcurve.view.verdicts.reason_sentences import describe_difference
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
-from polars_prcurve.view.verdicts.verdict_sentences import describe_difference
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import mark_names, name_metric, name_value
 
@@ -155,7 +155,7 @@ def _fold_differences(findings: Findings) -> Iterator[str]:
         if case.status == "winner" and (difference := describe_difference(case)):
             level_note = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
             place = f" {case.place}" if len(cases) > 1 else ""
-            text = value_phrases.start_sentence(f"{difference}{level_note}{place}.")
+            text = f"Difference in {value_phrases.name_merit(case)}: {difference}{level_note}{place}."
             differences_html += f"<p>{write_prose(text)}</p>"
     if differences_html:
         yield _fold("The difference, tested", differences_html)

@@ -23,11 +23,12 @@ from polars_prcurve.core.judging.sample_needs import (
 )
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import (
+    format_size,
     name_limited,
     name_merit,
+    name_targets,
     round_up,
     say_about,
-    say_points,
     start_sentence,
     write_limited,
 )
@@ -57,7 +58,7 @@ def say_need(case: JudgedCase, test_level: float) -> str:
     if case.status == "no_winner":
         aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
     elif case.status == "unsure":
-        targets = "target" if len(case.goal.demand) == 1 else "targets"
+        targets = name_targets(case.goal.demand)
         aim = f"To decide whether it meets the {targets}, with {_POWER_TEXT} power,"
     return f"{aim} you need {format_sizes(need)}"
 
@@ -84,13 +85,8 @@ def _format_difference(case: JudgedCase, difference: float) -> str:
     """Return a difference, or half a width, of what models are judged by."""
     is_at_half = case.status == "too_little_data" and not case.goal.mean_over
     is_rate = case.goal.is_of_rate or is_at_half
-    text = _format_size(difference, is_rate=is_rate)
+    text = format_size(difference, is_rate=is_rate)
     return text if is_rate else f"{text} in {name_merit(case)}"
-
-
-def _format_size(size: float, *, is_rate: bool) -> str:
-    """Return a difference, or half a width: of rates in points."""
-    return f"{say_points(size)} points" if is_rate else f"{size:.2g}"
 
 
 def _say_no_size(case: JudgedCase) -> str:
@@ -140,9 +136,9 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     if need is None or need.is_met:
         return ""
     return (
-        f"To detect a difference of {say_points(RELEVANT_GAP)} points from the rest with {_POWER_TEXT} "
-        f"power, a group needs about {say_about(need.number)} positives; the median group that does "
-        f"not differ has {format_count(need.n_tested)}"
+        f"To detect a difference of {format_size(RELEVANT_GAP, is_rate=True)} from the rest with "
+        f"{_POWER_TEXT} power, a group needs about {say_about(need.number)} positives; the median group "
+        f"that does not differ has {format_count(need.n_tested)}"
     )
 
 
@@ -156,7 +152,7 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     if need is None or need.is_met or half_width <= need.size:
         return ""
     width_text, size_text = (
-        _format_size(size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
+        format_size(size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
     )
     if width_text == size_text:  # as far as one reads
         return ""
@@ -179,9 +175,8 @@ def _say_other_threshold(case: Case) -> str:
         f"{write_limited(candidate, word, f'{EvidenceColumn.OTHER}{kind.metric.name}', case.per)}"
         for word, kind in ((word, TARGET_KINDS[word]) for word in case.goal.demand)
     ]
-    targets = "target" if len(phrases) == 1 else "targets"
     return (
-        f"On this test set, threshold {threshold} meets the {targets}: "
+        f"On this test set, threshold {threshold} meets the {name_targets(phrases)}: "
         f"{join_words(phrases)}. Test it on other data"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -131,9 +131,12 @@ def _write_decimals(number: float, n_decimals: int, whole: float) -> str:
     return say_signed(round(number, n_decimals), f"{{:,.{max(n_decimals, 0)}f}}".format)
 
 
-def say_points(share: float) -> str:
-    """Return a difference of shares in points, in two digits."""
-    return f"{float(f'{100 * share:.2g}'):.10g}"
+def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
+    """Return a difference, or half a width, in two digits: of rates in points."""
+    if not is_rate:
+        return f"{size:.2g}"
+    text = f"{float(f'{100 * size:.2g}'):.10g}"
+    return f"{text} {'point' if text == '1' else 'points'}" if has_unit else text
 
 
 def say_about(number: float) -> str:
@@ -275,6 +278,11 @@ def find_drawn_limits(goal: Goal) -> dict[str, float]:
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
     """Return targets as what a threshold meets: `50% recall and a budget of 6 alerts per 100 cases`."""
     return join_words([describe_limit(word, value, per) for word, value in targets.items()])
+
+
+def name_targets(targets: Collection[str]) -> str:
+    """Return what targets are called together: `target` or `targets`."""
+    return "target" if len(targets) == 1 else "targets"
 
 
 _VERBS = ("meets", "meet", "misses", "miss")  # what a threshold does of its targets

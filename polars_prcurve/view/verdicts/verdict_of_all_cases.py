@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
-from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.ground.safe_text import (
     find_lookalikes,
     format_count,
@@ -17,6 +15,7 @@ from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
+from polars_prcurve.view.verdicts.reason_sentences import write_reasons
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
@@ -28,17 +27,17 @@ from polars_prcurve.view.verdicts.value_phrases import (
     list_texts,
     name_merit,
     name_outcome,
+    name_targets,
     start_sentence,
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_sentences import ONE_SIDED, TOO_NARROW, write_sentence
+from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
 from polars_prcurve.view.words.number_words import (
     glue_numbers,
     say_cases,
     say_eta,
     say_etas,
-    say_share,
 )
 
 _AS_IN_TEST = "assuming positives and negatives score as in the test set"  # as every verdict does
@@ -70,7 +69,10 @@ def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
         judged_table.models,
         sentence=glue_numbers(_write_headline(judged_table, cases)),
         met=judged_table.met,
-        reasons=(*_join_reasons(cases), *_explain_open_groups(judged_table, cases)),
+        reasons=(
+            *write_reasons(cases, [case.short_name for case in cases]),
+            *_explain_open_groups(judged_table, cases),
+        ),
         would_settle=glue_numbers(". ".join(filter(None, _list_needs(judged_table, cases)))),
         conditions=describe_conditions(judged_table, cases),
     )
@@ -315,7 +317,7 @@ def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Itera
         places = list_texts(
             [f"{text} {join_places([case], [case.short_name])}" for case, text in mended]
         )
-        targets = "target" if len(mended[0][0].goal.demand) == 1 else "targets"
+        targets = name_targets(judged_table.goal.demand)
         yield (
             f"On this test set, other thresholds meet the {targets}: {places}. Test them on other data"
         )
@@ -339,63 +341,3 @@ def _explain_open_groups(judged_table: JudgedTable, cases: Sequence[WordedCase])
             f"difference: groups are compared{describe_comparison(judged_table.goal)}, with one error "
             "rate for all comparisons"
         )
-
-
-def _join_reasons(cases: Sequence[WordedCase]) -> tuple[str, ...]:
-    """Return the reasons of all cases, those that start alike together, and where they hold."""
-    names_by_head: dict[str, dict[str, list[str]]] = {}  # where each tail of a head holds
-    for case in cases:
-        for reason in case.verdict.reasons:
-            head, _, tail = reason.partition(": ")
-            names_by_head.setdefault(head, {}).setdefault(tail, []).append(case.short_name)
-    reasons = []
-    for head, names_of_tail in names_by_head.items():
-        # Numbers, and models that are behind in one group alone: a picture or a table has them.
-        has_several = len(names_of_tail) > 1
-        if has_several and head.startswith(("difference", "significantly worse")):
-            continue
-        names = [*dict.fromkeys(chain.from_iterable(names_of_tail.values()))]
-        if has_several and head.startswith(ONE_SIDED):
-            reasons.append(f"{head}{_range_certainties(cases)}")
-            continue
-        if has_several and head == TOO_NARROW:
-            reasons.append(f"{head}: {_place_doubts(cases)}")
-            continue
-        is_list_of_values = has_several and head.startswith("no ")
-        tail = join_words([tail for tail in names_of_tail if tail and not is_list_of_values] or [""])
-        reasons.append(f"{head}{': ' if tail else ''}{tail}{_note_places(names, len(cases))}")
-    return tuple(reasons)
-
-
-def _note_places(names: Sequence[str], n_cases: int) -> str:
-    """Return where a reason holds, in brackets unless its names have some; empty if in all cases."""
-    if len(names) == n_cases:
-        return ""
-    names_text = join_words(names) if len(names) <= MOST_NAMES else f"{len(names)} of {n_cases}"
-    return f" in {names_text}" if "(" in names_text else f" ({names_text})"
-
-
-def _range_certainties(cases: Sequence[WordedCase]) -> str:
-    """Return how sure it is that a threshold meets the targets where that is open; of many, the ends."""
-    certainties = sorted(
-        (certainty, case.short_name)
-        for case in cases
-        if case.status == "unsure" and (certainty := case.candidates[0].row[CERTAINTY])
-    )
-    texts = [
-        f"{say_share(certainty)}{_note_places([name], len(cases))}" for certainty, name in certainties
-    ]
-    has_room = len(texts) <= MOST_NAMES
-    where = "" if len(texts) == len(cases) else " where that is open"
-    return f"{where}: {join_words(texts) if has_room else f'from {texts[0]} to {texts[-1]}'}"
-
-
-def _place_doubts(cases: Sequence[WordedCase]) -> str:
-    """Return why intervals may be too narrow, each reason with where it holds."""
-    names_of_doubt: dict[str, list[str]] = {}
-    for case in cases:
-        for doubt in case.interval_doubts if case.status != "chance" else ():
-            names_of_doubt.setdefault(doubt, []).append(case.short_name)
-    return join_words(
-        f"{doubt}{_note_places(names, len(cases))}" for doubt, names in names_of_doubt.items()
-    )

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
 from polars_prcurve.core.judging.evidence import EvidenceColumn
-from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
 from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.need_sentences import say_need
+from polars_prcurve.view.verdicts.reason_sentences import write_reasons
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     choose_verbs,
     describe_best,
-    describe_comparison,
     describe_targets,
     format_ends,
     list_metrics,
@@ -29,7 +27,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     name_limited,
     name_merit,
     name_model,
-    say_points,
     start_sentence,
     write_merit,
     write_metric,
@@ -37,11 +34,9 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.words.number_words import (
-    MINUS,
     format_level,
     glue_numbers,
     say_share,
-    say_signed,
     say_threshold,
 )
 from polars_prcurve.view.words.value_names import name_metric
@@ -54,7 +49,7 @@ def write_verdict(case: JudgedCase, test_level: float, conditions: str = "") -> 
         case.models,
         sentence=glue_numbers(write_sentence(case)),
         met=case.met,
-        reasons=tuple(map(glue_numbers, _list_reasons(case))),
+        reasons=write_reasons([case], [""]),
         would_settle=glue_numbers(say_need(case, test_level)),
         conditions=conditions,
     )
@@ -74,9 +69,6 @@ def write_sentence(case: JudgedCase, places: str = "", opening: str = "") -> str
     return template.format(**values, **breaks)
 
 
-ONE_SIDED = "one-sided confidence that it meets the"
-TOO_NARROW = "intervals may be too narrow"
-"""How reasons begin that differ from case to case, and that one reason of all cases sums up."""
 _Description = tuple[str, Mapping[str, Any]]
 """The kind of a sentence in the table of statuses, and the values that it names."""
 
@@ -138,7 +130,7 @@ def _describe_chance(case: JudgedCase) -> _Description:
             "values": join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]]),
             "by_chance": f"{case.chance_precision:.2g}",
         }
-    if _are_constant(case):
+    if case.has_one_score:
         [score] = candidates[0].row[EvidenceColumn.FEW_SCORES]
         of_model = f" of {names}" if has_names else ""
         return "constant", {"score": say_threshold(score), "of_model": of_model}
@@ -294,110 +286,3 @@ _DESCRIPTIONS: Mapping[Status, Callable[[JudgedCase], _Description]] = {
     "measured": _describe_measured,
 }
 """What fills in the sentence of each status."""
-
-
-def _list_reasons(case: JudgedCase) -> Iterator[str]:
-    """Yield what else the data show of the models, and what weakens an interval or a test."""
-    status = case.status
-    if status != "chance" or not _are_constant(case):
-        yield from map(_describe_few_scores, case.models_of_few_scores)
-    if status == "no_winner" and (difference := describe_difference(case)):
-        yield difference
-    if status == "no_winner" and (reason := _compare_areas(case)):
-        yield reason
-    if status == "no_winner" and (place := describe_comparison(case.goal)) and _lie_apart(case):
-        yield f"each interval is for one threshold; models are compared{place}, which is less certain"
-    if candidates := case.clear_misses:
-        yield _describe_misses(case.goal, candidates)
-    if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
-        yield f"not significantly better than chance: {list_names(candidates)}"
-    if not case.is_reversed and (candidates := case.backward_models):
-        names = list_names(candidates) if candidates[0].model is not None else "the scores"
-        verb = "ranks" if candidates[0].model is not None and len(candidates) == 1 else "rank"
-        yield f"scores are reversed: {names} {verb} negatives above positives; pass -score"
-    if status == "no_winner" and (candidates := case.losers):
-        yield f"significantly worse: {list_names(candidates)}"
-    if status == "unsure" and case.goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
-        target = "target" if len(case.goal.demand) == 1 else "targets"
-        yield f"{ONE_SIDED} {target}: {say_share(certainty)}"
-    if status != "chance" and (doubts := case.interval_doubts):
-        yield f"{TOO_NARROW}: {join_words(doubts)}"
-    if case.eta_limits[0] is not None:
-        estimate = Estimate(case.eta, *case.eta_limits)
-        yield f"the prevalence is an estimate: {write_value('precision', estimate)}"
-    if case.compares_intervals and len(case.qualifiers) > 1:
-        yield "models are compared by their separate intervals, without a paired test"
-
-
-def _describe_misses(goal: Goal, candidates: Sequence[Candidate]) -> str:
-    """Return which models have no threshold that meets the targets, and the best that they reach."""
-    targets, best = "target" if len(goal.limits) == 1 else "targets", describe_best(candidates)
-    if goal.guarantee is not None:
-        targets += f" with {format_level(goal.guarantee)} confidence"
-    return f"no threshold of {list_names(candidates)} meets the {targets}{best and f': {best}'}"
-
-
-def _compare_areas(case: JudgedCase) -> str:
-    """Return which of the first two models has the higher area, if their intervals do not overlap."""
-    if case.goal.is_of_curve or len(case.rivals) < 2:
-        return ""
-    areas = [(rival.read(EvidenceColumn.AREA), rival) for rival in case.rivals[:2]]
-    if any(area.span is None for area, _ in areas):
-        return ""
-    (low_area, lower), (high_area, higher) = sorted(
-        areas, key=lambda area_and_rival: area_and_rival[0].low
-    )
-    if not low_area.high < high_area.low:
-        return ""
-    low_text, high_text = (write_value("average_precision", area) for area in (low_area, high_area))
-    return (
-        f"no significant difference at the target, but {name_model(higher)} has the higher average "
-        f"precision: {high_text}, against {low_text} for {name_model(lower)}"
-    )
-
-
-def _lie_apart(case: JudgedCase) -> bool:
-    """Return whether the intervals of the first two models, without a difference, do not overlap."""
-    spans = [rival.merit.span for rival in case.rivals[:2]]
-    if len(spans) < 2 or None in spans:
-        return False
-    (low, high), (other_low, other_high) = spans  # type: ignore[misc]
-    return bool(low > other_high or other_low > high)
-
-
-def _are_constant(case: JudgedCase) -> bool:
-    """Return whether the only model has one score."""
-    return len(case.candidates) == 1 and any(
-        len(candidate.row[EvidenceColumn.FEW_SCORES]) == 1 for candidate in case.models_of_few_scores
-    )
-
-
-def _describe_few_scores(candidate: Candidate) -> str:
-    """Return which scores a model has that may be decisions, and what to pass instead."""
-    scores = [say_threshold(score) for score in candidate.row[EvidenceColumn.FEW_SCORES]]
-    owner = "" if candidate.model is None else f" of {name_model(candidate)}"
-    if len(scores) == 1:
-        return f"all scores{owner} are {scores[0]}, so they rank nothing"
-    values = join_words(scores, "or")
-    return f"the scores{owner} are {values}: pass scores or probabilities, not predicted labels"
-
-
-def describe_difference(case: JudgedCase) -> str:
-    """Return how far the second model may be behind the first, or ahead of it; empty if not tested."""
-    models = case.qualifiers if case.status == "winner" else case.rivals
-    if len(models) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
-        return ""
-    first, second = models[:2]
-    gap = second.read("behind")
-    if gap.value is None or gap.span is None:
-        return ""
-    low, high = gap.span
-    unit, say_size = (" points", say_points) if case.goal.is_of_rate else ("", "{:.2g}".format)
-    gap_text, low_text, high_text = (say_signed(number, say_size) for number in (gap.value, low, high))
-    text = f"difference in {name_merit(case)}: {gap_text}{unit} ({low_text} to {high_text})"
-    if low >= 0 or high <= 0:
-        return text
-    behind_text = low_text.removeprefix(MINUS)
-    return (
-        f"{text}, so {name_model(first)} may be up to {high_text}{unit} better, or {behind_text} worse"
-    )

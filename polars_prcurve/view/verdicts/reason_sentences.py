@@ -1,0 +1,198 @@
+"""Reasons beside a verdict: what else the data show, and what weakens an interval or a test.
+
+judged case -> reasons     what each states, and of which models, doubts or values
+            -> sentences   each reason once, with where it holds, see `write_reasons`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+from polars_prcurve.core.confidence.certainty import CERTAINTY
+from polars_prcurve.core.confidence.intervals import Estimate
+from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.view.verdicts.case_places import join_places
+from polars_prcurve.view.verdicts.value_phrases import (
+    MOST_NAMES,
+    describe_best,
+    describe_comparison,
+    format_size,
+    list_names,
+    list_texts,
+    name_merit,
+    name_model,
+    name_targets,
+    write_value,
+)
+from polars_prcurve.view.words.number_words import (
+    format_level,
+    glue_numbers,
+    say_share,
+    say_signed,
+    say_threshold,
+)
+
+_Details: TypeAlias = Literal["models", "doubts", "number", "values", "comparison"]
+"""What a reason is of. Where that differs between cases, models and doubts are named with their cases,
+and of many numbers the ends; values are left out, and comparisons with their reason: a picture or a
+table has them."""
+
+
+class Reason(NamedTuple):
+    """A reason of one case, before it is a sentence."""
+
+    statement: str  # reasons of several cases with the same statement are one sentence
+    details: Sequence[str] = ()  # what stands behind a colon
+    kind: _Details = "values"
+    number: float = 0.0  # what sorts numbers
+    condition: str = ""  # where numbers are, if only some cases have them
+
+
+def list_reasons(case: JudgedCase) -> Iterator[Reason]:
+    """Yield the reasons of a case."""
+    status, goal = case.status, case.goal
+    if status != "chance" or not case.has_one_score:
+        yield from map(_describe_few_scores, case.models_of_few_scores)
+    if status == "no_winner":
+        yield from _compare_rivals(case)
+    if candidates := case.clear_misses:
+        level = "" if goal.guarantee is None else f" with {format_level(goal.guarantee)} confidence"
+        statement = (
+            f"no threshold of {list_names(candidates)} meets the {name_targets(goal.limits)}{level}"
+        )
+        yield Reason(statement, [best] if (best := describe_best(candidates)) else [])
+    if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
+        yield Reason("not significantly better than chance", [*map(name_model, candidates)], "models")
+    if not case.is_reversed and (candidates := case.backward_models):
+        names = list_names(candidates) if candidates[0].model is not None else "the scores"
+        verb = "ranks" if candidates[0].model is not None and len(candidates) == 1 else "rank"
+        yield Reason(f"scores are reversed: {names} {verb} negatives above positives; pass -score")
+    if status == "no_winner" and (candidates := case.losers):
+        yield Reason("significantly worse", [list_names(candidates)], "comparison")
+    if status == "unsure" and goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
+        statement = f"one-sided confidence that it meets the {name_targets(goal.demand)}"
+        yield Reason(statement, [say_share(certainty)], "number", certainty, " where that is open")
+    if status != "chance" and (doubts := case.interval_doubts):
+        yield Reason("intervals may be too narrow", doubts, "doubts")
+    if case.eta_limits[0] is not None:
+        value_text = write_value("precision", Estimate(case.eta, *case.eta_limits))
+        kind: _Details = "number" if case.groups else "values"  # cases are named by their prevalences
+        yield Reason("the prevalence is an estimate", [value_text], kind, case.eta or 0.0)
+    if case.compares_intervals and len(case.qualifiers) > 1:
+        yield Reason("models are compared by their separate intervals, without a paired test")
+
+
+def write_reasons(cases: Sequence[JudgedCase], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the reasons of cases as sentences, each with where it holds unless that is in all."""
+    reasons_by_statement: dict[str, list[tuple[str, Reason]]] = {}
+    for case, name in zip(cases, names, strict=True):
+        for reason in list_reasons(case):
+            reasons_by_statement.setdefault(reason.statement, []).append((name, reason))
+    sentences = (_write_reason(named_reasons, cases) for named_reasons in reasons_by_statement.values())
+    return tuple(glue_numbers(sentence) for sentence in sentences if sentence)
+
+
+def _write_reason(named_reasons: Sequence[tuple[str, Reason]], cases: Sequence[JudgedCase]) -> str:
+    """Return the sentence of reasons with one statement, each with its case; it may be left out."""
+    names, (first, *_) = [name for name, _ in named_reasons], [reason for _, reason in named_reasons]
+    statement, list_details = first.statement, list_texts if first.kind == "models" else join_words
+    if all(reason.details == first.details for _, reason in named_reasons):
+        text = f"{statement}: {list_details(first.details)}" if first.details else statement
+        return _place(text, names, cases)
+    if first.kind == "comparison":
+        return ""
+    if first.kind == "values":
+        return _place(statement, names, cases)
+    names_of_detail: dict[str, list[str]] = {}
+    for name, reason in named_reasons:
+        for detail in reason.details:
+            names_of_detail.setdefault(detail, []).append(name)
+    details = [*names_of_detail]
+    if first.kind == "number":
+        number_of_detail = {reason.details[0]: reason.number for _, reason in named_reasons}
+        details.sort(key=number_of_detail.__getitem__)
+        statement += first.condition if len(names) < len(cases) else ""
+    texts = [_place(detail, names_of_detail[detail], cases) for detail in details]
+    if first.kind == "number" and len(texts) > MOST_NAMES:
+        return f"{statement}: from {texts[0]} to {texts[-1]}"
+    return f"{statement}: {list_details(texts)}"
+
+
+def _place(text: str, names: Sequence[str], cases: Sequence[Case]) -> str:
+    """Return a text with the cases where it holds: in brackets, unless there are brackets already."""
+    if len(names) == len(cases):
+        return text
+    names_text = join_words(names) if len(names) <= MOST_NAMES else f"{len(names)} of {len(cases)}"
+    has_brackets = "(" in names_text or text.endswith(")")
+    return f"{text} {join_places(cases, [names_text]) if has_brackets else f'({names_text})'}"
+
+
+def _describe_few_scores(candidate: Candidate) -> Reason:
+    """Return which scores a model has that may be decisions, and what to pass instead."""
+    scores = [say_threshold(score) for score in candidate.row[EvidenceColumn.FEW_SCORES]]
+    owner = "" if candidate.model is None else f" of {name_model(candidate)}"
+    if len(scores) == 1:
+        return Reason(f"all scores{owner} are {scores[0]}, so they rank nothing")
+    values = join_words(scores, "or")
+    advice = "pass scores or probabilities, not predicted labels"
+    return Reason(f"the scores{owner} are {values}: {advice}")
+
+
+# Models without a clear winner --------------------------------------------------------------------
+
+
+def _compare_rivals(case: JudgedCase) -> Iterator[Reason]:
+    """Yield what is known of the first two models beside their intervals, if none is the winner."""
+    if difference := describe_difference(case):
+        yield Reason(f"difference in {name_merit(case)}", [difference], "comparison")
+    yield from _compare_areas(case)
+    spans = [rival.merit.span for rival in case.rivals[:2]]
+    if _find_order(spans) and (where := describe_comparison(case.goal)):
+        yield Reason(
+            f"each interval is for one threshold; models are compared{where}, which is less certain"
+        )
+
+
+def _compare_areas(case: JudgedCase) -> Iterator[Reason]:
+    """Yield which of the first two models has the higher area, if their intervals do not overlap."""
+    rivals = [] if case.goal.is_of_curve else case.rivals[:2]
+    areas = [rival.read(EvidenceColumn.AREA) for rival in rivals]
+    if order := _find_order([area.span for area in areas]):
+        lower, higher = order
+        low_text, high_text = (write_value("average_precision", areas[number]) for number in order)
+        yield Reason(
+            "no significant difference at the target, but "
+            f"{name_model(rivals[higher])} has the higher average precision",
+            [f"{high_text}, against {low_text} for {name_model(rivals[lower])}"],
+        )
+
+
+def _find_order(spans: Sequence[tuple[float, float] | None]) -> tuple[int, int] | None:
+    """Return which of two intervals is the lower one and which the higher; None if they overlap."""
+    known_spans = [span for span in spans if span is not None]
+    if len(known_spans) < 2:
+        return None
+    (low, high), (other_low, other_high) = known_spans
+    return (0, 1) if high < other_low else (1, 0) if other_high < low else None
+
+
+def describe_difference(case: JudgedCase) -> str:
+    """Return how far the second model may be behind the first, or ahead of it; empty if not tested."""
+    models = case.qualifiers if case.status == "winner" else case.rivals
+    if len(models) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
+        return ""
+    first, second = models[:2]
+    gap = second.read("behind")
+    if gap.value is None or gap.span is None:
+        return ""
+    (low, high), format_gap = gap.span, partial(format_size, is_rate=case.goal.is_of_rate)
+    low_text, high_text = (say_signed(end, partial(format_gap, has_unit=False)) for end in gap.span)
+    text = f"{say_signed(gap.value, format_gap)} ({low_text} to {high_text})"
+    if low >= 0 or high <= 0:
+        return text
+    gain, loss = f"up to {format_gap(high)} better", f"{format_gap(-low, has_unit=False)} worse"
+    return f"{text}, so {name_model(first)} may be {gain}, or {loss}"
