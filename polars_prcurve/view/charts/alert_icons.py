@@ -94,7 +94,7 @@ def alerts(
     has_span = "low" in curves.points.columns
     if has_span:
         note.append(f"Dotted: uncertain ({level_text}); the darker tint ends at the estimate")
-    if any(not grid.words.endswith(" of 100") for grid in grid_of_curve.values()):
+    if any(not grid.is_of_100 for grid in grid_of_curve.values()):
         rare_note = "Below a precision of 2% a grid has as many alerts as one true positive takes"
         note.append(f"{rare_note}; dotted: alerts that it may take" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
@@ -162,8 +162,7 @@ def _draw_icons(
         stroke_width = round(min(1.3, 20 / n_columns), 2)
         icon_fields = {"size": round(area, 1), "width": stroke_width, "said": grid.caption}
         icon_fields |= channels.curve_fields(curve)
-        kinds = [kind for kind, count in grid.kinds for _ in range(count)]
-        for number, icon_kind in enumerate(kinds):
+        for number, icon_kind in enumerate(grid.kinds):
             row, column = divmod(number, n_columns)
             place = {"kind": icon_kind, "x": (column + 0.5) / n_columns, "y": (row + 0.5) / n_columns}
             canvas.records.append({"part": "icon", **place, **icon_fields})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -91,7 +92,7 @@ def decision_curve(
     canvas = Canvas(
         curves, channels, ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ()), size
     )
-    points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.points), band)
+    points = _cut_below(canvas, curves.points, band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and shows no more than the dots do.
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
@@ -143,7 +144,8 @@ def _read_decisions(table: object) -> ChartCurves:
     points = points.with_columns(pl.when(value_exprs.is_finite()).then(value_exprs))
     points = result_tables.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    return result_tables.build_chart_curves(points, column_of_field, is_known)
+    curves = result_tables.build_chart_curves(points, column_of_field, is_known)
+    return replace(curves, points=point_thinning.find_few_false_alerts(curves.points))
 
 
 def _build_axes(

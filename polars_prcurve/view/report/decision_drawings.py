@@ -13,7 +13,7 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, shorten_name
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.status_names import Outcome
-from polars_prcurve.view.charts.parts.icon_counts import count_kinds
+from polars_prcurve.view.charts.parts.icon_counts import count_icons
 from polars_prcurve.view.report.html_and_svg import (
     DOTTED,
     Point,
@@ -98,8 +98,7 @@ def list_icons(case: Case, precision: Estimate) -> list[str]:
     share = float(precision.value)
     low, high = precision.span or (share, share)
     is_rare = is_rarely_right(case)
-    n_of_kind = count_kinds(share, low, high, is_rare=is_rare, most_icons=MOST_ICONS)
-    return [kind for kind, n_icons in n_of_kind.items() for _ in range(n_icons)]
+    return count_icons(share, low, high, is_rare=is_rare, most_icons=MOST_ICONS).kinds
 
 
 # What is judged without a target: the merit of models, with its intervals, on one axis -------------

@@ -321,6 +321,7 @@ def say_net_benefit(
     """Return where net benefit is significant, of a line with intervals, or its values at a risk.
 
     Of several lines without such a risk: at which risks all of them are above both alternatives.
+    The points have the column `doubt`.
     """
     n_lines, points = len(curves.curve_rows), curves.points
     if n_lines == 1 and "net_benefit_low" in points.columns and not curves.has_few_positives:
@@ -331,7 +332,6 @@ def say_net_benefit(
             return f"Net benefit is significantly above treat-all and treat-none {stretch_text}"
     has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
     if not mark_records and has_line_each and not curves.has_few_positives:
-        points = point_thinning.find_few_false_alerts(points)
         is_known = ~pl.col("doubt").fill_null(False)
         best_risks = _find_best_risks(points, pl.when(is_known).then("net_benefit"), n_lines)
         if stretch_text := _say_longest_stretch(best_risks):
@@ -397,13 +397,13 @@ def say_each_of_100(
     if is_by_eta:
         places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
     is_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
-    is_of_100 = all(grid.words.endswith(" of 100") for grid in grids)
+    is_of_100 = all(grid.is_of_100 for grid in grids)
     # Of grids of as many alerts as one right one takes, an interval is of that number.
     if is_few and not (is_of_100 and all(grid.span for grid in grids)):
         return say_too_few(n_positives, "precision")
-    texts = [grid.span if is_few else grid.words for grid in grids]
+    unit = "" if is_of_100 else " of 100"
+    texts = [grid.span if is_few else f"{grid.words}{unit if grid.is_of_100 else ''}" for grid in grids]
     start = f"With {format_range(n_positives)} positives, of" if is_few else "Of"
-    texts = [text.removesuffix(" of 100") if is_of_100 else text for text in texts]
     if len(set(texts)) == 1 < len(grids):
         texts, places = texts[:1], [""]
     elif len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS:
@@ -412,7 +412,7 @@ def say_each_of_100(
         return f"{start} 100 alerts, {range_text}" if is_of_100 else f"T{range_text[1:]}"
     further_clauses = [*map("{}{}".format, texts[1:], places[1:])]
     if not is_of_100:
-        verb = "are true positives" if texts[0].endswith(" of 100") else "is a true positive"
+        verb = "are true positives" if grids[0].is_of_100 else "is a true positive"
         return join_words([f"{texts[0]} alerts {verb}{places[0]}", *further_clauses])
     span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not is_few else ""
     verb = "is a true positive" if texts[0] == "1" else "are true positives"

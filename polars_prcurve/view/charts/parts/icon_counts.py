@@ -15,16 +15,22 @@ _COLUMNS_OF_SIZE = {200: 10, 800: 20, MOST_ICONS: 40}
 
 
 class IconGrid(NamedTuple):
-    """The icons of one grid, how many of each kind in this order, and its number in words."""
+    """The icons of one grid, how many of each kind, and its numbers in words."""
 
     share: float
-    kinds: list[tuple[str, int]]
-    words: str  # `67 of 100`, or `1 in 83`
-    span: str  # the interval, `54 to 78`; empty without one
+    count_of_kind: dict[str, int]  # in the order of the icons
+    is_of_100: bool  # otherwise of as many alerts as one right one takes
+    number: float  # of 100 alerts those that are right, or the alerts that one right one takes
+    number_ends: tuple[float, float] | None  # the ends of its interval, the lower one first
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of each icon."""
+        return [kind for kind, n_icons in self.count_of_kind.items() for _ in range(n_icons)]
 
     @property
     def n_icons(self) -> int:
-        return sum(n_of_kind for _, n_of_kind in self.kinds)
+        return sum(self.count_of_kind.values())
 
     @property
     def columns(self) -> int:
@@ -34,53 +40,57 @@ class IconGrid(NamedTuple):
         )
 
     @property
+    def words(self) -> str:
+        """The number as `67`, or `1 in 83`."""
+        return str(self.number) if self.is_of_100 else glue_numbers(f"1 in {format_count(self.number)}")
+
+    @property
+    def span(self) -> str:
+        """The interval of the number, `54 to 78`; empty without one."""
+        ends = ("none" if end == math.inf else format_count(end) for end in self.number_ends or ())
+        return " to ".join(ends)
+
+    @property
     def caption(self) -> str:
         """The number and its interval: `67 (54 to 78) of 100`."""
-        number_text, separator, total_text = self.words.partition(" of ")
-        return f"{number_text}{f' ({self.span})' if self.span else ''}{separator}{total_text}"
+        span_text, ending = f" ({self.span})" if self.span else "", " of 100" if self.is_of_100 else ""
+        return f"{self.words}{span_text}{ending}"
 
 
-def count_icons(share: float, low: float | None, high: float | None) -> IconGrid:
-    """Return the grid of a share of alerts that are right, and of its interval if it has one."""
-    has_span = low is not None and high is not None
-    low, high = (share, share) if low is None or high is None else (low, high)
-    is_rare = 0 < share < RARELY_RIGHT
-    kinds = [*count_kinds(share, low, high, is_rare=is_rare, most_icons=MOST_ICONS).items()]
-    if not is_rare:
-        n_least, n_right, n_most = _order(*map(count_of_100, (low, share, high)))
-        span_text = f"{n_least} to {n_most}" if has_span else ""
-        return IconGrid(share, kinds, f"{n_right} of 100", span_text)
-    n_fewest, n_alerts, n_most_alerts = _count_alerts(share, low, high)
-    number_text = glue_numbers(f"1 in {format_count(n_alerts)}")
-    most_text = "none" if n_most_alerts == math.inf else format_count(n_most_alerts)
-    end_texts = map(glue_numbers, (format_count(n_fewest), most_text))
-    return IconGrid(share, kinds, number_text, " to ".join(end_texts) if has_span else "")
-
-
-def count_kinds(
-    share: float, low: float, high: float, *, is_rare: bool, most_icons: int
-) -> dict[str, int]:
-    """Return how many icons of each kind show a share and its interval, in their order.
+def count_icons(
+    share: float,
+    low: float | None,
+    high: float | None,
+    *,
+    is_rare: bool | None = None,
+    most_icons: int = MOST_ICONS,
+) -> IconGrid:
+    """Return the grid of a share of alerts that are right, and of its interval if it has one.
 
     Of 100 alerts those up to the low end are right, and those above the high end are false. Between
-    them it is open: those up to the estimate are likely. Of a rare share there are as many alerts as
-    may have to be read until one is right, which is the first one if it is among them.
+    them it is open: those up to the estimate are likely. Of a rare share, which by default is one below
+    `RARELY_RIGHT`, there are as many alerts as may have to be read until one is right, which is the
+    first one if it is among them.
     """
-    if not is_rare or share == 0:
-        n_least, n_right, n_most = _order(*map(count_of_100, (low, share, high)))
-        counts = (n_least, n_right - n_least, n_most - n_right, 100 - n_most)
-        return dict(zip(("right", "likely", "unlikely", "false"), counts, strict=True))
-    n_fewest, n_alerts, n_most = (
-        int(min(n_alerts, most_icons)) for n_alerts in _count_alerts(share, low, high)
-    )
-    n_right = int(count_one_in(share) <= most_icons)
-    counts = (n_right, n_fewest - n_right, n_alerts - n_fewest, n_most - n_alerts)
-    return dict(zip(("right", "false", "likely", "unlikely"), counts, strict=True))
-
-
-def _count_alerts(share: float, low: float, high: float) -> tuple[float, float, float]:
-    """Return how many alerts take one right one: the fewest, by the estimate, and the most."""
-    return _order(count_one_in(high), count_one_in(share), count_one_in(low) if low > 0 else math.inf)
+    has_span = low is not None and high is not None
+    low, high = (share, share) if low is None or high is None else (low, high)
+    is_of_100 = share == 0 or not (share < RARELY_RIGHT if is_rare is None else is_rare)
+    if is_of_100:
+        least, number, most = _order(*map(count_of_100, (low, share, high)))
+        counts = {
+            "right": least,
+            "likely": number - least,
+            "unlikely": most - number,
+            "false": 100 - most,
+        }
+    else:
+        most_alerts = count_one_in(low) if low > 0 else math.inf
+        least, number, most = _order(count_one_in(high), count_one_in(share), most_alerts)
+        n_fewest, n_alerts, n_most = (int(min(end, most_icons)) for end in (least, number, most))
+        n_right = int(number <= most_icons)
+        counts = {"right": n_right, "false": n_fewest - n_right}
+        counts |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
+    return IconGrid(share, counts, is_of_100, number, (least, most) if has_span else None)
 
 
 def _order(first: float, middle: float, last: float) -> tuple[Any, Any, Any]:
