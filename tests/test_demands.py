@@ -79,7 +79,7 @@ def test_several_targets_share_the_error_and_one_miss_decides() -> None:
     )
     for name in ("precision_low", "precision_high", "recall_low", "fpr_high"):
         assert decision.table[name].equals(points[name])
-    assert "98.33% CI" in decision.say(100)
+    assert "98.3% CI" in decision.say(100)
     assert TEST.decide(0.02, threshold=2.0, recall=0.5, fpr=0.5).verdict.met is True
     assert TEST.decide(0.02, threshold=2.0, recall=0.5, precision=0.46).verdict.met is None
 

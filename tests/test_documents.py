@@ -1083,6 +1083,42 @@ def test_lines_of_cases_fit_and_what_has_no_room_is_named(case: str) -> None:
         )
 
 
+def test_columns_that_have_no_room_are_not_told_by_the_names_of_models() -> None:
+    """A model called `verdict` keeps its values where the column of verdicts has no room."""
+    scores = draw_models({"threshold": 3.0, "verdict": 3.0}, 300, 6_000)
+    table = prc(scores.with_columns(site=pl.lit("a site of a long name")), by="site")
+    lines = table(score=["threshold", "verdict"]).decide([0.02, 0.1], recall=0.5).say(78).splitlines()
+    [head] = [line for line in lines if "prevalence" in line and "CI" in line]
+    assert head.split()[-3:] == ["prevalence", "threshold", "verdict"]
+
+
+def test_levels_that_differ_stand_in_one_sentence_and_in_no_head(tmp_path: Path) -> None:
+    """A group that seems to miss is tested with all others, so its interval has another level."""
+    sites = pl.DataFrame({"site": [*"abcdefgh"], "tp": [95, 80, 62, 70, 66, 60, 40, 88]})
+    sites = sites.with_columns(fp=50, fn=100 - pl.col("tp"), tn=950)
+    table = sites.prc(by="site", cells=("tp", "fp", "fn", "tn"))
+    decision = table.decide(0.1, recall=0.7)
+    levels = decision.table["level"]
+    assert (levels.min(), round(levels.max(), 5)) == (0.95, 0.99375)
+    texts = [decision.say(60), decision.say(120), decision.model_card()]
+    texts += [
+        read_report(decision, tmp_path).read(),
+        str(decision.page(tmp_path / "p.html").read_text()),
+    ]
+    for text in texts:
+        words = " ".join(plain(text).split())
+        assert words.count("Confidence levels are 95% to 99.4%, corrected for testing 8 sites") == 1
+        assert "% CI)" not in words
+        assert "to 99.4% interval" not in words
+    for text in texts[:-1]:
+        assert "recall (CI)" in text
+    alike = table.decide(0.1, recall=0.2).say()
+    assert "recall (95% CI)" in alike
+    assert "Confidence levels" not in alike
+    many = table.decide(0.1, recall=0.7, precision=0.1).model_card()
+    assert "Confidence levels are 97.5% to 99.7%, corrected for testing 8 sites (Holm 1979)." in many
+
+
 def test_a_model_card_has_the_level_of_its_intervals_and_no_table_of_dashes() -> None:
     gate = SETTLED.prc(score="new").decide(0.02, threshold=2.0, precision=0.2, recall=0.5).model_card()
     assert "| value (97.5% CI) |" in gate, "both targets are tested, at half the error each"

@@ -84,22 +84,26 @@ class TextColumn(NamedTuple):
     head: str
     cells: list[str]
     is_text: bool = False  # and no number, so that it begins on the left
-    has_interval: bool = False  # behind each value, in brackets
-    shown_names: Collection[str] = ()  # the columns of a table that it shows
+    shown_names: Collection[str] = ()  # what it shows, such as columns of a table
+    spans: Sequence[str] = ()  # the interval of each cell in brackets, or empty; none without intervals
+    level: str = ""  # that of the intervals, in brackets
+    is_stacked: bool = False  # whether intervals, and the level, stand below and not behind
+
+    @property
+    def texts(self) -> list[str]:
+        """The head and the cells, with the level and the intervals."""
+        gap, spans = "\n" if self.is_stacked else " ", self.spans or [""] * len(self.cells)
+        pairs = zip((self.head, *self.cells), (self.level, *spans), strict=True)
+        return [gap.join(filter(None, pair)) for pair in pairs]
 
     @property
     def width(self) -> int:
-        return max(measure_width(line) for cell in (self.head, *self.cells) for line in cell.split("\n"))
+        return max(measure_width(line) for text in self.texts for line in text.split("\n"))
 
     def cut(self, width: int) -> TextColumn:
-        """Return the column in at most this width."""
+        """Return the column in at most this width; only one without intervals can be cut."""
         head, *cells = cut_texts([self.head, *self.cells], width)
         return self._replace(head=head, cells=cells)
-
-    def stack(self) -> TextColumn:
-        """Return the column with its intervals below their values."""
-        head, *cells = (text.replace(" (", "\n(") for text in (self.head, *self.cells))
-        return self._replace(head=head, cells=cells) if self.has_interval else self
 
 
 def measure_columns(columns: Sequence[TextColumn]) -> int:
@@ -109,7 +113,7 @@ def measure_columns(columns: Sequence[TextColumn]) -> int:
 
 def lay_out(columns: Sequence[TextColumn]) -> Iterator[list[str]]:
     """Yield the lines of the head and of each row."""
-    for cells in zip(*((column.head, *column.cells) for column in columns), strict=True):
+    for cells in zip(*(column.texts for column in columns), strict=True):
         lines_of_cells = [cell.split("\n") for cell in cells]
         height = max(map(len, lines_of_cells))
         padded_cells = (

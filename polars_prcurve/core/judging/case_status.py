@@ -247,6 +247,13 @@ class Case:
         return [candidate for candidate in self.qualifiers if candidate.may_be_best] or self.qualifiers
 
     @property
+    def leaders(self) -> list[Candidate]:
+        """The models to show side by side: the first, and the next that may be the best, or is."""
+        first, *others = self.qualifiers or self.candidates
+        rivals = [other for other in others if other.may_be_best]
+        return [first, *(rivals or others)[:1]]
+
+    @property
     def width(self) -> float:
         """The width of the widest interval by which its models are judged; infinite if one has none."""
         merits = [candidate.merit for candidate in self.rivals or self.candidates]

@@ -129,7 +129,9 @@ def format_table(
             lines += [*([""] if row else []), *fill_lines(heading_of_row[row], width)]
         lines += row_lines
     shown_names = {name for column in columns for name in column.shown_names}
-    if DOUBT in shown_names and any(_DOUBT in cell for column in columns for cell in column.cells):
+    if DOUBT in shown_names and any(
+        span.endswith(_DOUBT) for column in columns for span in column.spans
+    ):
         reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
     return lines, (shown_names | hidden_columns) & {*result.columns}
@@ -138,14 +140,12 @@ def format_table(
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     """Return the columns that fit; the last ones go first, and never the first interval."""
     n_names = next((place for place, column in enumerate(columns) if not column.is_text), len(columns))
-    first_interval = next(
-        (place for place, column in enumerate(columns) if column.has_interval), n_names
-    )
+    first_interval = next((place for place, column in enumerate(columns) if column.spans), n_names)
     chosen_columns, later_columns = list(columns[: first_interval + 1]), columns[first_interval + 1 :]
     for least_width in (_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE):
         if measure_columns(chosen_columns) > width and least_width == _NAME_ABOVE:
-            chosen_columns[-1] = chosen_columns[-1].stack()
-            later_columns = [column.stack() for column in later_columns]
+            chosen_columns[-1] = chosen_columns[-1]._replace(is_stacked=True)
+            later_columns = [column._replace(is_stacked=True) for column in later_columns]
         if measure_columns(chosen_columns) > width and least_width == _NAME_ALONE:
             del chosen_columns[n_names:-1]  # answers before the first interval
         while n_names and measure_columns(chosen_columns) > width:
@@ -265,7 +265,7 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
     show = _choose_format(result.schema[name], name, values, [end for column in ends for end in column])
     cells = [NOTHING if value is None else show(value) for value in values]
     spans = [
-        "" if low is None or high is None else f" ({show(low)} to {show(high)})"
+        "" if low is None or high is None else f"({show(low)} to {show(high)})"
         for low, high in zip(*ends, strict=True)
     ]
     if name == "eta" and "shift_p_value" in result.columns:
@@ -279,15 +279,13 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
     if "low" in end_columns and DOUBT in result.columns:
         has_doubt = [span and doubt for span, doubt in zip(spans, result[DOUBT], strict=True)]
         blank = " " if any(has_doubt) else ""
-        spans = [
-            span + (_DOUBT if doubt else blank) for span, doubt in zip(spans, has_doubt, strict=True)
-        ]
+        marks = (_DOUBT if doubt else blank for doubt in has_doubt)
+        spans = [span and span + mark for span, mark in zip(spans, marks, strict=True)]
         covers |= {DOUBT}
     level_text = "interval" if layout.level is None else format_level(layout.level)
     if name == "value" and layout.level is None:  # of coarse scores, which have no level
         level_text = "limits"
-    cells = [cell + span for cell, span in zip(cells, spans, strict=True)]
-    return TextColumn(f"{make_harmless(name)} ({level_text})", cells, is_text, True, covers)
+    return TextColumn(make_harmless(name), cells, is_text, covers, spans, f"({level_text})")
 
 
 def _choose_format(

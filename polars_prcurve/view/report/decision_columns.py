@@ -12,9 +12,9 @@ from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
-from polars_prcurve.view.verdicts.case_places import name_own_group
+from polars_prcurve.view.verdicts.case_places import name_own_group, name_unit
 from polars_prcurve.view.verdicts.decision_in_words import Findings
-from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, list_metrics, name_model, write_metric
+from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, format_metric, list_metrics, name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import name_metric, name_value
@@ -28,10 +28,10 @@ def list_model_columns(
     """Return the columns of models of a case: name, threshold and values, the one that decides first."""
     goal, columns = case.goal, []
     if any(candidate.model is not None for candidate in candidates):
-        columns.append(TextColumn("model", [*map(name_model, candidates)], is_text=True))
+        columns.append(name_models(candidates))
     first_name, *names = list_metrics(goal)
     columns += list_thresholds(goal, candidates)
-    columns.append(list_values(candidates, first_name, name_value_column(findings, first_name)))
+    columns.append(list_values(candidates, first_name, level=_head_level(findings)))
     columns += [list_values(candidates, name) for name in names]
     if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
         half_text = f"precision at {number_words.say_share(0.5)} recall"
@@ -39,35 +39,30 @@ def list_model_columns(
     return columns
 
 
-def choose_pair(case: Case) -> list[Candidate]:
-    """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
-    first, *others = case.qualifiers or list(case.candidates)
-    rivals = [other for other in others if other.may_be_best]
-    return [first, *(rivals or others)[:1]]
+def name_models(candidates: Sequence[Candidate]) -> TextColumn:
+    """Return the column of the names of models."""
+    return TextColumn("model", [*map(name_model, candidates)], is_text=True, shown_names=["model"])
 
 
-def list_values(candidates: Sequence[Candidate | None], name: str, head: str = "") -> TextColumn:
-    """Return the column of a metric of some models."""
-    cells = [write_cell(candidate, name) for candidate in candidates]
-    return TextColumn(head or name_metric(name), cells, has_interval=True)
+def list_values(
+    candidates: Sequence[Candidate | None], name: str, head: str = "", level: str = ""
+) -> TextColumn:
+    """Return the column of a metric of some models; a dash where the targets are not met."""
+    pairs = [
+        format_metric(candidate, name) if candidate and candidate.meets_targets else (NO_VALUE, "")
+        for candidate in candidates
+    ]
+    spans = [span and f"({span})" for _, span in pairs]
+    cells = [value for value, _ in pairs]
+    return TextColumn(head or name_metric(name), cells, False, [name], spans, level)
 
 
 def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
     """Return the column of thresholds; none if no model has one."""
     cells = [say_score(candidate) or NO_VALUE for candidate in candidates]
-    return [] if goal.is_of_curve or {*cells} <= {NO_VALUE} else [TextColumn("threshold", cells)]
-
-
-def name_value_column(findings: Findings, name: str) -> str:
-    """Return the head of the column of a metric with its intervals: `precision (95% CI)`."""
-    return f"{name_metric(name)} ({describe_level(findings)} CI)"
-
-
-def write_cell(candidate: Candidate | None, name: str) -> str:
-    """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
-    if candidate is None or not candidate.meets_targets:
-        return NO_VALUE
-    return write_metric(candidate, name)
+    if goal.is_of_curve or {*cells} <= {NO_VALUE}:
+        return []
+    return [TextColumn("threshold", cells, shown_names=["threshold"])]
 
 
 def say_score(candidate: Candidate) -> str:
@@ -78,13 +73,34 @@ def say_score(candidate: Candidate) -> str:
     return "" if threshold is None else name_value(threshold)
 
 
-def describe_level(findings: Findings) -> str:
-    """Return the level of the intervals; where a demand is tested, the level of the tests."""
+# Levels of intervals ------------------------------------------------------------------------------
+
+
+def _head_level(findings: Findings) -> str:
+    """Return what is behind the head of the first column of values: `(95% CI)`, or `(CI)`."""
+    return f"({name_interval(findings, 'CI')})"
+
+
+def name_interval(findings: Findings, noun: str = "interval") -> str:
+    """Return what intervals are called, `95% interval`; without the level where tests have several."""
+    levels = _list_levels(findings)
+    return noun if len(levels) > 1 else f"{levels[0]} {noun}"
+
+
+def describe_levels(findings: Findings) -> str:
+    """Return why intervals have several levels, in a sentence; empty if they have one."""
+    levels = _list_levels(findings)
+    tests = f"{len(findings.cases)} {name_unit(findings.cases)}"
+    sentence = f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
+    return sentence if len(levels) > 1 else ""
+
+
+def _list_levels(findings: Findings) -> list[str]:
+    """Return the level of the intervals; the lowest and the highest where tests have several."""
     if not findings.goal.is_gate:
-        return number_words.format_level(findings.confidence)
-    levels = findings.evidence.rows[EvidenceColumn.LEVEL].unique().sort()
-    texts = [number_words.format_level(float(f"{level:.4g}")) for level in levels]
-    return " to ".join(dict.fromkeys(texts[:: max(len(texts) - 1, 1)]))
+        return [number_words.format_level(findings.confidence)]
+    levels = sorted(findings.evidence.rows[EvidenceColumn.LEVEL])
+    return [*dict.fromkeys(map(number_words.say_level, (levels[0], levels[-1])))]
 
 
 # Cases --------------------------------------------------------------------------------------------
@@ -93,31 +109,32 @@ def describe_level(findings: Findings) -> str:
 def list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of cases: name, threshold and values of one model, or a value of each model."""
     name, *other_names = choose_columns(findings.goal)
-    verdict_column = TextColumn("verdict", [say_short(case) for case in cases], is_text=True)
+    verdicts = [say_short(case) for case in cases]
+    verdict_column = TextColumn("verdict", verdicts, is_text=True, shown_names=["verdict"])
     if findings.has_one_model:
         candidates = [case.candidates[0] for case in cases]
         return [
             *_list_places(cases),
             *list_thresholds(findings.goal, candidates),
-            list_values(candidates, name, name_value_column(findings, name)),
+            list_values(candidates, name, level=_head_level(findings)),
             *(list_values(candidates, other_name) for other_name in other_names),
-            *([verdict_column] if any(verdict_column.cells) else []),
+            *([verdict_column] if any(verdicts) else []),
         ]
     name_of_model = {candidate.model: name_model(candidate) for candidate in cases[0].candidates}
     return [
-        *_list_places(cases, name_value_column(findings, name)),
+        *_list_places(cases, f"{name_metric(name)} {_head_level(findings)}"),
         *(
             list_values([case.find_candidate(model) for case in cases], name, name_of_model[model])
             for model in sorted(name_of_model, key=str)
         ),
-        *([verdict_column] if len(set(verdict_column.cells)) > 1 else []),
+        *([verdict_column] if len(set(verdicts)) > 1 else []),
     ]
 
 
 def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of the two models of each case that a document draws, one below the other."""
     name, *_ = choose_columns(findings.goal)
-    pairs = [choose_pair(case) for case in cases]
+    pairs = [case.leaders for case in cases]
     candidates = [candidate for pair in pairs for candidate in pair]
     places = [
         column._replace(
@@ -131,21 +148,17 @@ def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[T
     ]
     return [
         *places,
-        TextColumn("model", [*map(name_model, candidates)], is_text=True),
-        list_values(candidates, name, name_value_column(findings, name)),
+        name_models(candidates),
+        list_values(candidates, name, level=_head_level(findings)),
     ]
 
 
 def _list_places(cases: Sequence[WordedCase], head: str = "where") -> list[TextColumn]:
     """Return the column of groups, and that of prevalences if they have several of both."""
-    groups = [name_own_group(case) for case in cases]
-    etas = [
-        case.name.removeprefix(group).removeprefix(", ")
-        for case, group in zip(cases, groups, strict=True)
-    ]
+    groups, etas = [name_own_group(case) for case in cases], [case.eta_text for case in cases]
     if not all(groups) or not any(etas):
         return [TextColumn(head, [case.name for case in cases], is_text=True)]
-    return [TextColumn(head, groups, is_text=True), TextColumn("prevalence", etas)]
+    return [TextColumn(head, groups, is_text=True), TextColumn("prevalence", etas, shown_names=["eta"])]
 
 
 def sort_cases(findings: Findings) -> Sequence[WordedCase]:

@@ -184,7 +184,7 @@ def _draw_merits(findings: Findings, case: JudgedCase) -> Iterator[str]:
     ]
     heading = value_phrases.start_sentence(value_phrases.name_merit(case))
     yield '<section class="chart">'
-    yield f'<p class="place">{escape(heading)}; line: {columns.describe_level(findings)} interval</p>'
+    yield f'<p class="place">{escape(heading)}; line: {columns.name_interval(findings)}</p>'
     for css_class, width in (("wide", 740), ("small", 358)):
         yield drawings.draw_intervals(case, models, estimates, width, f"{css_class} rows")
     yield "</section>"
@@ -192,7 +192,7 @@ def _draw_merits(findings: Findings, case: JudgedCase) -> Iterator[str]:
 
 def rank_models(case: Case) -> list[Candidate]:
     """Return the models in the order in which they are drawn: those that may be best come first."""
-    ranked = [*columns.choose_pair(case), *case.rivals, *case.candidates]
+    ranked = [*case.leaders, *case.rivals, *case.candidates]
     return [*{candidate.model: candidate for candidate in ranked}.values()]
 
 
@@ -200,9 +200,7 @@ def choose_drawable(case: Case) -> list[Candidate]:
     """Return those of the two models that have alerts at the targets; without a target none has."""
     if case.goal.is_of_curve:
         return []
-    return [
-        candidate for candidate in columns.choose_pair(case) if candidate.precision.value is not None
-    ]
+    return [candidate for candidate in case.leaders if candidate.precision.value is not None]
 
 
 def write_status(findings: Findings) -> str:
@@ -224,10 +222,10 @@ def write_key(findings: Findings, cards: Sequence[ModelCard]) -> str:
         for kind in ("right", "likely", "false")
     }
     doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
-    level_text = columns.describe_level(findings)
     return (
-        f'<p class="key">{dots["right"]}true {dots["likely"]}{escape(doubt_phrase)}: the {level_text} '
-        f'interval {dots["false"]}false</p><p class="note">{escape(describe_intervals(findings))}</p>'
+        f'<p class="key">{dots["right"]}true {dots["likely"]}{escape(doubt_phrase)}: the '
+        f"{columns.name_interval(findings)} {dots['false']}false</p>"
+        f'<p class="note">{escape(describe_intervals(findings))}</p>'
     )
 
 
@@ -267,18 +265,19 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
 
 
 def describe_intervals(findings: Findings) -> str:
-    """Return what the intervals are of, and at which level."""
-    goal, level_text = findings.goal, columns.describe_level(findings)
+    """Return what the intervals are of, and at which level, or levels and why."""
+    goal, basis = findings.goal, "at a threshold chosen on the test set, allowing for that choice"
     if goal.mean_over:
-        groups = safe_text.name_groups(goal.mean_over)[1]
-        return f"{level_text} intervals for means over {groups}, by Student's t distribution."
-    if goal.is_of_curve:
-        return f"{level_text} intervals for the model over all thresholds."
-    if goal.is_of_point:
-        return f"{level_text} intervals for this point."
-    if goal.is_at_threshold:
-        return f"{level_text} intervals at a threshold that was not chosen on these data."
-    return f"{level_text} intervals at a threshold chosen on the test set, allowing for that choice."
+        basis = f"for means over {safe_text.name_groups(goal.mean_over)[1]}, by Student's t distribution"
+    elif goal.is_of_curve:
+        basis = "for the model over all thresholds"
+    elif goal.is_of_point:
+        basis = "for this point"
+    elif goal.is_at_threshold:
+        basis = "at a threshold that was not chosen on these data"
+    name = value_phrases.start_sentence(columns.name_interval(findings, "intervals"))
+    sentences = filter(None, [f"{name} {basis}", columns.describe_levels(findings)])
+    return " ".join(f"{sentence}." for sentence in sentences)
 
 
 # Groups -------------------------------------------------------------------------------------------
@@ -304,10 +303,9 @@ def write_groups(findings: Findings) -> Iterator[str]:
         hollow_meaning = f"{'upright: the target; ' if has_line else ''}hollow: not sure"
     if group_tests is not None:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
-    level_text = columns.describe_level(findings)
     key_text = (
-        f"{value_phrases.start_sentence(name_metric(metric_name))}; line: {level_text} interval; "
-        f"{hollow_meaning}"
+        f"{value_phrases.start_sentence(name_metric(metric_name))}; line: "
+        f"{columns.name_interval(findings)}; {hollow_meaning}"
     )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
@@ -321,6 +319,8 @@ def write_groups(findings: Findings) -> Iterator[str]:
     yield "</section>"
     if _are_in_sight(findings):
         yield write_cases(findings)
+    if levels_text := columns.describe_levels(findings):
+        yield f'<p class="note">{escape(levels_text)}.</p>'
 
 
 def _are_in_sight(findings: Findings) -> bool:
@@ -472,7 +472,7 @@ def write_models(findings: Findings, case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
     text_columns = columns.list_model_columns(findings, case, candidates)
-    if text_columns[0].head != "model":
+    if "model" not in text_columns[0].shown_names:
         text_columns.insert(0, TextColumn("model", [""], is_text=True))
     if not case.qualifiers:  # cells would be dashes
         text_columns = text_columns[:1]
@@ -505,22 +505,23 @@ def write_columns(
     A phone lacks `rows_of_cards`, which stand above it.
     """
 
-    def show(column: TextColumn, cell: str) -> str:
-        if not column.has_interval:
-            return isolate(cell) if column.head in ("model", text_columns[0].head) else write_prose(cell)
-        value_text, _, span_text = cell.partition(" (")
-        span_html = f" <small>({escape(span_text)}</small>" if span_text else ""
-        return f"<span>{escape(value_text)}{span_html}</span>"  # or a narrow page would set them apart
+    def show(column: TextColumn, row: int) -> str:
+        cell = column.cells[row]
+        if not column.spans:
+            is_name = column is names or "model" in column.shown_names
+            return isolate(cell) if is_name else write_prose(cell)
+        span_html = f" <small>{escape(column.spans[row])}</small>" if column.spans[row] else ""
+        return f"<span>{escape(cell)}{span_html}</span>"  # or a narrow page would set them apart
 
     names, *others = text_columns
-    heads_html = "".join(f'<th scope="col">{escape(column.head)}</th>' for column in text_columns)
+    heads = [escape(column.texts[0]) for column in text_columns]
+    heads_html = "".join(f'<th scope="col">{head}</th>' for head in heads)
     rows_html = ""
-    for number, name in enumerate(names.cells):
-        row_class = ' class="wide"' if number in rows_of_cards else ""
-        rows_html += f'<tr{row_class}><th scope="row">{show(names, name)}</th>'
-        for column in others:
-            cell_html = show(column, column.cells[number])
-            rows_html += f'<td data-name="{escape(column.head)}">{cell_html}</td>'
+    for row in range(len(names.cells)):
+        row_class = ' class="wide"' if row in rows_of_cards else ""
+        rows_html += f'<tr{row_class}><th scope="row">{show(names, row)}</th>'
+        for column, head in zip(others, heads[1:], strict=True):
+            rows_html += f'<td data-name="{head}">{show(column, row)}</td>'
         rows_html += "</tr>"
     note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
     return (
@@ -551,8 +552,9 @@ def write_shares(case: Case) -> str:
         shares = candidate.precision.value, *(candidate.precision.span or ())
         estimates = [Estimate(*(shift_prior(share, eta, other) for share in shares)) for other in etas]
         head = "precision" if candidate.model is None else value_phrases.name_model(candidate)
-        cells = [value_phrases.write_value("precision", estimate) for estimate in estimates]
-        text_columns.append(TextColumn(head, cells, has_interval=True))
+        pairs = [value_phrases.format_value("precision", estimate) for estimate in estimates]
+        cells, spans = [value for value, _ in pairs], [span and f"({span})" for _, span in pairs]
+        text_columns.append(TextColumn(head, cells, spans=spans))
     place = "the thresholds of this decision"
     if case.goal.is_of_curve:
         place = f"{number_words.say_share(0.5)} recall"
@@ -568,8 +570,8 @@ def write_raw(result: pl.DataFrame) -> str:
         return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
 
     text_columns = [
-        TextColumn(name, [show_value(value, show_float) for value in result[name].head(_MOST_RAW_ROWS)])
-        for name in result.columns
+        TextColumn(name, [show_value(value, show_float) for value in values], shown_names=[name])
+        for name, values in result.head(_MOST_RAW_ROWS).to_dict().items()
     ]
     return write_columns(text_columns, css_class="raw")
 

@@ -24,7 +24,7 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     write_document,
 )
-from polars_prcurve.view.verdicts.case_places import locate_group, name_cases
+from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
@@ -137,7 +137,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     rows_of_cases = document.pick_rows(findings, cases, evidence.curves, evidence.points)
     curves = [_round_rows(rows) for rows in rows_of_cases]
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
-    group_names, n_bytes_left = name_cases(cases), _MOST_BYTES
+    group_names, n_bytes_left = [*map(name_case, cases, name_etas(cases))], _MOST_BYTES
     group_by_number: dict[int, dict[str, Any]] = {}
     # First come those that the verdict is about: groups that differ significantly, and those that it
     # names.

@@ -59,7 +59,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     if len(findings.cases) == 1:
         [case] = findings.cases
         text_columns = columns.list_model_columns(findings, case, case.candidates[:_MOST_ROWS])
-        while measure_columns(text_columns) > width and text_columns[-2].has_interval:
+        while measure_columns(text_columns) > width and text_columns[-2].spans:
             hidden_heads.append(text_columns.pop().head)
         if any(candidate.meets_targets for candidate in case.candidates):
             line_blocks.append(_lay_out(text_columns, width))
@@ -68,7 +68,8 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
         line_blocks.append(case_lines)
     dropped_rows = findings.dropped_rows
     note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
-    sentences = [verdict.conditions, note, *verdict.reasons, verdict.would_settle]
+    levels_text = columns.describe_levels(findings)
+    sentences = [verdict.conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
         foot_lines += _wrap(f"left out: {', '.join(hidden_heads)}{hint}", width)
@@ -103,15 +104,16 @@ def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
     text_columns = columns.list_case_columns(findings, cases)
     if not findings.has_one_model and _measure_least(text_columns) > width:
         text_columns = columns.list_pair_columns(findings, cases)
-    spare_heads, hidden_heads = ["verdict", "threshold"], []
+    spare_names, hidden_heads = ["verdict", "threshold"], []
     if findings.goal.is_at_threshold:  # whose conditions name the threshold
-        spare_heads.reverse()
-    other_names = columns.choose_columns(findings.goal)[1:]
-    for head in (*spare_heads, *map(name_metric, reversed(other_names))):
-        is_spare = [text_column.head == head for text_column in text_columns]
-        if any(is_spare) and _measure_least(text_columns) > width:
-            hidden_heads.append(head)
-            text_columns = [column for column in text_columns if column.head != head]
+        spare_names.reverse()
+    if findings.has_one_model:
+        spare_names += reversed(columns.choose_columns(findings.goal)[1:])
+    for name in spare_names:
+        spare_columns = [column for column in text_columns if name in column.shown_names]
+        if spare_columns and _measure_least(text_columns) > width:
+            hidden_heads += [column.head for column in spare_columns]
+            text_columns = [column for column in text_columns if column not in spare_columns]
     n_left = len(findings.cases) - len(cases)
     lines = _lay_out(text_columns, width)
     return [*lines, *([f"{n_left} more"] if n_left > 0 else [])], hidden_heads
@@ -119,17 +121,16 @@ def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
 
 def _cut_names(column: TextColumn, width: int) -> TextColumn:
     """Return a column of names in about this width, but with its whole head; others stay as they are."""
-    if not column.is_text or column.head == "verdict":
+    if not column.is_text or "verdict" in column.shown_names:
         return column
     return column.cut(max(width, _LEAST_LETTERS, *map(measure_width, column.head.split("\n"))))
 
 
 def _stack(column: TextColumn) -> TextColumn:
     """Return a column with intervals below values, and its head in lines as narrow as these."""
-    column = column.stack()
-    values_width = column._replace(head="").width
-    head_lines = fill_lines(keep_together(column.head.replace("\n", " ")), values_width)
-    return column._replace(head="\n".join(map(_clean, head_lines)))
+    values_width = column._replace(head="", level="", is_stacked=True).width
+    head_lines = fill_lines(keep_together(column.texts[0]), values_width)
+    return column._replace(head="\n".join(map(_clean, head_lines)), level="", is_stacked=True)
 
 
 def _measure_least(text_columns: Sequence[TextColumn]) -> int:
@@ -140,7 +141,11 @@ def _measure_least(text_columns: Sequence[TextColumn]) -> int:
 def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
     """Return the lines of a table: names are cut to fit, and then intervals stand below their values."""
     text_columns = [
-        column._replace(head=_clean(column.head), cells=[*map(_clean, column.cells)])
+        column._replace(
+            head=_clean(column.head),
+            cells=[*map(_clean, column.cells)],
+            spans=[*map(_clean, column.spans)],
+        )
         for column in text_columns
     ]
     if _measure_least(text_columns) > width:
@@ -150,7 +155,7 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
         if excess > 0:
             text_columns[number] = _cut_names(column, column.width - excess)
     names, *others = text_columns
-    if measure_columns(text_columns) > width and others[0].head == "prevalence":
+    if measure_columns(text_columns) > width and "eta" in others[0].shown_names:
         cells = ["\n".join(cells) for cells in zip(names.cells, others[0].cells, strict=True)]
         text_columns = [names._replace(cells=cells), *others[1:]]
     return [line for lines in lay_out(text_columns) for line in lines]
@@ -185,19 +190,18 @@ def write_model_card(findings: Findings, date: str | None) -> str:
 def _write_markdown_table(findings: Findings) -> list[str]:
     if len(findings.cases) > 1:
         case_columns = columns.list_case_columns(findings, columns.sort_cases(findings))
-        rows = zip(*(column.cells for column in case_columns), strict=True)
-        lines = [[column.head for column in case_columns], ["---"] * len(case_columns), *map(list, rows)]
+        heads, *rows = map(list, zip(*(column.texts for column in case_columns), strict=True))
+        lines = [heads, ["---"] * len(case_columns), *rows]
         return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
     [case] = findings.cases
-    candidates = columns.choose_pair(case) if len(case.candidates) > 1 else list(case.candidates)
-    heads = [f"value ({columns.describe_level(findings)} CI)", *map(name_model, candidates)]
+    candidates = case.leaders if len(case.candidates) > 1 else list(case.candidates)
+    heads = [f"value ({columns.name_interval(findings, 'CI')})", *map(name_model, candidates)]
     if len(candidates) == 1 and candidates[0].model is None:
         heads = ["", heads[0]]
     lines = [heads, ["---"] * len(heads)]
     for column in columns.list_model_columns(findings, case, candidates):
-        if column.head != "model":
-            title = column.head.removesuffix(f" ({columns.describe_level(findings)} CI)")
-            lines.append([_CLINICAL_NAMES.get(title, title), *column.cells])
+        if "model" not in column.shown_names:
+            lines.append([_CLINICAL_NAMES.get(column.head, column.head), *column.texts[1:]])
     counts = [count_hits(case, candidate) for candidate in candidates]
     if totals := [count.total for count in counts if count]:
         cells = [f"{count.hits} found, {count.misses} missed" if count else NO_VALUE for count in counts]

@@ -46,20 +46,19 @@ def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
     return f"{preposition} {join_words(names)}"
 
 
-def name_cases(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[str]:
-    """Return the names of cases where they stand below each other: `Algeria, 1 in 15`.
+def name_case(case: Case, eta_text: str, separator: str = ", ") -> str:
+    """Return the name of a case, from its group and its prevalence in words: `Algeria, 1 in 15`."""
+    return separator.join(filter(None, [name_own_group(case), eta_text]))
 
-    In a sentence they are `Algeria at 1 in 15`, without the prevalence that a group alone has.
+
+def name_etas(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[str]:
+    """Return the prevalence of each case in words; empty if all have the same.
+
+    In a sentence it is empty, too, where the group of each case names it.
     """
     n_groups = len({tuple(case.groups.values()) for case in cases})
     has_etas = len({case.eta for case in cases}) > 1
     if is_in_sentence and n_groups == len(cases) > 1:
         has_etas = False
     text_of_eta = map_etas(case.eta for case in cases if has_etas)
-    separator = " at " if is_in_sentence else ", "
-    return [
-        separator.join(
-            filter(None, [name_own_group(case), text_of_eta.get(case.eta, "") if case.eta else ""])
-        )
-        for case in cases
-    ]
+    return [text_of_eta.get(case.eta, "") if case.eta else "" for case in cases]

@@ -17,7 +17,7 @@ from polars_prcurve.core.judging.case_status import read_fields
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import VERDICT_DTYPES
 from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
-from polars_prcurve.view.verdicts.case_places import name_cases
+from polars_prcurve.view.verdicts.case_places import name_case, name_etas
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, describe_conditions, sum_up
@@ -37,18 +37,17 @@ def decide(request: DecisionRequest) -> Findings:
     """Return what is decided for the table of the request, in words."""
     judged_table = judge_table(request)
     test_level = judged_table.evidence.test_level
+    eta_texts = name_etas(judged_table.cases)
+    short_eta_texts = name_etas(judged_table.cases, is_in_sentence=True)
     cases = tuple(
         WordedCase(
             **read_fields(case),
             verdict=write_verdict(case, test_level, describe_conditions(judged_table, [case])),
-            name=name,
-            short_name=short_name,
+            eta_text=eta_text,
+            short_name=name_case(case, short_eta_text, " at "),
         )
-        for case, name, short_name in zip(
-            judged_table.cases,
-            name_cases(judged_table.cases),
-            name_cases(judged_table.cases, is_in_sentence=True),
-            strict=True,
+        for case, eta_text, short_eta_text in zip(
+            judged_table.cases, eta_texts, short_eta_texts, strict=True
         )
     )
     return Findings(**{**read_fields(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases))

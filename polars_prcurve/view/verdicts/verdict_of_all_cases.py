@@ -13,7 +13,7 @@ from polars_prcurve.core.ground.safe_text import (
 )
 from polars_prcurve.core.judging.case_status import Case, JudgedCase
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
-from polars_prcurve.view.verdicts.case_places import join_places, name_unit, say_places
+from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
 from polars_prcurve.view.verdicts.reason_sentences import write_reasons
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
@@ -48,8 +48,13 @@ class WordedCase(JudgedCase):
     """A judged case, and its verdict in words."""
 
     verdict: Verdict
-    name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
-    short_name: str  # its name in a sentence
+    eta_text: str  # its prevalence in words; empty if all cases have the same
+    short_name: str  # its name in a sentence, with its prevalence where its group has several cases
+
+    @property
+    def name(self) -> str:
+        """Its name where all cases stand below each other: `Algeria, 1 in 15`."""
+        return name_case(self, self.eta_text)
 
     @property
     def place(self) -> str:

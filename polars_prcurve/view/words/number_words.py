@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -42,6 +43,13 @@ _INTERVAL_OR_UNIT = re.compile(
 def format_level(confidence: float) -> str:
     """Return a level as `95%`."""
     return f"{100 * confidence:.6g}%"
+
+
+def say_level(confidence: float) -> str:
+    """Return a level that was computed in three digits, or in as many as do not read as 100%."""
+    digits = itertools.count(3)
+    rounded_levels = (float(f"{confidence:.{n_digits}g}") for n_digits in digits)
+    return format_level(next(level for level in rounded_levels if level < 1))
 
 
 def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str = "") -> str:
