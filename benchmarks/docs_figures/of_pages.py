@@ -60,7 +60,7 @@ FIGURES: list[Sentence] = [
         GUARANTEE(least("broken_by_lowest", LINES_BELOW)), GUARANTEE(most("broken_by_lowest", LINES_BELOW)),
     ),
     Sentence(
-        KEPT, "In the {} populations in which the target can be met, a threshold passes in {:.0f}% of test sets. Recall averages {:.0f}% of the highest possible at the target (0 where none passes).",
+        KEPT, "In the {} populations in which the target can be met, a threshold passes in {:.0f}% of test sets. Recall averages {:.0f}% of the highest possible at the target (counted as 0 where none passes).",
         GUARANTEE(count(REACHABLE)), GUARANTEE(mean("found", REACHABLE)), GUARANTEE(mean(OF_BEST, REACHABLE)),
     ),
     hold_moved("| 200 positives, 2,000 negatives | eta 0.01, 500 in the sample", 2),

@@ -286,11 +286,11 @@ def add_uncertain_eta(
     is_outside = low.is_nan() | high.is_nan() | ~is_inside
     end_names = f"{ETA_LOW} and {ETA_HIGH}"
     alone_text = f"holds one of {end_names} and not the other (null in both: eta is exact)"
-    own_text = f"holds {end_names} beside a null eta (the prevalence of a group has none)"
+    null_eta_text = f"holds {end_names} beside a null eta (the prevalence of a group has none)"
     level_text = f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
         (low.is_null() != high.is_null(), alone_text),
-        (has_end & eta.is_null(), own_text),
+        (has_end & eta.is_null(), null_eta_text),
         (is_outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
         (level.is_nan() | (level <= 0) | (level >= 1), level_text),
     ]

@@ -194,10 +194,10 @@ def _name_sides(names: tuple[str, str], canvas: Canvas) -> list[Word]:
             for place in ({}, {"baseline": side["baseline"], **zero_looks[where == "Above"]})
             for end in ends
         )
-        for name, where, side, share_of_axis in zip(
+        for name, where, side, extent in zip(
             names, ("Above", "Below"), (above, below), (y.high, -y.low), strict=True
         )
-        if share_of_axis > 0.2 * (y.high - y.low)
+        if extent > 0.2 * (y.high - y.low)
     ]
 
 
