@@ -148,12 +148,14 @@ def test_examples_of_classes_are_counted_and_not_weighed(
         (0.004, 2, 1_000),
         (0.3, 9, 20),
         (0.03, 9_000, 1e6),
+        (1 / 30_000, 500, 1e5),
+        *((eta, alerts, 1e5) for eta in (1e-4, 1e-3) for alerts in (1, 3, 10, 47, 500, 20_000)),
     ],
 )
 def test_positives_of_a_budget_are_found_or_missed(
     tmp_path: Path, eta: float, alerts: float, per: float
 ) -> None:
-    """Expected numbers that add up, and whose share is the recall beside them."""
+    """Expected numbers that add up, in few digits, and whose share is the recall beside them."""
     decision = bind(SETTLED).decide(eta, alerts=alerts, per=per)
     report, card = read_report(decision, tmp_path).read(), decision.model_card()
     pattern = r"recall of ([\d.,]+) positives (\S+)%.*? finds ([\d.,]+), misses ([\d.,]+)"
@@ -161,15 +163,38 @@ def test_positives_of_a_budget_are_found_or_missed(
     assert len(counts) == 2
     for candidate, texts in zip(decision._findings.cases[0].candidates, counts, strict=True):
         total, percent, n_found, n_missed = (float(text.replace(",", "")) for text in texts)
-        assert total == pytest.approx(eta * per, rel=5e-3)
+        n_decimals = len(texts[2].partition(".")[2])
+        assert len(texts[3].partition(".")[2]) == n_decimals
+        assert total == pytest.approx(eta * per, abs=0.5 * 10.0**-n_decimals)
         assert n_found + n_missed == pytest.approx(total, abs=1e-9)
-        assert 100 * n_found / total == pytest.approx(percent, abs=1)
-        assert n_found / total == pytest.approx(candidate.row["recall"], rel=0.01)
+        assert n_found == pytest.approx(
+            eta * per * candidate.row["recall"], abs=0.51 * 10.0**-n_decimals
+        )
+        assert candidate.row["recall"] == pytest.approx(percent / 100, rel=0.05)
         assert f"{texts[2]} found, {texts[3]} missed" in card
     assert re.search(rf"\| of {counts[0][0]} positives (among|per) \S+ cases \|", plain(card))
     others = bind(SETTLED).decide(eta, recall=0.5)
     assert "positives found" not in others.model_card()
     assert " finds " not in read_report(others, tmp_path).read()
+
+
+@pytest.mark.parametrize(
+    ("eta", "alerts", "counts"),
+    [
+        (1e-4, 10, "3.4 found, 6.6 missed"),
+        (1e-4, 500, "6.6 found, 3.4 missed"),
+        (1e-4, 20_000, "9.97 found, 0.03 missed"),
+        (1e-3, 1, "1 found, 99 missed"),
+        (1e-3, 47, "34 found, 66 missed"),
+        (1 / 30_000, 500, "2.2 found, 1.1 missed"),
+        (0.2, 20_000, "17,600 found, 2,400 missed"),
+    ],
+)
+def test_positives_of_a_budget_are_whole_or_in_two_digits(
+    eta: float, alerts: float, counts: str
+) -> None:
+    """As other counts are; the smaller number has one digit if two would take a third of the larger."""
+    assert f"| {counts} |" in bind(SETTLED).decide(eta, alerts=alerts, per=100_000).model_card()
 
 
 @pytest.mark.parametrize("n_open", [1, 2, 3, 5])

@@ -32,6 +32,7 @@ from polars_prcurve.view.words.value_names import name_metric, name_value
 NO_VALUE = "–"  # of what is undefined, or of a model that does not meet the targets
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
 _MOST_DIGITS = 6  # significant digits, at most, that distinguish a value from the ends
+_MOST_DIGITS_OF_COUNT = 4  # of an expected number that is not whole, at most, as in `say_count`
 _MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
 _STANDINGS: Mapping[str, str] = {
     "worse": "worse",
@@ -161,17 +162,27 @@ class PositivesOfBudget(NamedTuple):
 def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
     """Return the positives of a budget of alerts; None without one, or at an estimated prevalence.
 
-    They are expected numbers, whole or in three digits, and both add up to the total.
+    They are expected numbers which add up to the total, that of both models that are shown.
     """
-    goal, recall, eta = case.goal, candidate.read("recall").value, case.eta
-    is_estimated = case.eta_limits[0] is not None
-    if "alerts" not in goal.all_limits or None in (recall, eta) or is_estimated or not eta:
+    recall, eta, is_estimated = candidate.read("recall").value, case.eta, case.eta_limits[0] is not None
+    if "alerts" not in case.goal.all_limits or recall is None or is_estimated or not eta:
         return None
     total = eta * case.per
-    n_decimals = max(2 - _find_magnitude(total * recall), 0)
+    n_decimals, *others = (
+        _count_decimals(total, model.read("recall").value or 0.0) for model in (candidate, *case.leaders)
+    )
+    if round(total, max(others)) != round(total, n_decimals):
+        n_decimals = max(others)
     total, hits = round(total, n_decimals), round(total * recall, n_decimals)
     texts = (f"{number:,.{n_decimals}f}" for number in (hits, total - hits))
     return PositivesOfBudget(f"{total:,.10g}", *texts)
+
+
+def _count_decimals(total: float, recall: float) -> int:
+    """Return as few decimals as leave two digits of the larger part of a total and one of the other."""
+    smaller, larger = map(_find_magnitude, sorted((total * recall, total * (1 - recall))))
+    most_decimals = _MOST_DIGITS_OF_COUNT - 1 - _find_magnitude(total)
+    return max(min(max(1 - larger, -smaller), most_decimals), 0)
 
 
 # Icons ------------------------------------------------------------------------------------------
