@@ -541,6 +541,9 @@ def test_a_page_holds_the_groups_that_the_verdict_names_first(tmp_path: Path) ->
     by_value = decision.table.sort("precision", descending=True)["site"]
     assert held == [site for site in by_value if site in held], "ordered as in the report"
     assert page["left"] == 70 - len(held)
+    tested = named.prc(by="site").decide(0.1, threshold=0.8, recall=0.6, precision=0.17)
+    assert tested.verdict.sentence == "69 of 70 sites meet 60% recall and 17% precision; s69 misses it"
+    assert "s69" in [group["name"] for group in read_page(tested, tmp_path)["groups"]]
 
 
 def test_a_page_draws_the_group_of_nan(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     write_document,
 )
-from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas
+from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas, name_own_group
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
@@ -142,10 +142,10 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     # First come those that the verdict is about: groups that differ significantly, and those that it
     # names.
     verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
-    place_phrases = [glue_numbers(locate_group(case)).lower() for case in cases]
+    names_of_groups = [glue_numbers(name_own_group(case)).lower() for case in cases]
     is_named = [
-        case.is_group_apart or not phrase or mark_names(verdict, [phrase], lambda _: "") != verdict
-        for case, phrase in zip(cases, place_phrases, strict=True)
+        case.is_group_apart or mark_names(verdict, [name], lambda _: "") != verdict
+        for case, name in zip(cases, names_of_groups, strict=True)
     ]
     for number in sorted(range(len(cases)), key=lambda number: not is_named[number]):
         if curves[number]:
