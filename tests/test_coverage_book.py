@@ -35,7 +35,9 @@ EXPLAINED = {
     "at 50% recall every interval rules out": "where chance is judged",
     "target outside the interval, with 80% power": "the power of `would_settle`",
     "| two decimals | 2.6 |": "documents per score, not a share",
-    "within 0.5% of `1 - guarantee` at a `guarantee` of 0.95 or less, 2% at 0.99 and 9% at 0.999": "computed",
+    "within 0.5% of `1 - guarantee` at a `guarantee` of 0.95 or less, 2% at 0.99 and 9% at 0.999": (
+        "computed"
+    ),
     "which leaves 4% for the tests. A 90% interval": "how 5% are shared",
 }
 """Other shares on these pages, with what they are."""
