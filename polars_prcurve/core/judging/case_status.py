@@ -8,7 +8,7 @@ rows of evidence -> cases   models that meet the targets first, the best of them
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -159,7 +159,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Case:
-    """One group at one prevalence."""
+    """One group at one prevalence, and what is decided there."""
 
     key_values: Mapping[str, Any]  # the values of its group, of `eta`, and of what an eta frame carries
     goal: Goal
@@ -169,6 +169,7 @@ class Case:
     per: float
     compares_intervals: bool
     """Whether models are compared by their intervals, each of which is of one model."""
+    standing: GroupStanding | None  # how its group compares with all others; None if that is not tested
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -260,8 +261,19 @@ class Case:
         widths = (merit.high - merit.low if merit.span else math.inf for merit in merits)
         return max(widths, default=math.inf)
 
-    def judge(self) -> tuple[Status, list[Candidate]]:
-        """Return the first status that holds, and the models that it is about."""
+    @property
+    def status(self) -> Status:
+        """The first status that holds."""
+        return self._judgement[0]
+
+    @property
+    def named_candidates(self) -> list[Candidate]:
+        """The models that the status is about: the one to use, or all that may be best; or none."""
+        return self._judgement[1]
+
+    @cached_property
+    def _judgement(self) -> tuple[Status, list[Candidate]]:
+        """The first status that holds, and the models that it is about."""
         least = _LEAST_GROUPS if self.goal.mean_over else LEAST_OF_CLASS
         if min(self.sizes.values()) < least:
             return "too_little_data", []
@@ -317,16 +329,6 @@ class Case:
         if candidate.says_little:
             return "too_little_data"
         return "unsure" if self.goal.demand else "measured"
-
-
-@dataclass(frozen=True)
-class JudgedCase(Case):
-    """A case, and what is decided there."""
-
-    status: Status
-    named_candidates: Sequence[Candidate]
-    """The models that the status is about: the one to use, or all that may be best; otherwise none."""
-    standing: GroupStanding | None  # how its group compares with all others; None if that is not tested
 
     @property
     def met(self) -> bool | None:
@@ -410,7 +412,9 @@ class JudgedCase(Case):
         return doubt.replace("few", f"few {other_side if rate > 0.5 else 'flagged'}")
 
 
-def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
+def list_cases(
+    evidence: Evidence, request: DecisionRequest, standings: Iterable[GroupStanding | None]
+) -> list[Case]:
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
     goal, model_column, keys = request.goal, request.model, evidence.keys
     n_group_columns = keys.index("eta")
@@ -428,7 +432,7 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
     place_of_eta = {eta: place for place, eta in enumerate(etas)}
     cases = []
-    for case_key, candidates in candidates_by_key.items():
+    for (case_key, candidates), standing in zip(candidates_by_key.items(), standings, strict=False):
         n_pos, n_neg = size_by_group.get(case_key[:n_group_columns], (0, 0))
         cases.append(
             Case(
@@ -439,6 +443,7 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
                 n_neg=n_neg,
                 per=evidence.per,
                 compares_intervals=request.compares_intervals,
+                standing=standing,
             )
         )
     return sorted(cases, key=lambda case: place_of_eta.get(case.eta, 0))

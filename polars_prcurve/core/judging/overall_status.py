@@ -2,7 +2,7 @@
 
 request -> evidence      what the methods of the table return, see `evidence`
         -> cases         groups at prevalences, see `case_status`
-        -> judged cases  a status each, and how groups of one model stand, see `group_against_others`
+        -> tests         how groups of one model stand, see `group_against_others`
         -> status        the one above them
 """
 
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, TypeVar
 
 from polars_prcurve.core.inputs.table_reader import DroppedRows
-from polars_prcurve.core.judging.case_status import JudgedCase, list_cases, read_fields
+from polars_prcurve.core.judging.case_status import Case, list_cases
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.goal import Goal
@@ -29,7 +30,7 @@ class JudgedTable:
     status: Status  # the one above those of all cases
     models: tuple[Any, ...]
     """The models that the status is about; a table without models has none."""
-    cases: tuple[JudgedCase, ...]
+    cases: tuple[Case, ...]
     evidence: Evidence
     goal: Goal
     confidence: float
@@ -69,21 +70,14 @@ class JudgedTable:
 def judge_table(request: DecisionRequest) -> JudgedTable:
     """Return what is decided for the table of the request."""
     evidence = collect_evidence(request)
-    cases, tests_of_groups = list_cases(evidence, request), test_groups(request, evidence)
-    standings = [None] * len(cases) if tests_of_groups is None else tests_of_groups.standings
-    judged_cases = []
-    for case, standing in zip(cases, standings, strict=True):
-        status, candidates = case.judge()
-        judged_cases.append(
-            JudgedCase(
-                **read_fields(case), status=status, named_candidates=candidates, standing=standing
-            )
-        )
-    status, models = _judge_cases(judged_cases, has_demand=bool(request.goal.demand))
+    tests_of_groups = test_groups(request, evidence)
+    standings = repeat(None) if tests_of_groups is None else tests_of_groups.standings
+    cases = list_cases(evidence, request, standings)
+    status, models = _judge_cases(cases, has_demand=bool(request.goal.demand))
     return JudgedTable(
         status=status,
         models=models,
-        cases=tuple(judged_cases),
+        cases=tuple(cases),
         evidence=evidence,
         goal=request.goal,
         confidence=request.confidence,
@@ -95,7 +89,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
     )
 
 
-def _judge_cases(cases: Sequence[JudgedCase], *, has_demand: bool) -> tuple[Status, tuple[Any, ...]]:
+def _judge_cases(cases: Sequence[Case], *, has_demand: bool) -> tuple[Status, tuple[Any, ...]]:
     """Return the status of all cases, or the first one that occurs, and the models that it is about."""
     if not cases:
         return "too_little_data", ()
@@ -116,12 +110,12 @@ def _judge_cases(cases: Sequence[JudgedCase], *, has_demand: bool) -> tuple[Stat
     return status, () if status in ("too_little_data", "chance", "not_met", "unsure") else models
 
 
-def are_alike(cases: Sequence[JudgedCase]) -> bool:
+def are_alike(cases: Sequence[Case]) -> bool:
     """Return whether all cases have the same status, of the same models."""
     return len({(case.status, case.models) for case in cases}) < 2
 
 
-CaseT = TypeVar("CaseT", bound=JudgedCase)  # of cases with a verdict in words one of these comes back
+CaseT = TypeVar("CaseT", bound=Case)  # of cases with a verdict in words one of these comes back
 
 
 def find_least_known(cases: Sequence[CaseT], test_level: float) -> CaseT:

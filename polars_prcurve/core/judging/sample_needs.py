@@ -17,7 +17,6 @@ from polars_prcurve.core.judging.case_status import (
     LEAST_OF_CLASS,
     Candidate,
     Case,
-    JudgedCase,
     find_log_odds,
     measure_width,
 )
@@ -70,7 +69,7 @@ class SampleNeed(NamedTuple):
         return all(need.is_met for need in self.classes)
 
 
-def count_examples_needed(case: JudgedCase, test_level: float) -> SampleNeed | None:
+def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples would settle what is open, or None if more would not."""
     has_few = min(case.sizes.values()) < LEAST_OF_CLASS
     if case.status in ("chance", "not_met") or has_few or rests_on_eta(case):
@@ -192,7 +191,7 @@ def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
     return _build_need(case, dict.fromkeys(case.sizes, times), difference)
 
 
-def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> ClassNeed | None:
+def count_group_need(cases: Sequence[Case], confidence: float) -> ClassNeed | None:
     """Return how many positives make a group differ: the middle one of those that do not."""
     open_cases = [case for case in cases if case.outcome == "open"]
     half_widths = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]

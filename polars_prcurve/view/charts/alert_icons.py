@@ -27,8 +27,8 @@ from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, c
 from polars_prcurve.view.charts.parts.label_formats import format_level, format_value
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_lines
-from polars_prcurve.view.words.number_words import say_target
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_target
 
 _MOST_GRIDS = 12  # more grids of 100 icons nobody would count
 _WIDTH = 200  # pixels that a grid is wide, so that ten icons in a row stay large

@@ -41,14 +41,19 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import (
-    FEW_POSITIVES,
     REASON,
     ChartCurves,
     check_table,
     pick_columns,
     read_lines,
 )
-from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_etas
+from polars_prcurve.view.words.number_words import (
+    FEW_FALSE_POSITIVES,
+    FEW_POSITIVES,
+    say_estimate,
+    say_eta,
+    say_etas,
+)
 
 
 @hint_at_arguments
@@ -318,7 +323,7 @@ class _LineChart:
         if not (is_alone and is_fixed):
             return ""
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
-        if any((count < point_thinning.MIN_FALSE_ALERTS).any() for count in counts):
+        if any((count < FEW_FALSE_POSITIVES).any() for count in counts):
             return ""
         # Precision is 1/2 where eta recall = (1 - eta) fpr.
         recall, fpr = pl.col("recall"), pl.col("fpr")

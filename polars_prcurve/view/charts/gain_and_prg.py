@@ -17,8 +17,8 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves, read_sweep
-from polars_prcurve.view.words.number_words import say_share, say_shares
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_shares
 
 _TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.

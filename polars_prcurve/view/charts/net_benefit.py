@@ -20,7 +20,13 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far
 from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
-from polars_prcurve.view.words.number_words import NO_BREAK, say_count, say_share, say_signed
+from polars_prcurve.view.words.number_words import (
+    FEW_POSITIVES,
+    NO_BREAK,
+    say_count,
+    say_share,
+    say_signed,
+)
 
 _RISK = "threshold_probability"  # the column across
 _VALUE = "net_benefit"  # the column that is drawn
@@ -95,7 +101,7 @@ def decision_curve(
     points = _cut_below(canvas, curves.points, band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and shows no more than the dots do.
-    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
+    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(column).alias(column) for column in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, has_ghosts=not y.is_free)

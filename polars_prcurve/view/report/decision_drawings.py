@@ -37,7 +37,12 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
-from polars_prcurve.view.words.number_words import count_one_in, say_signed
+from polars_prcurve.view.words.number_words import (
+    FEW_FALSE_POSITIVES,
+    FEW_POSITIVES,
+    count_one_in,
+    say_signed,
+)
 from polars_prcurve.view.words.value_names import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
@@ -187,8 +192,6 @@ def draw_intervals(
 
 LOG_BELOW_ETA = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
-FEW_FALSE_ALERTS = 5  # false positives below which a line is dotted: chance decides about it
-_FEW_POSITIVES = 20  # positives below which it is, too
 _NAME_RECALL = 0.62  # near which names stand: there is room to the right, and curves differ
 _NAME_STEPS = 40  # places along a line at which its name may stand
 _NAME_LETTER = 7.4  # pixels that a letter of a bold name takes, about
@@ -320,8 +323,8 @@ def _is_drawn(row: Mapping[str, Any]) -> bool:
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
     """Return whether so few examples are behind a point that chance decides about it."""
     n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
-    has_few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_ALERTS
-    return has_few_false or (n_pos is not None and n_pos < _FEW_POSITIVES)
+    has_few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_POSITIVES
+    return has_few_false or (n_pos is not None and n_pos < FEW_POSITIVES)
 
 
 def _name_curves(place: Place, curves: Sequence[Curve], boxes_in_use: Sequence[Box]) -> list[str]:

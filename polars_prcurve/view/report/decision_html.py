@@ -24,7 +24,7 @@ from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground import safe_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
 from polars_prcurve.core.judging.overall_status import are_alike, find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
@@ -49,6 +49,7 @@ from polars_prcurve.view.verdicts.reason_sentences import describe_difference
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 from polars_prcurve.view.words.value_names import mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
@@ -172,7 +173,7 @@ def _fold_differences(findings: Findings) -> Iterator[str]:
         yield _fold("Other prevalences", shares_html)
 
 
-def _draw_merits(findings: Findings, case: JudgedCase) -> Iterator[str]:
+def _draw_merits(findings: Findings, case: Case) -> Iterator[str]:
     """Yield the merit of each model with its interval, on the axis of all cases."""
     column, color_number_by_model = case.goal.merit_column, drawings.number_models(findings)
     estimates = [candidate.read(column) for other in findings.cases for candidate in other.candidates]
@@ -351,7 +352,7 @@ def make_key(*values: Any) -> tuple[Any, ...]:
     return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
 
-def _draw_chart(findings: Findings, case: JudgedCase) -> Iterator[str]:
+def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     [rows_by_model] = pick_rows(findings, [case], findings.evidence.curves)
     color_number_by_model = drawings.number_models(findings)
     # Models that may be best have colours of their own.
@@ -373,7 +374,10 @@ def _draw_chart(findings: Findings, case: JudgedCase) -> Iterator[str]:
     yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
     unmet = case.goal.limits if case.status in ("not_met", "unsure") else {}
     axis_text = f"Precision by recall; band: {level_text} intervals at each threshold; "
-    yield f'<p class="place">{escape(axis_text)}dotted: fewer than 5 false positives or 20 positives</p>'
+    dotted_text = (
+        f"dotted: fewer than {FEW_FALSE_POSITIVES} false positives or {FEW_POSITIVES} positives"
+    )
+    yield f'<p class="place">{escape(axis_text + dotted_text)}</p>'
     for css_class, size in (("wide", (740, 260)), ("small", (358, 240))):
         drawing, has_names = drawings.draw_curves(curves, case.eta or 0.0, unmet, size, css_class)
         yield drawing
@@ -468,7 +472,7 @@ _MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
-def write_models(findings: Findings, case: JudgedCase) -> str:
+def write_models(findings: Findings, case: Case) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
     text_columns = columns.list_model_columns(findings, case, candidates)
@@ -483,7 +487,7 @@ def write_models(findings: Findings, case: JudgedCase) -> str:
     return write_columns([*text_columns, standings], n_left, rows_of_cards)
 
 
-def _describe_standing(case: JudgedCase, candidate: Candidate) -> str:
+def _describe_standing(case: Case, candidate: Candidate) -> str:
     """Return how a model stands beside the others; without a threshold, the best that it reaches."""
     if not candidate.meets_targets:
         return value_phrases.describe_best([candidate]) or "no threshold meets the targets"

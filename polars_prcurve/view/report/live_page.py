@@ -17,7 +17,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
-from polars_prcurve.view.report.decision_drawings import FEW_FALSE_ALERTS, number_models
+from polars_prcurve.view.report.decision_drawings import number_models
 from polars_prcurve.view.report.html_and_svg import (
     DECISION_STYLE,
     define_hatches,
@@ -28,7 +28,12 @@ from polars_prcurve.view.verdicts.case_places import locate_group, name_case, na
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
-from polars_prcurve.view.words.number_words import format_level, glue_numbers, say_cases
+from polars_prcurve.view.words.number_words import (
+    FEW_FALSE_POSITIVES,
+    format_level,
+    glue_numbers,
+    say_cases,
+)
 from polars_prcurve.view.words.value_names import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")  # the second one calls functions of the first
@@ -201,7 +206,7 @@ def _round_rows(rows_of_models: document.CurveRows) -> _Rows:
             score, recall, _, _, fpr, *_ = point
             if recall is not None and fpr is not None:
                 n_false = row["fp"]
-                if n_false is not None and n_false < FEW_FALSE_ALERTS:
+                if n_false is not None and n_false < FEW_FALSE_POSITIVES:
                     # Sums of weights are no number of examples.
                     point.append(n_false if isinstance(n_false, int) else -1)
                 point_by_rates.setdefault((recall, fpr, score), point)

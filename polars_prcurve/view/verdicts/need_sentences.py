@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import (
     POWER,
@@ -41,7 +41,7 @@ _COUNT_CASES = (
 _POWER_TEXT = say_share(POWER)  # of the sizes that are named
 
 
-def say_need(case: JudgedCase, test_level: float) -> str:
+def say_need(case: Case, test_level: float) -> str:
     """Return what more data would show, and how many examples that takes."""
     need = count_examples_needed(case, test_level)
     if case.status in ("winner", "met", "measured"):
@@ -81,7 +81,7 @@ def _format_missing(size: ClassNeed) -> str:
     return f"{format_count(number - size.n_tested)} more"
 
 
-def _format_difference(case: JudgedCase, difference: float) -> str:
+def _format_difference(case: Case, difference: float) -> str:
     """Return a difference, or half a width, of what models are judged by."""
     is_at_half = case.status == "too_little_data" and not case.goal.mean_over
     is_rate = case.goal.is_of_rate or is_at_half
@@ -89,7 +89,7 @@ def _format_difference(case: JudgedCase, difference: float) -> str:
     return text if is_rate else f"{text} in {name_merit(case)}"
 
 
-def _say_no_size(case: JudgedCase) -> str:
+def _say_no_size(case: Case) -> str:
     """Return why no size can be named that would settle a case."""
     if rests_on_eta(case):
         return _COUNT_CASES
@@ -107,7 +107,7 @@ def _say_no_size(case: JudgedCase) -> str:
     return ""
 
 
-def _say_enough(case: JudgedCase) -> str:
+def _say_enough(case: Case) -> str:
     """Return how far apart two models may be at most, where the test set is as large as is needed."""
     gap = case.rivals[1].read("behind") if len(case.rivals) == 2 else Estimate(None, None, None)
     if gap.span is None:
@@ -130,7 +130,7 @@ def _say_hopeless(case: Case) -> str:
     )
 
 
-def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
+def say_group_need(cases: Sequence[Case], confidence: float) -> str:
     """Return how many positives a group takes to differ from the others, if some do not."""
     need = count_group_need(cases, confidence)
     if need is None or need.is_met:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import join_words
-from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import join_places
 from polars_prcurve.view.verdicts.value_phrases import (
@@ -52,7 +52,7 @@ class Reason(NamedTuple):
     condition: str = ""  # where numbers are, if only some cases have them
 
 
-def list_reasons(case: JudgedCase) -> Iterator[Reason]:
+def list_reasons(case: Case) -> Iterator[Reason]:
     """Yield the reasons of a case."""
     status, goal = case.status, case.goal
     if status != "chance" or not case.has_one_score:
@@ -86,7 +86,7 @@ def list_reasons(case: JudgedCase) -> Iterator[Reason]:
         yield Reason("models are compared by their separate intervals, without a paired test")
 
 
-def write_reasons(cases: Sequence[JudgedCase], names: Sequence[str]) -> tuple[str, ...]:
+def write_reasons(cases: Sequence[Case], names: Sequence[str]) -> tuple[str, ...]:
     """Return the reasons of cases as sentences, each with where it holds unless that is in all."""
     reasons_by_statement: dict[str, list[tuple[str, Reason]]] = {}
     for case, name in zip(cases, names, strict=True):
@@ -96,7 +96,7 @@ def write_reasons(cases: Sequence[JudgedCase], names: Sequence[str]) -> tuple[st
     return tuple(glue_numbers(sentence) for sentence in sentences if sentence)
 
 
-def _write_reason(named_reasons: Sequence[tuple[str, Reason]], cases: Sequence[JudgedCase]) -> str:
+def _write_reason(named_reasons: Sequence[tuple[str, Reason]], cases: Sequence[Case]) -> str:
     """Return the sentence of reasons with one statement, each with its case; it may be left out."""
     names, (first, *_) = [name for name, _ in named_reasons], [reason for _, reason in named_reasons]
     statement, list_details = first.statement, list_texts if first.kind == "models" else join_words
@@ -145,7 +145,7 @@ def _describe_few_scores(candidate: Candidate) -> Reason:
 # Models without a clear winner --------------------------------------------------------------------
 
 
-def _compare_rivals(case: JudgedCase) -> Iterator[Reason]:
+def _compare_rivals(case: Case) -> Iterator[Reason]:
     """Yield what is known of the first two models beside their intervals, if none is the winner."""
     if difference := describe_difference(case):
         yield Reason(f"difference in {name_merit(case)}", [difference], "comparison")
@@ -157,7 +157,7 @@ def _compare_rivals(case: JudgedCase) -> Iterator[Reason]:
         )
 
 
-def _compare_areas(case: JudgedCase) -> Iterator[Reason]:
+def _compare_areas(case: Case) -> Iterator[Reason]:
     """Yield which of the first two models has the higher area, if their intervals do not overlap."""
     rivals = [] if case.goal.is_of_curve else case.rivals[:2]
     areas = [rival.read(EvidenceColumn.AREA) for rival in rivals]
@@ -180,7 +180,7 @@ def _find_order(spans: Sequence[tuple[float, float] | None]) -> tuple[int, int] 
     return (0, 1) if high < other_low else (1, 0) if other_high < low else None
 
 
-def describe_difference(case: JudgedCase) -> str:
+def describe_difference(case: Case) -> str:
     """Return how far the second model may be behind the first, or ahead of it; empty if not tested."""
     models = case.qualifiers if case.status == "winner" else case.rivals
     if len(models) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself

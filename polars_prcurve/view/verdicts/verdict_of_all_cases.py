@@ -11,7 +11,7 @@ from polars_prcurve.core.ground.safe_text import (
     join_words,
     name_groups,
 )
-from polars_prcurve.core.judging.case_status import Case, JudgedCase
+from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
@@ -44,7 +44,7 @@ _AS_IN_TEST = "assuming positives and negatives score as in the test set"  # as 
 
 
 @dataclass(frozen=True)
-class WordedCase(JudgedCase):
+class WordedCase(Case):
     """A judged case, and its verdict in words."""
 
     verdict: Verdict
@@ -298,7 +298,7 @@ def _write_differing(cases: Sequence[WordedCase]) -> str:
     return text if n_winners == 1 else start_sentence(text)  # the name of a model stays as it is
 
 
-def say_short(case: JudgedCase) -> str:
+def say_short(case: Case) -> str:
     """Return a verdict in a few words."""
     if case.standing is None and case.status == "winner":
         return f"{list_names(case.named_candidates)} is better"

@@ -8,7 +8,7 @@ from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words, name_groups
-from polars_prcurve.core.judging.case_status import Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
 from polars_prcurve.core.judging.status_names import Status
@@ -42,7 +42,7 @@ from polars_prcurve.view.words.number_words import (
 from polars_prcurve.view.words.value_names import name_metric
 
 
-def write_verdict(case: JudgedCase, test_level: float, conditions: str = "") -> Verdict:
+def write_verdict(case: Case, test_level: float, conditions: str = "") -> Verdict:
     """Return the verdict of a case: its status, its models, and the sentences on them."""
     return Verdict(
         case.status,
@@ -55,7 +55,7 @@ def write_verdict(case: JudgedCase, test_level: float, conditions: str = "") -> 
     )
 
 
-def write_sentence(case: JudgedCase, places: str = "", opening: str = "") -> str:
+def write_sentence(case: Case, places: str = "", opening: str = "") -> str:
     """Return the sentence of a case; of several like it with where it holds, and whose numbers follow.
 
     `places` are such as ` at both prevalences`, and `opening` such as `. At 1 in 50: `.
@@ -73,7 +73,7 @@ _Description = tuple[str, Mapping[str, Any]]
 """The kind of a sentence in the table of statuses, and the values that it names."""
 
 
-def _describe_winner(case: JudgedCase) -> _Description:
+def _describe_winner(case: Case) -> _Description:
     best_candidate = case.named_candidates[0]
     others = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
     if not others:
@@ -91,7 +91,7 @@ def _describe_winner(case: JudgedCase) -> _Description:
     }
 
 
-def _describe_no_winner(case: JudgedCase) -> _Description:
+def _describe_no_winner(case: Case) -> _Description:
     rivals = case.named_candidates
     first, values = rivals[0], {"first": name_model(rivals[0]), "metric": name_merit(case)}
     values["value"] = write_merit(first)
@@ -112,7 +112,7 @@ def _describe_no_winner(case: JudgedCase) -> _Description:
     return "several", {**values, **numbers, **ends}
 
 
-def _describe_chance(case: JudgedCase) -> _Description:
+def _describe_chance(case: Case) -> _Description:
     candidates = case.candidates
     has_names = candidates[0].model is not None
     names = list_names(candidates) if has_names else "The scores"
@@ -149,7 +149,7 @@ def _describe_chance(case: JudgedCase) -> _Description:
     }
 
 
-def _describe_too_little(case: JudgedCase) -> _Description:
+def _describe_too_little(case: Case) -> _Description:
     n_examples, class_name = find_short_class(case)
     if n_examples == 0:
         return "no class", {"class_name": class_name}
@@ -174,7 +174,7 @@ def _describe_too_little(case: JudgedCase) -> _Description:
     return "interval", {**values, "low": low_text, "high": high_text}
 
 
-def _describe_not_met(case: JudgedCase) -> _Description:
+def _describe_not_met(case: Case) -> _Description:
     goal = case.goal
     if goal.targets and not goal.is_at_threshold:
         return "no threshold", _describe_targets(case)
@@ -183,7 +183,7 @@ def _describe_not_met(case: JudgedCase) -> _Description:
     return _describe_gate(case)
 
 
-def _describe_unsure(case: JudgedCase) -> _Description:
+def _describe_unsure(case: Case) -> _Description:
     goal = case.goal
     if goal.is_gate:
         return _describe_gate(case)
@@ -193,14 +193,14 @@ def _describe_unsure(case: JudgedCase) -> _Description:
     return "guarantee", {**values, "level": format_level(goal.guarantee)}
 
 
-def _describe_targets(case: JudgedCase) -> dict[str, str]:
+def _describe_targets(case: Case) -> dict[str, str]:
     """Return the targets that no threshold meets, and the best value of the last one."""
     best = describe_best(case.candidates)
     target = describe_targets(case.goal.targets, case.goal.per)
     return {"target": target, "best": best and f"; {best}", **choose_verbs(case.goal.targets)}
 
 
-def _describe_met(case: JudgedCase) -> _Description:
+def _describe_met(case: Case) -> _Description:
     goal, candidate = case.goal, (case.named_candidates or case.candidates)[0]
     if goal.is_gate:
         return _describe_gate(case)
@@ -214,7 +214,7 @@ def _describe_met(case: JudgedCase) -> _Description:
     }
 
 
-def _describe_gate(case: JudgedCase) -> _Description:
+def _describe_gate(case: Case) -> _Description:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
     result_of_word = {
@@ -239,12 +239,12 @@ def _describe_gate(case: JudgedCase) -> _Description:
     }
 
 
-def _write_limits(case: JudgedCase, words: Sequence[str]) -> str:
+def _write_limits(case: Case, words: Sequence[str]) -> str:
     """Return some limits of a demand: `30% recall and 10% precision`."""
     return describe_targets({word: case.goal.demand[word] for word in words}, case.goal.per)
 
 
-def _write_limited(case: JudgedCase, words: Sequence[str]) -> str:
+def _write_limited(case: Case, words: Sequence[str]) -> str:
     """Return the values that some limits of a demand are of, with intervals; several by their names."""
     [candidate] = case.candidates
     values = {word: write_metric(candidate, TARGET_KINDS[word].column) for word in words}
@@ -267,7 +267,7 @@ def _write_values(case: Case, candidate: Candidate) -> str:
     return join_words(phrases)
 
 
-def _describe_measured(case: JudgedCase) -> _Description:
+def _describe_measured(case: Case) -> _Description:
     [candidate] = case.candidates
     values = _write_values(case, candidate)
     if candidate.model is None:
@@ -275,7 +275,7 @@ def _describe_measured(case: JudgedCase) -> _Description:
     return "values", {"opening": f"{name_model(candidate)}: ", "values": values}
 
 
-_DESCRIPTIONS: Mapping[Status, Callable[[JudgedCase], _Description]] = {
+_DESCRIPTIONS: Mapping[Status, Callable[[Case], _Description]] = {
     "too_little_data": _describe_too_little,
     "chance": _describe_chance,
     "not_met": _describe_not_met,

@@ -19,6 +19,8 @@ MINUS = "\u2212"  # as wide as a plus sign, and no line ends at it
 MILLION = 1_000_000.0  # has a word of its own: `per million cases`
 RARELY_RIGHT = 0.02
 """A precision below which it is the number of alerts per true positive."""
+FEW_FALSE_POSITIVES = 5  # a point of a curve that rests on fewer is dotted: chance decides about it
+FEW_POSITIVES = 20  # so is one of fewer, of which a share is no finding
 _ONE_IN_BELOW = 0.001
 """Shares below this are written as `1 in 2,600`."""
 _LEAST_IN_WORDS = 1e-21

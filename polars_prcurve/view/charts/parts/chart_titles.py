@@ -20,8 +20,9 @@ from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, format_range
-from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
@@ -88,7 +89,9 @@ def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
     names_text = ""
     if len(curves_in_doubt) < len(curves.curve_rows) and _are_short(curves_in_doubt, names):
         names_text = f" for {join_words([names[curve_number] for curve_number in curves_in_doubt])}"
-    return f"At 50% recall, precision{names_text} rests on fewer than 5 false positives"
+    return (
+        f"At 50% recall, precision{names_text} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
+    )
 
 
 def find_known_half(curves: ChartCurves) -> pl.DataFrame:

@@ -14,9 +14,10 @@ from polars_prcurve.view.charts.parts.chart_titles import find_known_half, say_p
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.view.charts.parts.line_canvas import Canvas
-from polars_prcurve.view.charts.parts.point_thinning import MIN_FALSE_ALERTS, has_points_alone
+from polars_prcurve.view.charts.parts.point_thinning import has_points_alone
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, check_table, pick_columns
 from polars_prcurve.view.words.number_words import (
+    FEW_FALSE_POSITIVES,
     SayShares,
     say_count,
     say_precisions,
@@ -85,7 +86,7 @@ class MarkedPoints:
             (record["fpr"] or 0) * (n_neg_of_curve[record["curve"]] or 0) for record in records
         ]
         if (
-            min(n_false_alerts) < MIN_FALSE_ALERTS - 0.5
+            min(n_false_alerts) < FEW_FALSE_POSITIVES - 0.5
             or curves.has_few_positives
             or has_points_alone(curves.points)
         ):

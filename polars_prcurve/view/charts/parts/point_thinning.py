@@ -15,7 +15,8 @@ from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits
-from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 _FEWEST_COLUMNS = 60  # columns of pixels, at the least, so that a reduced curve keeps its shape
 _FEW_POINTS = 2_000  # points of a chart, at most, that all are drawn
@@ -23,7 +24,6 @@ _MOST_COLUMNS = 20_000  # columns of all curves of a chart together, or its file
 _HIDDEN_PIXELS = 0.5  # how far a line may be from a point that it leaves out: no eye sees half a pixel
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are reduced
 _FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by their effective number in several parts
-MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
 # Lines, and what the pointer reads along them.
 _LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
 # What all points of a stretch have in common.
@@ -222,9 +222,9 @@ def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.
-        is_in_doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
+        is_in_doubt = pl.col(_FP_EFFECTIVE) < FEW_FALSE_POSITIVES - 1e-6
     elif has_counts(points):
-        is_in_doubt = pl.col("fp") < MIN_FALSE_ALERTS
+        is_in_doubt = pl.col("fp") < FEW_FALSE_POSITIVES
         if {"tp", "fn"} <= set(points.columns):
             is_in_doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
     return points.with_columns(doubt=is_in_doubt)
@@ -292,7 +292,7 @@ def describe_doubt(drawn_points: pl.DataFrame) -> list[str]:
             (drawn_points["tp"] + drawn_points["fn"] < FEW_POSITIVES).any()
         )
         or_positives = f" or {FEW_POSITIVES} positives" if has_few_positives else ""
-        return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false positives{or_positives}"]
+        return [f"Dotted: fewer than {FEW_FALSE_POSITIVES} false positives{or_positives}"]
     if _FP_EFFECTIVE not in drawn_points.columns and has_sums_of_weights(drawn_points):
         return ["Weighted counts: lines with few false positives are not dotted"]
     return []

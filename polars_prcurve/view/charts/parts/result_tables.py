@@ -21,7 +21,7 @@ from polars_prcurve.core.prevalence.result_columns import COUNT_NAMES, SHORT_COL
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.name_numbers import number_names
-from polars_prcurve.view.words.number_words import say_sizes
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_sizes
 
 SPAN = "interval of the prevalence"  # the column of intervals in words, as users see it
 NUMBER = "number of "  # before the name of a field of groups: the number of its colour
@@ -31,7 +31,6 @@ _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
 _NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE, CERTAINTY)
 """Columns of `operating_points` that are no metrics."""
 _MAX_NAMES = 5  # of groups without a curve
-FEW_POSITIVES = 20  # positives below which a share of them is no finding
 
 
 @dataclass(frozen=True)
