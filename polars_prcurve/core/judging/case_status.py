@@ -186,6 +186,11 @@ class Case:
         return self.key_values[ETA_LOW], self.key_values[ETA_HIGH]
 
     @property
+    def has_estimated_eta(self) -> bool:
+        """Whether the prevalence is an estimate with an interval."""
+        return self.eta_limits[0] is not None
+
+    @property
     def eta(self) -> float | None:
         """The prevalence; None if there are no examples to count it from."""
         return self.key_values["eta"]  # type: ignore[no-any-return]
@@ -267,7 +272,7 @@ class Case:
         return self._judgement[0]
 
     @property
-    def named_candidates(self) -> list[Candidate]:
+    def finalists(self) -> list[Candidate]:
         """The models that the status is about: the one to use, or all that may be best; or none."""
         return self._judgement[1]
 
@@ -333,15 +338,15 @@ class Case:
     @property
     def met(self) -> bool | None:
         """Whether the models that are named, or all, meet the demand; None if that is open."""
-        candidates = self.named_candidates or self.candidates
-        if not self.named_candidates and len({candidate.meets_demand for candidate in candidates}) > 1:
+        candidates = self.finalists or self.candidates
+        if not self.finalists and len({candidate.meets_demand for candidate in candidates}) > 1:
             return None  # some models meet it, and none is named
         return combine_met(candidate.meets_demand for candidate in candidates)
 
     @property
     def models(self) -> tuple[Any, ...]:
         """The models that the status is about; a table without models has none."""
-        models = (candidate.model for candidate in self.named_candidates)
+        models = (candidate.model for candidate in self.finalists)
         return tuple(model for model in models if model is not None)
 
     @property

@@ -14,10 +14,16 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import name_own_group, name_unit
 from polars_prcurve.view.verdicts.decision_in_words import Findings
-from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, format_metric, list_metrics, name_model
+from polars_prcurve.view.verdicts.value_phrases import (
+    NO_VALUE,
+    format_metric,
+    list_metrics,
+    name_model,
+    write_threshold,
+)
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.value_names import name_metric, name_value
+from polars_prcurve.view.words.value_names import name_metric
 
 # Models of a case ---------------------------------------------------------------------------------
 
@@ -59,18 +65,10 @@ def list_values(
 
 def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
     """Return the column of thresholds; none if no model has one."""
-    cells = [say_score(candidate) or NO_VALUE for candidate in candidates]
+    cells = [write_threshold(candidate) or NO_VALUE for candidate in candidates]
     if goal.is_of_curve or {*cells} <= {NO_VALUE}:
         return []
     return [TextColumn("threshold", cells, shown_names=["threshold"])]
-
-
-def say_score(candidate: Candidate) -> str:
-    """Return a threshold in six digits, rounded down, so that all that it flags stays flagged."""
-    threshold = candidate.row.get("threshold")
-    if isinstance(threshold, float):
-        return number_words.say_threshold(threshold)
-    return "" if threshold is None else name_value(threshold)
 
 
 # Levels of intervals ------------------------------------------------------------------------------

@@ -166,9 +166,7 @@ def _fold_differences(findings: Findings) -> Iterator[str]:
             for case in cases
             if (chart_html := "".join(_draw_chart(findings, case)))
         )
-        yield charts_html and _fold("Curves", charts_html).replace(
-            "details", 'details class="screen"', 1
-        )
+        yield charts_html and _fold("Curves", charts_html, ' class="screen"')
     elif not cases[0].goal.is_of_point and (shares_html := write_shares(cases[0])):
         yield _fold("Other prevalences", shares_html)
 
@@ -261,7 +259,7 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
             title = f"{title} of {positives.total} positives"
             notes = [f"finds {positives.hits}, misses {positives.misses}"]
         yield title, *value_phrases.format_metric(candidate, name), *notes
-    if threshold_text := columns.say_score(candidate):
+    if threshold_text := value_phrases.write_threshold(candidate):
         yield "threshold", threshold_text, ""
 
 
@@ -423,8 +421,8 @@ def _write_need(findings: Findings) -> Iterator[str]:
         yield f'<ul class="reasons">{list_items}</ul>'
 
 
-def _fold(name: str, html: str) -> str:
-    return f"<details><summary>{escape(name)}</summary>{html}</details>"
+def _fold(name: str, html: str, attributes: str = "") -> str:
+    return f"<details{attributes}><summary>{escape(name)}</summary>{html}</details>"
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
@@ -544,9 +542,9 @@ def write_cases(findings: Findings) -> str:
 
 def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
-    eta, is_counted = case.eta, case.eta_limits[0] is not None
+    eta = case.eta
     candidates = [model for model in case.qualifiers if model.precision.value is not None]
-    if eta is None or case.goal.mean_over or not 0 < eta < 1 or is_counted or not candidates:
+    if eta is None or case.goal.mean_over or not 0 < eta < 1 or case.has_estimated_eta or not candidates:
         return ""
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
     text_columns = [TextColumn("prevalence", number_words.say_etas(etas), is_text=True)]

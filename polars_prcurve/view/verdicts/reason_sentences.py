@@ -78,7 +78,7 @@ def list_reasons(case: Case) -> Iterator[Reason]:
         yield Reason(statement, [say_share(certainty)], "number", certainty, " where that is open")
     if status != "chance" and (doubts := case.interval_doubts):
         yield Reason("intervals may be too narrow", doubts, "doubts")
-    if case.eta_limits[0] is not None:
+    if case.has_estimated_eta:
         value_text = write_value("precision", Estimate(case.eta, *case.eta_limits))
         kind: _Details = "number" if case.groups else "values"  # cases are named by their prevalences
         yield Reason("the prevalence is an estimate", [value_text], kind, case.eta or 0.0)

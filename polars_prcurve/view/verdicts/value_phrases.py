@@ -83,6 +83,11 @@ def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:
     return join_value(*format_value(metric_name, estimate, *others))
 
 
+def write_threshold(candidate: Candidate) -> str:
+    """Return the threshold of a model, rounded down, so that all that it flags stays flagged."""
+    return say_threshold(candidate.row.get("threshold"))
+
+
 def write_merit(candidate: Candidate) -> str:
     """Return the value by which a model is judged, and its interval."""
     return write_metric(candidate, candidate.goal.merit_column)
@@ -164,8 +169,8 @@ def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
 
     They are expected numbers which add up to the total, that of both models that are shown.
     """
-    recall, eta, is_estimated = candidate.read("recall").value, case.eta, case.eta_limits[0] is not None
-    if "alerts" not in case.goal.all_limits or recall is None or is_estimated or not eta:
+    recall, eta = candidate.read("recall").value, case.eta
+    if "alerts" not in case.goal.all_limits or recall is None or case.has_estimated_eta or not eta:
         return None
     total = eta * case.per
     n_decimals, *others = (

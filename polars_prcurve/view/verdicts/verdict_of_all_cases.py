@@ -288,7 +288,7 @@ def _write_differing(cases: Sequence[WordedCase]) -> str:
     if all(case.status == "no_winner" for case in cases):
         rivals = [
             candidate
-            for candidate in cases[0].named_candidates
+            for candidate in cases[0].finalists
             if all(candidate.model in case.models for case in cases)
         ]
         if rivals:
@@ -301,7 +301,7 @@ def _write_differing(cases: Sequence[WordedCase]) -> str:
 def say_short(case: Case) -> str:
     """Return a verdict in a few words."""
     if case.standing is None and case.status == "winner":
-        return f"{list_names(case.named_candidates)} is better"
+        return f"{list_names(case.finalists)} is better"
     return name_outcome(case.outcome)
 
 

@@ -30,6 +30,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     start_sentence,
     write_merit,
     write_metric,
+    write_threshold,
     write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
@@ -42,7 +43,7 @@ from polars_prcurve.view.words.number_words import (
 from polars_prcurve.view.words.value_names import name_metric
 
 
-def write_verdict(case: Case, test_level: float, conditions: str = "") -> Verdict:
+def write_verdict(case: Case, test_level: float, conditions: str) -> Verdict:
     """Return the verdict of a case: its status, its models, and the sentences on them."""
     return Verdict(
         case.status,
@@ -74,7 +75,7 @@ _Description = tuple[str, Mapping[str, Any]]
 
 
 def _describe_winner(case: Case) -> _Description:
-    best_candidate = case.named_candidates[0]
+    best_candidate = case.finalists[0]
     others = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
     if not others:
         return "alone", {
@@ -92,7 +93,7 @@ def _describe_winner(case: Case) -> _Description:
 
 
 def _describe_no_winner(case: Case) -> _Description:
-    rivals = case.named_candidates
+    rivals = case.finalists
     first, values = rivals[0], {"first": name_model(rivals[0]), "metric": name_merit(case)}
     values["value"] = write_merit(first)
     if len(rivals) == 1:  # the others are behind it, and it is not significantly above chance
@@ -179,7 +180,7 @@ def _describe_not_met(case: Case) -> _Description:
     if goal.targets and not goal.is_at_threshold:
         return "no threshold", _describe_targets(case)
     if not case.qualifiers and goal.is_at_threshold:
-        return "no score", {"threshold": _write_threshold(case.candidates[0])}
+        return "no score", {"threshold": write_threshold(case.candidates[0])}
     return _describe_gate(case)
 
 
@@ -201,11 +202,11 @@ def _describe_targets(case: Case) -> dict[str, str]:
 
 
 def _describe_met(case: Case) -> _Description:
-    goal, candidate = case.goal, (case.named_candidates or case.candidates)[0]
+    goal, candidate = case.goal, (case.finalists or case.candidates)[0]
     if goal.is_gate:
         return _describe_gate(case)
     return "guarantee", {
-        "threshold": _write_threshold(candidate),
+        "threshold": write_threshold(candidate),
         "of_model": f" of {name_model(candidate)}" if len(case.candidates) > 1 else "",
         "target": describe_targets(goal.targets, goal.per),
         "level": format_level(goal.guarantee or 0),
@@ -232,7 +233,7 @@ def _describe_gate(case: Case) -> _Description:
             verb = verbs["meets"] if is_met else f"may or may not {verbs['meet']}"
             tails.append(f"; it {verb} {_write_limits(case, words)}: {_write_limited(case, words)}")
     return "point" if case.goal.is_of_point else "threshold", {
-        "threshold": _write_threshold(candidate),
+        "threshold": write_threshold(candidate),
         "target": _write_limits(case, deciding_words),
         "values": _write_limited(case, deciding_words) + "".join(tails),
         **choose_verbs(deciding_words),
@@ -251,10 +252,6 @@ def _write_limited(case: Case, words: Sequence[str]) -> str:
     if len(values) == 1:  # the limit has just named it
         return values.popitem()[1]
     return join_words(f"{name_limited(word, case)} {value}" for word, value in values.items())
-
-
-def _write_threshold(candidate: Candidate) -> str:
-    return say_threshold(candidate.row.get("threshold"))
 
 
 def _write_values(case: Case, candidate: Candidate) -> str:
