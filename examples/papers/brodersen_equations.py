@@ -28,7 +28,7 @@ def main(figure: Figure) -> charts.Chart:
         asked = metrics.precision_at_recall(recall)
         found = TRUTH.prc.summary(ALPHA, metrics=asked, smooth="binormal")["value"].item()
         figure.check(f"precision at recall {recall}, by equation 6", "", found, about(expected, 1e-6))
-        what = f"and by equation 7 as printed, at {recall}"
+        what = f"precision at recall {recall}, by equation 7 as printed"
         limit = about(PRINTED[recall], 1e-4)
         figure.check(what, "the same", printed(recall), limit, listed=recall == 0.1)
 

@@ -69,8 +69,9 @@ def main(figure: Figure) -> alt.FacetChart:
         ("type II", "AP, own prevalence", "not affected", about(0, 0)),
         ("type II", "AP, prevalence 0.1", "not affected", at_least(0.1)),
     ):
-        what, at_fixed_eta = f"{kind}, 8 times as many: change of {name}", name == "AP, prevalence 0.1"
-        figure.check(what, paper, change[kind, name], limit, listed=at_fixed_eta)
+        what = f"{kind} negatives, 8 times as many: change of {name}"
+        is_listed = name == "AP, prevalence 0.1"
+        figure.check(what, paper, change[kind, name], limit, listed=is_listed)
 
     lines = alt.Chart(found, width=220, height=200).mark_line(point=True)
     encoded = lines.encode(

@@ -1,4 +1,4 @@
-"""Text by machines: detectors at a fixed false positive rate, on the RAID benchmark.
+"""Machine-written text: detectors at a fixed false positive rate, on the RAID benchmark.
 
 liamdugan/raid at d1b12c0a58, web/public/data/submissions/*.json, MIT licence:
 `score_agg.no_adversarial`, tp and fn at thresholds per domain that flag 5% and 1% of human texts.
@@ -47,7 +47,7 @@ def main(numbers: Numbers) -> None:
 
 
 STORY = Story(
-    title="Text by machines",
+    title="Machine-written text",
     claim="79.0% of machine texts found, at a false positive rate of 5%",
     place="RAID leaderboard, binoculars.json (d1b12c0a58), texts without attacks",
     field="W. Liang et al., arXiv 2403.07183, abstract, the lower end of 6.5 to 16.9%",

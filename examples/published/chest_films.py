@@ -26,7 +26,11 @@ def main(numbers: Numbers) -> None:
         fifth = models.operating_points(eta, threshold=20, confidence=0.95)
         model = only(fifth.filter(finding="edema", model=2))
         reader = only(edema.curve(eta, confidence=0.95).filter(reader=3))
-        for row, who in ((model, "a model's highest fifth, edema"), (reader, "a radiologist, edema")):
+        readings = (
+            (model, "the fifth that a model scores highest, edema"),
+            (reader, "a radiologist, edema"),
+        )
+        for row, who in readings:
             if eta is None:
                 numbers.measure(row, who)
             else:

@@ -21,7 +21,7 @@ def main(numbers: Numbers) -> None:
     there = test.curve(found["eta"][0] * KEPT, confidence=0.95)
     for tool in ("CredSweeper", "gitleaks"):
         numbers.measure(only(found.filter(tool=tool)), tool)
-        where = "all 19,486 repositories, if the others are as long and hold none"
+        where = "all 19,486 repositories, if those not tested are as long and hold none"
         numbers.become(only(there.filter(tool=tool)), where, tool)
 
 

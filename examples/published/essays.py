@@ -38,8 +38,8 @@ def main(numbers: Numbers) -> None:
             only(native.curve(STUDENTS, **asked)),
             only(foreign.curve(STUDENTS, **asked)),
         )
-        numbers.measure(of_pupils, "GPTZero", where="people write like these pupils", of=metric)
-        numbers.become(of_learners, "people write like these learners", "GPTZero", of=metric)
+        numbers.measure(of_pupils, "GPTZero", where="if people write like these pupils", of=metric)
+        numbers.become(of_learners, "if people write like these learners", "GPTZero", of=metric)
 
 
 STORY = Story(

@@ -25,7 +25,8 @@ def main(numbers: Numbers) -> None:
     numbers.measure(own, "if none was missed", where="the day")
     numbers.measure(own, "if all 170,000 were looked at", where="the day", of="fpr")
     tenth = {end: thin(own[end], 10) for end in ("precision", "precision_low", "precision_high")}
-    numbers.become(tenth | {"eta": own["eta"] / 10}, "a tenth as many wanted in the crowd, assumed")
+    place = "a tenth as many wanted people in the crowd, assumed"
+    numbers.become(tenth | {"eta": own["eta"] / 10}, place)
 
 
 STORY = Story(

@@ -37,7 +37,7 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="Sepsis warnings",
-    claim="alerts in 18% of hospital stays, and 67% of the sepsis missed",
+    claim="alerts in 18% of hospital stays, and 67% of sepsis cases missed",
     place="A. Wong et al., JAMA Internal Medicine 2021, abstract (PMC8218233)",
     field="PubMed 39545248, abstract: sepsis in 5,433 of 145,885 encounters",
     so="Measured there, it was 31%: patients and definitions of sepsis differ, and so do recall "

@@ -41,7 +41,7 @@ def main(numbers: Numbers) -> None:
 
 STORY = Story(
     title="Antibody tests",
-    claim="precision at 5% of 134 evaluations, with intervals; of the first 100% (46.1 to 100)",
+    claim="precision at 5% for each of 134 evaluations, with intervals; first 100% (46.1 to 100)",
     place="FDA/open.fda.gov, covid19serology (42bf8813c9)",
     field="F. Havers et al., JAMA Internal Medicine 2020, abstract: 1.0% in the San Francisco Bay area",
     so="The FDA's intervals join the worst of both rates, and are wider than ours.",
