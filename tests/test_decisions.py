@@ -862,8 +862,11 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
     test = draw_models({"score": 2.0}, 100, 900).prc()
     verdict = test.decide(0.01, threshold=99).verdict
     assert (verdict.status, verdict.sentence) == ("not_met", "No score reaches the threshold 99")
-    empty = draw_models({"score": 2.0}, 100, 900).head(0).prc.decide(0.01, recall=0.5)
-    assert empty.say() == "TOO LITTLE DATA: the table has no rows."
+    rows = draw_models({"score": 2.0}, 100, 900).with_columns(site=pl.lit("a"))
+    for by, words in ((None, {}), ("site", {"threshold": 2.0})):
+        empty = prc(rows.head(0), by=by).decide(0.01, recall=0.5, **words)
+        assert empty.say() == "TOO LITTLE DATA: the table has no rows."
+        assert empty.model_card().endswith("unless clusters were named.\n")
 
 
 def test_groups_of_published_points_are_decided() -> None:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import Candidate, Case
-from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
-from polars_prcurve.view.verdicts.case_places import name_own_group, name_unit
+from polars_prcurve.view.report.decision_notes import name_interval
+from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
@@ -71,34 +71,9 @@ def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextCol
     return [TextColumn("threshold", cells, shown_names=["threshold"])]
 
 
-# Levels of intervals ------------------------------------------------------------------------------
-
-
 def _head_level(findings: Findings) -> str:
     """Return what is behind the head of the first column of values: `(95% CI)`, or `(CI)`."""
     return f"({name_interval(findings, 'CI')})"
-
-
-def name_interval(findings: Findings, noun: str = "interval") -> str:
-    """Return what intervals are called, `95% interval`; without the level where tests have several."""
-    levels = _list_levels(findings)
-    return noun if len(levels) > 1 else f"{levels[0]} {noun}"
-
-
-def describe_levels(findings: Findings) -> str:
-    """Return why intervals have several levels, in a sentence; empty if they have one."""
-    levels = _list_levels(findings)
-    tests = f"{len(findings.cases)} {name_unit(findings.cases)}"
-    sentence = f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
-    return sentence if len(levels) > 1 else ""
-
-
-def _list_levels(findings: Findings) -> list[str]:
-    """Return the level of the intervals; the lowest and the highest where tests have several."""
-    if not findings.goal.is_gate:
-        return [number_words.format_level(findings.confidence)]
-    levels = sorted(findings.evidence.rows[EvidenceColumn.LEVEL])
-    return [*dict.fromkeys(map(number_words.say_level, (levels[0], levels[-1])))]
 
 
 # Cases --------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ findings -> verdict   what is decided, in its own sentence
 
 from __future__ import annotations
 
-import hashlib
 import math
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import polars as pl
-from polars import selectors
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground import safe_text
@@ -30,6 +28,12 @@ from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
+from polars_prcurve.view.report.decision_notes import (
+    describe_intervals,
+    describe_levels,
+    describe_test,
+    name_interval,
+)
 from polars_prcurve.view.report.html_and_svg import (
     DECISION_STYLE,
     define_hatches,
@@ -183,7 +187,7 @@ def _draw_merits(findings: Findings, case: Case) -> Iterator[str]:
     ]
     heading = value_phrases.start_sentence(value_phrases.name_merit(case))
     yield '<section class="chart">'
-    yield f'<p class="place">{escape(heading)}; line: {columns.name_interval(findings)}</p>'
+    yield f'<p class="place">{escape(heading)}; line: {name_interval(findings)}</p>'
     for css_class, width in (("wide", 740), ("small", 358)):
         yield drawings.draw_intervals(case, models, estimates, width, f"{css_class} rows")
     yield "</section>"
@@ -223,7 +227,7 @@ def write_key(findings: Findings, cards: Sequence[ModelCard]) -> str:
     doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
     return (
         f'<p class="key">{dots["right"]}true {dots["likely"]}{escape(doubt_phrase)}: the '
-        f"{columns.name_interval(findings)} {dots['false']}false</p>"
+        f"{name_interval(findings)} {dots['false']}false</p>"
         f'<p class="note">{escape(describe_intervals(findings))}</p>'
     )
 
@@ -263,22 +267,6 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
         yield "threshold", threshold_text, ""
 
 
-def describe_intervals(findings: Findings) -> str:
-    """Return what the intervals are of, and at which level, or levels and why."""
-    goal, basis = findings.goal, "at a threshold chosen on the test set, allowing for that choice"
-    if goal.mean_over:
-        basis = f"for means over {safe_text.name_groups(goal.mean_over)[1]}, by Student's t distribution"
-    elif goal.is_of_curve:
-        basis = "for the model over all thresholds"
-    elif goal.is_of_point:
-        basis = "for this point"
-    elif goal.is_at_threshold:
-        basis = "at a threshold that was not chosen on these data"
-    name = value_phrases.start_sentence(columns.name_interval(findings, "intervals"))
-    sentences = filter(None, [f"{name} {basis}", columns.describe_levels(findings)])
-    return " ".join(f"{sentence}." for sentence in sentences)
-
-
 # Groups -------------------------------------------------------------------------------------------
 
 
@@ -304,7 +292,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
     key_text = (
         f"{value_phrases.start_sentence(name_metric(metric_name))}; line: "
-        f"{columns.name_interval(findings)}; {hollow_meaning}"
+        f"{name_interval(findings)}; {hollow_meaning}"
     )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
@@ -318,7 +306,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
     yield "</section>"
     if _are_in_sight(findings):
         yield write_cases(findings)
-    if levels_text := columns.describe_levels(findings):
+    if levels_text := describe_levels(findings):
         yield f'<p class="note">{escape(levels_text)}.</p>'
 
 
@@ -423,43 +411,6 @@ def _write_need(findings: Findings) -> Iterator[str]:
 
 def _fold(name: str, html: str, attributes: str = "") -> str:
     return f"<details{attributes}><summary>{escape(name)}</summary>{html}</details>"
-
-
-def describe_test(findings: Findings, date: str | None) -> str:
-    """Return a line on the test: its date, its size, and a hash of what it showed."""
-    phrases = [] if date is None else [date]
-    if findings.cases:
-        phrases.append(f"tested on {_describe_sizes(findings)}")
-    if findings.dropped_rows is not None:
-        phrases.append(number_words.say_dropped_rows(findings.dropped_rows))
-    # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
-    unchanged_exprs = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
-    evidence_tables = (findings.evidence.curves, findings.evidence.areas)
-    csv_text = "".join(
-        evidence_table.with_columns(unchanged_exprs).write_csv() for evidence_table in evidence_tables
-    )
-    phrases.append(f"data {hashlib.sha256(csv_text.encode()).hexdigest()[:12]}")
-    return number_words.glue_numbers(value_phrases.start_sentence(" · ".join(phrases)))
-
-
-def _describe_sizes(findings: Findings) -> str:
-    """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
-    classes = {tuple(case.groups.values())[-1] for case in findings.cases if findings.has_classes}
-    shares_examples = len(classes) > 1
-    sizes_by_group = {
-        tuple(case.groups.values())[: -1 if shares_examples else None]: (case.n_pos, case.n_neg)
-        for case in findings.cases
-    }
-    n_pos, n_neg = (round(sum(sizes)) for sizes in zip(*sizes_by_group.values(), strict=True))
-    n_pos_text, n_neg_text, n_text = map(safe_text.format_count, (n_pos, n_neg, n_pos + n_neg))
-    text = f"{n_pos_text} positives and {n_neg_text} negatives"
-    if shares_examples:
-        text = f"{n_text} examples"
-    elif findings.goal.mean_over and n_neg == 0:  # which are not counted
-        text = f"{n_pos_text} positives"
-    if len(sizes_by_group) > 1:
-        text += f" in {len(sizes_by_group)} groups"
-    return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text
 
 
 # Tables -------------------------------------------------------------------------------------------

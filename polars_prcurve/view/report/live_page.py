@@ -18,6 +18,7 @@ from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.report.decision_drawings import number_models
+from polars_prcurve.view.report.decision_notes import describe_intervals, describe_test
 from polars_prcurve.view.report.html_and_svg import (
     DECISION_STYLE,
     define_hatches,
@@ -106,8 +107,7 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
         '<p><button id="go">Go to the cheapest threshold on the test set</button></p></div>',
         "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
-        f"<footer>{escape(document.describe_test(findings, date))}. "
-        "The address holds what you see.</footer>",
+        f"<footer>{escape(describe_test(findings, date))}. The address holds what you see.</footer>",
     ]
     json_text, style = _write_json(page_data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
     title = title or ("Precision by prevalence" if has_one_point else "From which threshold to alert")
@@ -181,7 +181,7 @@ def _describe_points(findings: Findings, models: Sequence[Mapping[str, Any]]) ->
     level_text, point_name = format_level(findings.confidence), "threshold" if has_scores else "point"
     return {
         "hasScores": has_scores,
-        "intervals": document.describe_intervals(findings),
+        "intervals": describe_intervals(findings),
         "intervalsOfPoint": f"{level_text} intervals at this {point_name} as it stands.",
     }
 

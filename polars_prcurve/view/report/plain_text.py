@@ -18,7 +18,12 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_width,
 )
 from polars_prcurve.view.report import decision_columns as columns
-from polars_prcurve.view.report import decision_html as document
+from polars_prcurve.view.report.decision_notes import (
+    describe_intervals,
+    describe_levels,
+    describe_test,
+    name_interval,
+)
 from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
@@ -68,7 +73,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
         line_blocks.append(case_lines)
     dropped_rows = findings.dropped_rows
     note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
-    levels_text = columns.describe_levels(findings)
+    levels_text = describe_levels(findings)
     sentences = [verdict.conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
@@ -178,12 +183,12 @@ def write_model_card(findings: Findings, date: str | None) -> str:
     if any(candidate.meets_targets for candidate in candidates):  # or all cells would be dashes
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
-    test_text = document.describe_test(findings, date and show_on_one_line(date))
-    basis_text = f"{test_text}. {document.describe_intervals(findings)} "
+    test_text = describe_test(findings, date and show_on_one_line(date))
+    basis_text = f"{test_text}. {describe_intervals(findings)} "
     if not findings.goal.mean_over:
         basis_text += "Rows are treated as independent unless clusters were named. "
-    basis_text += f"{verdict.conditions}."
-    card_text = "\n".join([*lines, _escape(basis_text), ""])
+    basis_text += f"{verdict.conditions}." if verdict.conditions else ""
+    card_text = "\n".join([*lines, _escape(basis_text.rstrip()), ""])
     return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)
 
 
@@ -195,7 +200,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
     [case] = findings.cases
     candidates = case.leaders if len(case.candidates) > 1 else list(case.candidates)
-    heads = [f"value ({columns.name_interval(findings, 'CI')})", *map(name_model, candidates)]
+    heads = [f"value ({name_interval(findings, 'CI')})", *map(name_model, candidates)]
     if len(candidates) == 1 and candidates[0].model is None:
         heads = ["", heads[0]]
     lines = [heads, ["---"] * len(heads)]

@@ -1,0 +1,95 @@
+"""Notes of a document in words: what was tested, and what its intervals are of."""
+
+from __future__ import annotations
+
+import hashlib
+
+import polars as pl
+from polars import selectors
+
+from polars_prcurve.core.ground.safe_text import format_count, name_groups
+from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.view.verdicts.case_places import name_unit
+from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.value_phrases import start_sentence
+from polars_prcurve.view.words.number_words import (
+    format_level,
+    glue_numbers,
+    say_dropped_rows,
+    say_level,
+)
+
+
+def describe_intervals(findings: Findings) -> str:
+    """Return what the intervals are of, and at which level, or levels and why."""
+    goal, basis = findings.goal, "at a threshold chosen on the test set, allowing for that choice"
+    if goal.mean_over:
+        basis = f"for means over {name_groups(goal.mean_over)[1]}, by Student's t distribution"
+    elif goal.is_of_curve:
+        basis = "for the model over all thresholds"
+    elif goal.is_of_point:
+        basis = "for this point"
+    elif goal.is_at_threshold:
+        basis = "at a threshold that was not chosen on these data"
+    name = start_sentence(name_interval(findings, "intervals"))
+    sentences = filter(None, [f"{name} {basis}", describe_levels(findings)])
+    return " ".join(f"{sentence}." for sentence in sentences)
+
+
+def name_interval(findings: Findings, noun: str = "interval") -> str:
+    """Return what intervals are called, `95% interval`; without the level where tests have several."""
+    levels = _list_levels(findings)
+    return noun if len(levels) > 1 else f"{levels[0]} {noun}"
+
+
+def describe_levels(findings: Findings) -> str:
+    """Return why intervals have several levels, in a sentence; empty if they have one."""
+    levels = _list_levels(findings)
+    tests = f"{len(findings.cases)} {name_unit(findings.cases)}"
+    sentence = f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
+    return sentence if len(levels) > 1 else ""
+
+
+def _list_levels(findings: Findings) -> list[str]:
+    """Return the level of the intervals; the lowest and the highest where tests have several."""
+    levels = sorted(findings.evidence.rows[EvidenceColumn.LEVEL]) if findings.goal.is_gate else []
+    if not levels:
+        return [format_level(findings.confidence)]
+    return [*dict.fromkeys(map(say_level, (levels[0], levels[-1])))]
+
+
+def describe_test(findings: Findings, date: str | None) -> str:
+    """Return a line on the test: its date, its size, and a hash of what it showed."""
+    phrases = [] if date is None else [date]
+    if findings.cases:
+        phrases.append(f"tested on {_describe_sizes(findings)}")
+    if findings.dropped_rows is not None:
+        phrases.append(say_dropped_rows(findings.dropped_rows))
+    # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
+    unchanged_exprs = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
+    evidence_tables = (findings.evidence.curves, findings.evidence.areas)
+    csv_text = "".join(
+        evidence_table.with_columns(unchanged_exprs).write_csv() for evidence_table in evidence_tables
+    )
+    phrases.append(f"data {hashlib.sha256(csv_text.encode()).hexdigest()[:12]}")
+    return glue_numbers(start_sentence(" · ".join(phrases)))
+
+
+def _describe_sizes(findings: Findings) -> str:
+    """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
+    classes = {tuple(case.groups.values())[-1] for case in findings.cases if findings.has_classes}
+    shares_examples = len(classes) > 1
+    sizes_by_group = {
+        tuple(case.groups.values())[: -1 if shares_examples else None]: (case.n_pos, case.n_neg)
+        for case in findings.cases
+    }
+    n_pos, n_neg = (round(sum(sizes)) for sizes in zip(*sizes_by_group.values(), strict=True))
+    n_pos_text, n_neg_text, n_text = map(format_count, (n_pos, n_neg, n_pos + n_neg))
+    text = f"{n_pos_text} positives and {n_neg_text} negatives"
+    if shares_examples:
+        text = f"{n_text} examples"
+    elif findings.goal.mean_over and n_neg == 0:  # which are not counted
+        text = f"{n_pos_text} positives"
+    if len(sizes_by_group) > 1:
+        text += f" in {len(sizes_by_group)} groups"
+    return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text
