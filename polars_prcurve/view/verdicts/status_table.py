@@ -48,7 +48,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "not_met": StatusRow(
         "target not met",
-        "no threshold meets the targets, or the one passed does not, and the intervals rule it out",
+        "the intervals rule out that any threshold, or the one passed, meets the targets",
         {
             "threshold": "Threshold {threshold} {misses} {target}{places}{colon}{values}",
             "point": "This point {misses} {target}{places}{colon}{values}",
