@@ -1030,3 +1030,24 @@ def test_an_attribute_that_there_is_not_leads_to_one_that_there_is(wrong: str, m
     with pytest.raises(AttributeError, match=rf"no attribute {wrong!r}; did you mean {meant!r}\?$"):
         getattr(decision, wrong)
     assert hasattr(decision, meant)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["together", "against"])
+def test_equal_classes_are_seldom_found_different(noise: str) -> None:
+    """Classes share their examples, whose scores for all classes rise together or against each other."""
+    rng, n_sets, own = np.random.default_rng(5), 300, np.repeat(np.eye(3, dtype=bool), 100, axis=0)
+    frames = []
+    for number in range(n_sets):
+        errors = rng.normal(size=own.shape)
+        shared = errors.mean(axis=1, keepdims=True)
+        errors = errors - shared if noise == "against" else 0.4 * errors + 2.0 * shared
+        scores = {"score": (1.8 * own + errors / errors.std()).ravel(), "label": own.ravel()}
+        for tested in range(3):  # each class beside all others, as `decide` tests them
+            side = ["a" if number_of_class == tested else "b" for number_of_class in range(3)]
+            columns = {"side": side * len(own), "set": number, "tested": tested}
+            frames.append(pl.DataFrame(scores | columns))
+    table = pl.concat(frames).prc(by=["set", "tested"], model="side")
+    tests = table.compare(0.1, recall=0.5, paired=False, confidence=1 - 0.05 / 3, columns="all")
+    n_wrong = tests.filter("significant")["set"].n_unique()
+    assert n_wrong < n_sets * 0.05 + 3 * math.sqrt(n_sets * 0.05 * 0.95)

@@ -139,6 +139,21 @@ def test_examples_of_classes_are_counted_and_not_weighed(
         assert ("precision" in heads) == (guarantee is not None)
 
 
+def test_tests_of_classes_state_that_these_share_examples() -> None:
+    """Groups of rows do not, nor do several models of one class."""
+    scores = {name: name for name in "abc"}
+    condition = "classes are tested as if they shared no examples"
+    decision = CLASSES.prc(score=scores, label="kind").decide(0.1, recall=0.5)
+    for text in (decision.verdict.conditions, " ".join(decision.say(80).split()), decision.model_card()):
+        assert condition in text
+    assert not any(condition in text for text in decision.verdicts["sentence"])
+    for other in (
+        decide("groups"),
+        CLASSES.prc(score=scores, label="kind").decide(0.1, guarantee=0.95, recall=0.5),
+    ):
+        assert condition not in other.verdict.conditions
+
+
 @pytest.mark.parametrize(
     ("eta", "alerts", "per"),
     [

@@ -109,6 +109,8 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     has_alerts = has_points and not goal.is_of_curve and len(cases) == 1
     if has_alerts and "alerts" not in goal.all_limits:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
+    if judged_table.has_classes and judged_table.group_tests is not None and len(cases) > 1:
+        phrases.append("classes are tested as if they shared no examples")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
     return glue_numbers(start_sentence("; ".join(phrases)))
 
