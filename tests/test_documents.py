@@ -1135,6 +1135,13 @@ def test_columns_that_have_no_room_are_not_told_by_the_names_of_models() -> None
     assert head.split()[-3:] == ["prevalence", "threshold", "verdict"]
 
 
+def test_the_conditions_write_prevalences_as_the_table_does() -> None:
+    """Both ends are 1 in a whole number, but 3% between them is not."""
+    text = bind(SETTLED).decide([0.05, 0.03, 0.02], recall=0.5).say(80)
+    assert "Prevalences from 2% to 5%; " in text
+    assert re.findall(r"^(\d%) ", text, flags=re.M) == ["5%", "3%", "2%"]
+
+
 def test_levels_that_differ_stand_in_one_sentence_and_in_no_head(tmp_path: Path) -> None:
     """A group that seems to miss is tested with all others, so its interval has another level."""
     sites = pl.DataFrame({"site": [*"abcdefgh"], "tp": [95, 80, 62, 70, 66, 60, 40, 88]})

@@ -222,7 +222,7 @@ def _describe_group(
     most_rows: int,
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
-    case = cases[0]
+    case, where = cases[0], locate_group(cases[0])
     best_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
     thresholds_by_model: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
     for candidate in (candidate for case in cases for candidate in case.candidates):
@@ -255,7 +255,7 @@ def _describe_group(
                 }
             )
     return {
-        "where": "".join(f"{place_phrase} " for place_phrase in [locate_group(case)] if place_phrase),
+        "where": where and f"{where} ",
         "etas": etas,
         "place": etas.index(case.eta) if case.eta in etas else 0,
         "models": models,

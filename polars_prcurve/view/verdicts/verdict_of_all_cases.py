@@ -90,7 +90,7 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     if len(etas) == 1:
         phrases.append(f"prevalence {say_eta(etas[0])}")
     elif etas:
-        highest_text, lowest_text = say_etas([etas[0], etas[-1]])
+        highest_text, *_, lowest_text = say_etas(etas)  # in one unit with those of the cases
         phrases.append(f"prevalences from {lowest_text} to {highest_text}")
     goal = judged_table.goal
     if goal.mean_over:
