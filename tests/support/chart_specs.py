@@ -97,7 +97,20 @@ def png(chart) -> bytes:
 FIELDS = {
     "rank",
     *("part", "curve", "order", "run", "doubt", "copy", "grey", "facet", "color", "recall", "x", "y"),
-    *("precision", "eta", "value", "low", "high", "q1", "q3", "alerts", "alerted", "difference", "side"),
+    *(
+        "precision",
+        "fpr",
+        "eta",
+        "value",
+        "low",
+        "high",
+        "q1",
+        "q3",
+        "alerts",
+        "alerted",
+        "difference",
+        "side",
+    ),
     *("threshold_probability", "net_benefit", "net_benefit_low", "net_benefit_high"),
     *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
     *("kind", "size", "width"),  # of icons

@@ -6,7 +6,7 @@
           -> line_canvas         lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
           -> chart_titles        titles
-          -> curve_chart         all of this for lines with a point per threshold
+          -> curve_chart         all of this for lines: what is drawn, read and written
           -> label_placement     names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
           <- active_theme        the palette and the sizes of type

@@ -30,6 +30,8 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_target
 
+_NAME = "True positives among the alerts"
+"""What is drawn."""
 _MOST_GRIDS = 12  # more grids of 100 icons nobody would count
 _WIDTH = 200  # pixels that a grid is wide, so that ten icons in a row stay large
 _RING = [1.6, 1.9]  # the dash of a dotted ring: about as many dots on small rings as on large ones
@@ -108,14 +110,14 @@ def alerts(
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
-    note += curves.describe_sizes()
-    subtitle = curves.join_etas(f"{_say_purpose(curves)},")
-    return canvas.finish(title, finding or "True positives among the alerts", subtitle, note)
+    return canvas.finish(
+        canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
+    )
 
 
 def _say_purpose(curves: ChartCurves) -> str:
     """Return what thresholds were chosen for, such as `50% recall`."""
-    purpose = "True positives among the alerts"
+    purpose = _NAME
     targets = curves.curve_rows.get_column("target", default=None)
     if targets is not None and targets.n_unique() == 1:
         target = targets[0]
@@ -184,9 +186,6 @@ def _build_layers(x_encoding: alt.X, y_encoding: alt.Y, channels: Channels) -> l
         tooltip = alt.Tooltip("said:N", title="alerts")
         encodings += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
         kind_test = f"datum.part === 'icon' && datum.kind === '{icon_kind}'"
-        layers.append(
-            mark_layer.encode(x_encoding, y_encoding, *encodings, tooltip=tooltip).transform_filter(
-                kind_test
-            )
-        )
+        mark_layer = mark_layer.encode(x_encoding, y_encoding, *encodings, tooltip=tooltip)
+        layers.append(mark_layer.transform_filter(kind_test))
     return layers

@@ -34,10 +34,10 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     name_curves,
     say_each,
     say_firsts,
-    say_known,
     say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import (
@@ -94,10 +94,8 @@ def metric_by_eta(
         A `by` column, `"metric"` or `"target"`. By default the first `by` column is colour, and the
         others are panels, as are metrics and targets if there are several. With more than 8 groups,
         of one metric, the first, the middle and the last have colours, and the others are grey.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -143,15 +141,10 @@ def p3_curve(
     table
         What `operating_points` returns for several eta, such as `eta_grid()`, with `recall=`,
         `threshold=` or `fpr=`, and precision among its metrics.
-    confidence
-        The level of the table's intervals, for the subtitle, since the table does not hold it.
-    color, facet
-        A `by` column or `"target"`. By default the first `by` column is colour, and the others are
-        panels, as are targets if there are several.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    confidence, color, facet
+        As in `metric_by_eta`.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -204,8 +197,7 @@ class _LineChart:
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = label_formats.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
-        mean_of_curve = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
-        self.channels = choose_channels(curves, color, facet, mean_of_curve)
+        self.channels = choose_channels(curves, color, facet, curves.find_means("value"))
         end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
         end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
         y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
@@ -217,10 +209,8 @@ class _LineChart:
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
         spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         self.canvas = Canvas(curves, self.channels, spec, size)
-        size_frame = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
-        self.own_etas = [
-            n_pos / (n_pos + n) if n_pos and n else None for n_pos, n in size_frame.iter_rows()
-        ]
+        sizes = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64)).rows()
+        self.own_etas = [n_pos / (n_pos + n) if n_pos and n else None for n_pos, n in sizes]
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
         self.doubt = point_thinning.find_few_positives(self.rows, curves)
@@ -245,39 +235,38 @@ class _LineChart:
         """Return the chart, with circles for the crossings that lie within its axis."""
         # `firsts` are the rising prevalences that were tested, each with the model that is significantly
         # first.
-        canvas, x, color = self.canvas, self.canvas.spec.x, self.channels.color
+        canvas, x, curve_rows = self.canvas, self.canvas.spec.x, self.curves.curve_rows
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own_etas = [eta for eta in self.own_etas if eta is not None]
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own_etas[0])}" if own_etas else ""
-        has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
-        lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), has_ghosts=True)
+        has_own = canvas.draw_rules(self.own_etas if is_few else [], name)
         canvas.records += trades
-        colored_labels = None if color is None else color.shown_labels
-        line_records = [row for row in lines if "value" in row]
-        canvas.draw_few_places(
-            row for row in line_records if colored_labels is None or row["color"] in colored_labels
-        )
-        canvas.follow_pointer(self.rows, "nearest", self._say_row, self.rows["eta"])
         if len(trades) == 1 and self.channels.facet is None:
             place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"]}
             sides: list[dict[str, Any]] = [{"dx": -10, "align": "right"}, {"dx": 10}]
-            ways_to_write = (
-                Word(text=f"equal at {trades[0]['place']}", dy=dy, **place, **side)
-                for dy in (-12, 12)
-                for side in sides
-            )
-            canvas.words.append(choose_way(ways_to_write))
-        curve_rows = self.curves.curve_rows
+            looks = (place | {"dy": dy} | side for dy in (-12, 12) for side in sides)
+            text = f"equal at {trades[0]['place']}"
+            canvas.words.append(choose_way(Word(text=text, **look) for look in looks))
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
             target_text = label_formats.format_value("target", curve_rows["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
-        finding = self._say_order(trades, firsts) or say_known(self.curves, self._say_values, self.name)
-        finding = finding or f"{self.name} by prevalence"
-        if not subtitle or subtitle == finding:
-            subtitle = f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}"
-        note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
-        return canvas.finish(title, finding, subtitle, note)
+        chart = CurveChart(
+            canvas,
+            lines=self.doubt,
+            rows=self.rows,
+            height=pl.col("value"),
+            reads="nearest",
+            say_row=self._say_row,
+            subtitle=subtitle or f"Prevalences from {label_formats.say_eta_range([x.low, x.high])}",
+            title=f"{self.name} by prevalence",
+            finding=self._say_order(trades, firsts),
+            say=self._say_values,
+            subject=self.name,
+            note=self._write_note(has_own, len(trades)),
+            describe_doubt=self._describe_doubt,
+        )
+        return chart.draw(title)
 
     def _say_order(self, trades: Sequence[dict[str, Any]], firsts: Sequence[tuple[float, str]]) -> str:
         """Return the significant leaders, and draw them; else where lines cross, if known well."""
@@ -295,10 +284,9 @@ class _LineChart:
         value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
         if self.canvas.spec.y.words == "percent":
             value, span = say_estimate(number, low, high)
-        interval_text = f" ({span})" if span else ""
-        doubt_text = f", {row[REASON]}" if row.get(REASON) else ""
-        estimate_text = f"{value}{interval_text}{doubt_text}"
-        return say_eta(row["eta"]), f"{estimate_text}{label_formats.add_threshold(row)}"
+        value += f" ({span})" if span else ""
+        value += f", {row[REASON]}" if row.get(REASON) else ""
+        return say_eta(row["eta"]), f"{value}{label_formats.add_threshold(row)}"
 
     def _say_values(self, curves: ChartCurves) -> str:
         """Return where precision is 50%, or the height of lines at a prevalence."""
@@ -333,18 +321,9 @@ class _LineChart:
         half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
         if len(half_rows) < n_curves or half_rows.is_empty():
             return ""
-        name_of_curve = name_curves(curves, self.channels)
-        half_of_curve = dict(half_rows.select("curve", "half").rows())
-
-        sentence_start = "Precision is above 50% down to a prevalence of"
-        return say_each(
-            sentence_start,
-            "",
-            half_of_curve,
-            name_of_curve,
-            say_etas,
-            range_template="between {} and {}",
-        )
+        half_of_curve, names = dict(half_rows.drop("n").rows()), name_curves(curves, self.channels)
+        start, template = "Precision is above 50% down to a prevalence of", "between {} and {}"
+        return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
 
     def _say_at_eta(self, curves: ChartCurves) -> str:
         """Return the height of each line at the prevalence of the test, or at a round one."""
@@ -367,9 +346,8 @@ class _LineChart:
             near_rows = line_frame.filter((distances.abs() < _NEAR).fill_null(False))
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return ""
-            value_of_curve[curve] = float(
-                np.interp(0.0, distances, line_frame["value"].cast(pl.Float64))
-            )
+            values = line_frame["value"].cast(pl.Float64)
+            value_of_curve[curve] = float(np.interp(0.0, distances, values))
         names = name_curves(curves, self.channels)
         has_all = value_of_curve and len(value_of_curve) == len(curves.curve_rows)
         place_text = f"at a prevalence of {say_eta(eta)}"
@@ -378,25 +356,13 @@ class _LineChart:
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
         curve_rows, rows = self.curves.curve_rows, self.rows
-        sentences = [self.channels.color_note]
+        sentences = []
         if "low" in rows.columns and rows["low"].count():
             shade_text = label_formats.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
-            sentences.append(
-                shade_text + (" of each threshold" if "target" in curve_rows.columns else "")
-            )
-        reasons: list[str] = []
-        if REASON in rows.columns:
-            reasons = rows.filter(self.is_unsure)[REASON].unique().sort().to_list()
-        if reasons:
-            few = f"fewer than {FEW_POSITIVES} positives, or " if self.curves.has_few_positives else ""
-            is_in_doubt = few if reasons == [WIDE] else "the interval is in doubt: "
-            sentences.append(f"Dotted: {is_in_doubt}{', '.join(reasons)}")
-        elif self.rests_on_counts:
-            sentences += point_thinning.describe_doubt(self.doubt)
-        else:
-            sentences += point_thinning.describe_few_positives(self.doubt)
+            is_of_points = "target" in curve_rows.columns
+            sentences.append(f"{shade_text}{' of each threshold' if is_of_points else ''}")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             own_shares = f"the test sets' prevalences, {label_formats.say_eta_range(etas)}"
@@ -404,6 +370,18 @@ class _LineChart:
         elif has_own and self.channels.facet is not None:
             sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
         return [*sentences, "Circles: two models change places" if n_trades > 1 else ""]
+
+    def _describe_doubt(self, lines: pl.DataFrame) -> list[str]:
+        """Return a sentence on which values are in doubt, and why."""
+        unsure_rows = self.rows.filter(self.is_unsure) if REASON in self.rows.columns else None
+        if unsure_rows is not None and len(unsure_rows):
+            reasons = unsure_rows[REASON].unique().sort().to_list()
+            few = f"fewer than {FEW_POSITIVES} positives, or " if self.curves.has_few_positives else ""
+            is_in_doubt = few if reasons == [WIDE] else "the interval is in doubt: "
+            return [f"Dotted: {is_in_doubt}{', '.join(reasons)}"]
+        if self.rests_on_counts:
+            return point_thinning.describe_doubt(lines)
+        return point_thinning.describe_few_positives(lines)
 
 
 def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:

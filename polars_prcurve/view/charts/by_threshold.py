@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -23,7 +24,8 @@ from polars_prcurve.view.charts.parts import (
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_known, say_thresholds
+from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
@@ -36,6 +38,8 @@ _MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide
 _GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
 # Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
+_RATE = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+"""The share of events that are alerts."""
 
 
 @hint_at_arguments
@@ -72,10 +76,8 @@ def threshold_curve(
     color, facet
         As in `pr_curve`, but more than 8 groups share one column of charts: the first, the middle and
         the last by mean precision have colours, and the others are grey.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Returns
     -------
@@ -100,33 +102,32 @@ def threshold_curve(
     marked_scores = [row["threshold"] for row in marks.records]
     x = chart_axes.build_score_axis(x_title, curves.points["score"], marked_scores)
     curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
+    is_finite = table["threshold"].cast(pl.Float64).is_finite().all()  # of an empty table, too
+    infinite_note = "" if is_finite else "Not drawn: infinite thresholds"
+    chart = CurveChart(
+        Canvas(curves, channels, ChartSpec(x, chart_axes.RECALL_AXIS, "step-after")),
+        lines=curves.points,
+        rows=curves.points,
+        height=pl.col("precision"),
+        reads="forward",
+        say_row=partial(_say_row, ""),
+        subtitle="Metrics by threshold",
+        title="Precision, recall and alerts by threshold",
+        say=partial(say_thresholds, channels),
+        note=["Compare curves vertically", x.describe(), infinite_note],
+        marks=marks,
+    )
     n = min(len(labels), _MOST_COLUMNS)
     width = size[0] or _WIDTHS.get(n, 210)
     panel_size = chart_axes.PanelSize(n, width, size[1] or round(0.3 * max(width, 300)))
-    options: dict[str, Any] = {"points": points, "size": panel_size}
-    columns = [_Column(curves, channels, label, x, marks, **options) for label in labels]
+    columns = [_Column(chart, label, panel_size, points) for label in labels]
     lines = pl.concat(column.lines for column in columns)
-    has_infinite = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
-    note = (
-        channels.color_note,
-        *marks.describe(),
-        *point_thinning.describe_doubt(lines),
-        x.describe(),
-        "Not drawn: infinite thresholds" if has_infinite else "",
-        *curves.describe_sizes(),
-    )
-    subtitle = f"{curves.join_etas('Metrics by threshold,')}; compare curves vertically"
-    has_one_point = points is not None or len(marks.records) == 1
-    finding = marks.find_title(curves, channels) if has_one_point else ""
-    finding = finding or say_known(curves, lambda known_curves: say_thresholds(known_curves, channels))
-    finding = finding or "Precision, recall and alerts by threshold"
-    thinning = point_thinning.describe_thinning(curves.points, lines)
-    text = chart_assembly.ChartText(title, subtitle, note, finding, thinning)
+    chart.canvas.spoken = point_thinning.describe_thinning(curves.points, lines)
     # Right of the last column in the first row there is room for names. A legend needs the first one,
     # since Vega draws the legend of that one alone, over all.
     named_column = n - 1 if columns[n - 1].has_room_for_names() else 0
     stacks = [column.draw(has_names=k == named_column) for k, column in enumerate(columns)]
-    return _join_columns(stacks, text, columns[0], n)
+    return _join_columns(stacks, chart.write(title, lines), columns[0])
 
 
 def _read_scores(table: pl.DataFrame) -> ChartCurves:
@@ -164,8 +165,7 @@ def _read_channels(
         if has_one_field and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
             color = curves.column_of_field[curves.group_fields[0]]
         channels = colors_and_panels.read_channels(curves, color, facet)
-    mean_frame = curves.points.group_by("curve").agg(pl.col("precision").mean())
-    return colors_and_panels.pick_out(channels, dict(mean_frame.rows()))
+    return colors_and_panels.pick_out(channels, curves.find_means("precision"))
 
 
 class _Column:
@@ -173,99 +173,45 @@ class _Column:
 
     def __init__(
         self,
-        curves: ChartCurves,
-        channels: colors_and_panels.Channels,
+        chart: CurveChart,
         label: str | None,
-        x: ChartAxis,
-        marks: marked_points.MarkedPoints,
-        *,
-        points: pl.DataFrame | None,
         size: chart_axes.PanelSize,
+        points: pl.DataFrame | None,
     ) -> None:
-        if channels.facet is not None and label is not None:
-            is_shown = pl.col("curve").is_in(channels.facet.curves_of_label[label])
-            rows, curve_rows = curves.points.filter(is_shown), curves.curve_rows.filter(is_shown)
-            curves = replace(curves, points=rows, curve_rows=curve_rows)
-        plain_color = channels.find_panel_color(label)
-        self.channels = replace(channels, facet=None, plain_color=plain_color)
-        self.size, self.width = size, size.width
+        curves, channels = chart.canvas.curves, chart.canvas.channels
         self.head = chart_assembly.name_panel(channels.facet, label)
-        etas = curves.curve_rows["eta"]
-        rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-        self.events: float = chart_axes.choose_events(etas)
-        if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
-            # Alerts are counted as in the points, if these all have one number.
-            alerts_by_rate = (pl.col("alerts") / rate).round_sig_figs(9)
-            events = points.filter(rate > 0).select(alerts_by_rate).to_series().drop_nulls().unique()
-            if len(events) == 1 and events[0] > 1:
-                self.events = float(events[0])
+        if channels.facet is not None and label is not None:
+            curves = curves.pick(channels.facet.curves_of_label[label])
+        self.channels = replace(channels, facet=None, plain_color=channels.find_panel_color(label))
+        n_events = _choose_events(curves.curve_rows["eta"], points)
         # No log axis shows 0.
-        rows = curves.points.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
-        self.specs = self._build_specs(x, rows, etas)
-        self.canvas = Canvas(
-            replace(curves, points=rows), self.channels, self.specs[0], (self.width, self.size.height)
-        )
-        mark_rows = [row for row in marks.records if row["curve"] in set(curves.curve_rows["curve"])]
-        heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
-        y_axes = [spec.y for spec in self.specs]
-        self.lines = self.canvas.thin_curves(heights, pl.col("precision"), mark_rows, y_axes)
-        self.rules: list[dict[str, Any]] = []
-        self._draw_lines(replace(marks, records=mark_rows))
-        self._draw_rules(mark_rows)
-        self.canvas.follow_pointer(heights, "forward", self._say_row)
-
-    def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:
-        """Return the three charts from top to bottom; only the last one has the title of the x axis."""
-        unit = "million" if self.events == 1_000_000 else format_count(self.events)
-        least = rows["alerts"].min()
-        bottom = min(least if isinstance(least, float) else 1.0, self.events / 10)
-        bottom = 10.0 ** math.floor(math.log10(bottom))
-        is_log, top = chart_axes.needs_log_axis(etas), float(self.events)
-        values = rows["precision"]
-        y_axes = (
-            chart_axes.build_precision_axis("precision", "Precision", etas, values, is_log=is_log),
-            ChartAxis("recall", "Recall", 0, 1),
-            ChartAxis("alerts", f"Alerts per {unit}", bottom, top, "count", is_log=True),
-        )
-        bare_axis = replace(x, title="", words="none")
-        specs = [ChartSpec(bare_axis, y, "step-after", names="none") for y in y_axes]
+        rows = curves.points.with_columns(alerts=pl.when(_RATE > 0).then(n_events * _RATE))
+        self.spec = _build_spec(chart.canvas.spec.x, rows, curves.curve_rows["eta"], n_events)
+        self.canvas = Canvas(curves, self.channels, self.spec, (size.width, size.height))
+        self.size = size
+        mark_rows = _count_alerts(chart.marks, curves, n_events)
+        say_row = partial(_say_row, self.spec.below[1].title)
+        chart = replace(chart, canvas=self.canvas, lines=rows, rows=rows, say_row=say_row)
+        self.lines = replace(chart, marks=replace(chart.marks, records=mark_rows)).draw_lines()
         # Lines of recall at several prevalences are one, which has no colour.
-        is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
-        return [specs[0], replace(specs[1], is_neutral=is_neutral), replace(specs[2], x=x)]
+        self.is_recall_one = channels.color is not None and channels.color.fields == ["eta"]
+        if self.is_recall_one:
+            self._leave_out_copies()
+        self.rules = self._draw_rules(mark_rows)
+        self.canvas.records += self.rules
 
-    def _draw_lines(self, marks: marked_points.MarkedPoints) -> None:
-        """Draw lines and points of all three charts; equal recalls once."""
-        canvas, least, x = self.canvas, self.specs[0].y.low, self.specs[-1].x
+    def _leave_out_copies(self) -> None:
+        """Leave out all but one of the lines and points of recall, which are equal."""
+        first_curve, mark_places = self.canvas.curves.curve_rows["curve"][0], set()
+        for record in self.canvas.records:
+            is_copy = record["part"] == "curve" and record["curve"] != first_curve
+            if is_copy or (record["part"] == "mark" and record["x"] in mark_places):
+                record.pop("recall", None)
+            mark_places |= {record["x"]} if record["part"] == "mark" else set()
 
-        def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
-            height_of_field = {"precision": max(row["precision"], least), "recall": row["recall"]}
-            eta, fpr = etas[row["curve"]], row["fpr"]
-            rate = 0 if fpr is None else eta * row["recall"] + (1 - eta) * fpr
-            return height_of_field | ({"alerts": self.events * rate} if rate else {})
-
-        etas = dict(canvas.curves.curve_rows.select("curve", "eta").rows())
-        records = canvas.draw_lines(self.lines, ["recall", "alerts"])
-        mark_records = marked_points.mark_points(
-            marks,
-            canvas,
-            find_x=lambda row: x.measure(float(row["threshold"])),
-            find_heights=measure_heights,
-            find_span=lambda row: (
-                x.measure(float(row["holds_from"])),
-                x.measure(float(row["holds_to"])),
-            ),
-        )
-        canvas.records += mark_records
-        if self.specs[1].is_neutral:
-            mark_places = [row["x"] for row in mark_records]
-            copied_records = [row for row in records if row["curve"] != records[0]["curve"]]
-            copied_records += [row for k, row in enumerate(mark_records) if row["x"] in mark_places[:k]]
-            for row in copied_records:
-                row.pop("recall", None)
-
-    def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> None:
-        """Add a rule per threshold of lines with colours; one of several lines has no colour."""
-        x, color = self.specs[-1].x, self.channels.color
+    def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return a rule per threshold of lines with colours; one of several lines has no colour."""
+        x, color = self.spec.x, self.channels.color
         names: dict[str, set[str]] = {}
         place_of_text: dict[str, float] = {}
         for row in mark_rows:
@@ -274,35 +220,38 @@ class _Column:
                 text = say_threshold(row["threshold"], [row[LOWER]])
                 names.setdefault(text, set()).add(name)
                 place_of_text[text] = round_digits(x.measure(float(row["threshold"])))
-        if len(place_of_text) <= _MOST_RULES:
-            self.rules = [
-                {"part": "threshold", "said": text, "x": place}
-                | ({"color": min(names[text])} if color and len(names[text]) == 1 else {})
-                for text, place in sorted(place_of_text.items(), key=lambda rule: rule[1])
-            ]
-        self.canvas.records += self.rules
+        if len(place_of_text) > _MOST_RULES:
+            return []
+        return [
+            {"part": "threshold", "said": text, "x": place}
+            | ({"color": min(names[text])} if color and len(names[text]) == 1 else {})
+            for text, place in sorted(place_of_text.items(), key=lambda rule: rule[1])
+        ]
 
-    def _build_named_spec(self) -> ChartSpec:
-        """Return the uppermost chart, with names of lines."""
-        return replace(self.specs[0], names="beside", has_margin=True)
+    def _list_specs(self, *, has_names: bool) -> list[ChartSpec]:
+        """Return the three charts from top to bottom; only the last one has the title of the x axis."""
+        spec, (recall_axis, alerts_axis) = self.spec, self.spec.below
+        bare_spec = replace(spec, x=replace(spec.x, title="", words="none"), names="none")
+        return [
+            replace(bare_spec, names="beside", has_margin=True) if has_names else bare_spec,
+            replace(bare_spec, y=recall_axis, is_neutral=self.is_recall_one),
+            replace(bare_spec, x=spec.x, y=alerts_axis),
+        ]
 
     def has_room_for_names(self) -> bool:
         """Return whether names of lines have places, so that a legend is not needed."""
-        panel = Panel(self._build_named_spec(), self.canvas.records, self.channels, self.size)
-        return place_names(panel, ()) is not None
+        spec = self._list_specs(has_names=True)[0]
+        return place_names(Panel(spec, self.canvas.records, self.channels, self.size), ()) is not None
 
     def draw(self, *, has_names: bool) -> alt.VConcatChart:
         """Return three charts above each other; in the uppermost are names of lines."""
         panels: list[alt.LayerChart] = []
         data: list[dict[str, Any]] = []
-        key = chart_assembly.make_key(self.canvas.records, f"x {self.specs[0].y.field}")
-        words = self._label_rules(self.specs[0].x)
+        key = chart_assembly.make_key(self.canvas.records, f"x {self.spec.y.field}")
+        words = self._label_rules(self.spec.x)
         lift = 2 if self.rules else 0
-        words += chart_assembly.write_head(self.head, self.width, lift=lift) if self.head else []
-        specs = self.specs
-        if has_names:
-            specs = [self._build_named_spec(), *specs[1:]]
-        for number, spec in enumerate(specs):
+        words += chart_assembly.write_head(self.head, self.size.width, lift=lift) if self.head else []
+        for number, spec in enumerate(self._list_specs(has_names=has_names)):
             # All three charts are drawn from one list of records, in which each has words of its own.
             suffix = f" of {number}"
             panel, records = chart_assembly.build_panel(
@@ -327,7 +276,7 @@ class _Column:
         words: list[Word] = []
         ends = [-math.inf, -math.inf]
         for rule in self.rules:
-            pixel, half_width = x.place(rule["x"]) * self.width, measure_text(rule["said"]) / 2
+            pixel, half_width = x.place(rule["x"]) * self.size.width, measure_text(rule["said"]) / 2
             row = next((row for row in (0, 1) if pixel - half_width >= ends[row] + 8), None)
             if row is not None:
                 ends[row] = pixel + half_width
@@ -345,33 +294,72 @@ class _Column:
             look: dict[str, Any] = {"color": style.INK} if color_test[0] == "!" else {}
             encodings = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            rule = rule.encode(spec.x.build_x(self.width), *encodings, **ends)
+            rule = rule.encode(spec.x.build_x(self.size.width), *encodings, **ends)
             layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(color_test))
         return layers
 
-    def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
-        """Return what the pointer reads: at each threshold the least score that reaches it."""
-        readings = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
-        if row["alerts"]:
-            readings.append(f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}")
-        return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(readings)
+
+def _say_row(alerts_title: str, row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each threshold the least score that reaches it."""
+    readings = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
+    if row["alerts"]:
+        readings.append(f"{alerts_title.lower()}: {say_count(row['alerts'])}")
+    return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(readings)
+
+
+def _choose_events(etas: pl.Series, points: pl.DataFrame | None) -> float:
+    """Return the number of events that alerts are counted among: that of the points, if all have one."""
+    if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
+        alerts_by_rate = (pl.col("alerts") / _RATE).round_sig_figs(9)
+        n_events = points.filter(_RATE > 0).select(alerts_by_rate).to_series().drop_nulls().unique()
+        if len(n_events) == 1 and n_events[0] > 1:
+            return float(n_events[0])
+    return chart_axes.choose_events(etas)
+
+
+def _count_alerts(
+    marks: marked_points.MarkedPoints, curves: ChartCurves, n_events: float
+) -> list[dict[str, Any]]:
+    """Return the marked rows of these curves, with their alerts; null where these are 0."""
+    etas, rows = dict(curves.curve_rows.select("curve", "eta").rows()), []
+    for row in marks.records:
+        if row["curve"] in etas:
+            eta, recall, fpr = etas[row["curve"]], row["recall"], row["fpr"]
+            rate = 0 if fpr is None else eta * recall + (1 - eta) * fpr
+            rows.append(row | {"alerts": n_events * rate or None})
+    return rows
+
+
+def _build_spec(x: ChartAxis, rows: pl.DataFrame, etas: pl.Series, n_events: float) -> ChartSpec:
+    """Return the axes of all three charts."""
+    unit = "million" if n_events == 1_000_000 else format_count(n_events)
+    least = rows["alerts"].min()
+    bottom = min(least if isinstance(least, float) else 1.0, n_events / 10)
+    bottom = 10.0 ** math.floor(math.log10(bottom))
+    y = chart_axes.build_precision_axis(
+        "precision", "Precision", etas, rows["precision"], is_log=chart_axes.needs_log_axis(etas)
+    )
+    alerts_axis = ChartAxis("alerts", f"Alerts per {unit}", bottom, n_events, "count", is_log=True)
+    return ChartSpec(x, y, "step-after", below=(chart_axes.RECALL_AXIS, alerts_axis))
 
 
 def _join_columns(
-    stacks: list[alt.VConcatChart], text: chart_assembly.ChartText, first: _Column, n: int
+    stacks: list[alt.VConcatChart], text: chart_assembly.ChartText, first: _Column
 ) -> chart_assembly.Chart:
-    """Return the columns beside each other, n in a row, with title and note."""
-    spec, width = first.specs[-1], n * (first.width + 60)
+    """Return the columns beside each other, with title and note."""
+    size, spec = first.size, first.spec
+    y, n = spec.below[-1], size.columns
+    width = n * (size.width + 60)
     whole_chart: Any = stacks[0]
     if len(stacks) == 1:
-        foot_y = first.size.height + spec.x.measure_height(first.width)
-        note = chart_assembly.build_note(text, width, foot_y, -spec.y.measure_labels(first.size.height))
+        foot_y = size.height + spec.x.measure_height(size.width)
+        note = chart_assembly.build_note(text, width, foot_y, -y.measure_labels(size.height))
         whole_chart.vconcat[-1].layer += [] if note is None else [note]
     else:
-        room = max(spec.y.measure_labels(first.size.height) for spec in first.specs)
+        room = max(axis.measure_labels(size.height) for axis in spec.y_axes)
         note = chart_assembly.build_note(text, width, 0, -room)
         whole_chart = alt.concat(*stacks, columns=n, spacing=34)
-        whole_chart = chart_assembly.join_note(whole_chart, note, n * first.width, 16)
+        whole_chart = chart_assembly.join_note(whole_chart, note, n * size.width, 16)
     words = chart_assembly.build_title(text, width)
     finished: chart_assembly.Chart = chart_assembly.set_properties(whole_chart, **words)
     return finished

@@ -99,24 +99,21 @@ def _say_all(
     sentence_start: str, value_of_curve: dict[int, float], channels: Channels, curves: ChartCurves
 ) -> str:
     """Return the value of each curve; empty if one has none."""
-    values = {curve: value_of_curve.get(curve) for curve in curves.curve_rows["curve"]}
-    known_values = {curve: value for curve, value in values.items() if value is not None}
-    if not 0 < len(known_values) == len(values):
-        return ""
-    return say_values(sentence_start, known_values, curves, channels)
+    numbers = curves.curve_rows["curve"]
+    values = {curve: value_of_curve[curve] for curve in numbers if curve in value_of_curve}
+    is_known = 0 < len(values) == len(numbers)
+    return say_values(sentence_start, values, curves, channels) if is_known else ""
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
     """Return the recall of each curve at a tenth of the cases, on its straight lines."""
-    x_expr, y_expr = pl.col("alerted"), pl.col("recall")
-    x_before, y_before = (coordinate.shift(1).over("curve") for coordinate in (x_expr, y_expr))
+    x, y = pl.col("alerted"), pl.col("recall")
+    x_before, y_before = (coordinate.shift(1).over("curve") for coordinate in (x, y))
     # Tied scores share a slope, on which the tenth may lie.
-    recall_at_tenth = y_before + (y_expr - y_before) * (_TENTH - x_before) / (x_expr - x_before)
-    points = points.sort("curve", "alerted", maintain_order=True)
-    crossing_points = points.with_columns(share=recall_at_tenth).filter(
-        (x_before <= _TENTH) & (x_expr > _TENTH)
-    )
-    return dict(crossing_points.select("curve", "share").rows())
+    recall_at_tenth = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
+    points = points.sort("curve", "alerted", maintain_order=True).with_columns(share=recall_at_tenth)
+    crossings = points.filter((x_before <= _TENTH) & (x > _TENTH))
+    return dict(crossings.select("curve", "share").rows())
 
 
 def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
@@ -126,16 +123,13 @@ def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
     n_pos_of_curve = dict(canvas.curves.curve_rows.select("curve", "n_pos").rows())
     if len(recall_of_curve) > 12 or n_colors > _MOST_LABELS:
         return False
-    for (curve_number, recall), recall_text in zip(
-        recall_of_curve.items(), say_shares([*recall_of_curve.values()]), strict=True
-    ):
+    recall_texts = say_shares([*recall_of_curve.values()])
+    for (curve_number, recall), recall_text in zip(recall_of_curve.items(), recall_texts, strict=True):
         n_pos, label = n_pos_of_curve[curve_number], recall_text
         if n_pos is not None and 0 < n_pos < FEW_POSITIVES:  # no number without its doubt
-            low_text, high_text = say_shares([*find_limits(recall, n_pos)])
-            label = f"{recall_text} ({low_text} to {high_text})"
+            label += " ({} to {})".format(*say_shares([*find_limits(recall, n_pos)]))
         mark_text = f"a tenth of the cases flagged: recall {label}, lift {recall / _TENTH:.3g}"
-        mark_fields = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(curve_number)}
-        canvas.records.append({"part": "mark", "said": mark_text, "recall_label": label, **mark_fields})
+        canvas.mark(curve_number, _TENTH, recall, mark_text, label)
     return bool(recall_of_curve)
 
 
@@ -190,8 +184,6 @@ def prg_curve(
     points, n_left, n_worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
-    points = point_thinning.raise_to_axis(points, x, [x.field])
-    points = point_thinning.raise_to_axis(points, y, [y.field])
     scale_text = "axes are logarithmic in the distance to 100%"
     scale_text = scale_text if is_log else "lines may be joined, and areas averaged"
     chart = CurveChart(
@@ -217,10 +209,8 @@ def prg_curve(
 def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
     least_gain, threshold_text = max(1 - point["at"] if is_log else point["at"], 0), add_threshold(point)
-    reading_text = (
-        f"{say_share(point['precision_gain'])}, recall {say_share(point['recall'])}{threshold_text}"
-    )
-    return f"at least {say_share(least_gain)}", reading_text
+    gain_text, recall_text = say_share(point["precision_gain"]), say_share(point["recall"])
+    return f"at least {say_share(least_gain)}", f"{gain_text}, recall {recall_text}{threshold_text}"
 
 
 def _build_axes(
@@ -228,20 +218,13 @@ def _build_axes(
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
     axis_titles = ("Recall gain", "Precision gain")
-    if not is_log:
-        x_axis, y_axis = (
-            ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, axis_titles, strict=True)
-        )
-        return x_axis, y_axis
-    axes = []
-    for field, title, high_rest in zip(_RESTS, axis_titles, (widest_rest, 1.0), strict=True):
-        least_rest = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
-        low_rest = (
-            0.5 * least_rest
-            if isinstance(least_rest, float) and least_rest < high_rest
-            else 0.1 * high_rest
-        )
-        axes.append(ChartAxis(field, title, low_rest, high_rest, "rest", is_log=True, is_reversed=True))
+    axes = [ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, axis_titles, strict=True)]
+    if is_log:
+        look: dict[str, Any] = {"words": "rest", "is_log": True, "is_reversed": True}
+        for number, (field, high) in enumerate(zip(_RESTS, (widest_rest, 1.0), strict=True)):
+            least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
+            low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
+            axes[number] = ChartAxis(field, axis_titles[number], low, high, **look)
     return axes[0], axes[1]
 
 
@@ -249,9 +232,7 @@ def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) 
     """Return how many points are not drawn, and why; empty if all are."""
     reason = "left of the axis" if low_gain > 0 else "with recall below the prevalence"
     n_by_reason = {reason: n_left_points, "worse than alerts at random": n_worse_points}
-    clauses = [
-        f"{format_count(n_points)} {reason}" for reason, n_points in n_by_reason.items() if n_points
-    ]
+    clauses = [f"{format_count(n)} {reason}" for reason, n in n_by_reason.items() if n]
     return f"Points outside: {'; '.join(clauses)}" if clauses else ""
 
 
@@ -260,12 +241,9 @@ def _describe_start(etas: pl.Series, low_gain: float) -> list[str]:
     if low_gain == 0:
         return []
     start_recalls = etas.to_frame().select(start=_find_start(pl.col("eta"), low_gain))["start"].sort()
-    sentence = f"The axis begins at a recall of {say_share(start_recalls[-1])}"
+    or_less = "" if start_recalls[0] == start_recalls[-1] else " or less"
     hint_sentences = ["A PR curve separates such lines"] if (etas < _LOST_BELOW).all() else []
-    return [
-        sentence if start_recalls[0] == start_recalls[-1] else f"{sentence} or less",
-        *hint_sentences,
-    ]
+    return [f"The axis begins at a recall of {say_share(start_recalls[-1])}{or_less}", *hint_sentences]
 
 
 def _find_start(eta: pl.Expr, low_gain: float) -> pl.Expr:
@@ -288,10 +266,8 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     # A curve enters on the straight ROC line that crosses this recall.
     is_entry = (recall >= start_recall) & (recall_before < start_recall)
     share_of_way = (start_recall - recall_before) / (recall - recall_before)
-    entry_points = points.with_columns(on_axis=fpr_before + share_of_way * (fpr - fpr_before)).filter(
-        is_entry
-    )
-    entry_points = entry_points.select("curve", "eta", recall="start", fpr="on_axis")
+    entry_points = points.with_columns(on_axis=fpr_before + share_of_way * (fpr - fpr_before))
+    entry_points = entry_points.filter(is_entry).select("curve", "eta", recall="start", fpr="on_axis")
     inside_points = points.filter(~pl.col("made") & (recall >= start_recall)).drop("start")
     n_left = points.filter(~pl.col("made") & (recall < start_recall)).height
     corner_points = point_thinning.prepend_made(entry_points, inside_points.drop("made"))
@@ -307,30 +283,11 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100% would be
         nearest_rest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
         rest_points = rest_points.with_columns(pl.max_horizontal("recall_rest", nearest_rest))
-    gain_exprs = [
-        (1 - pl.col(rest_field)).alias(gain_field)
-        for gain_field, rest_field in zip(_FIELDS, _RESTS, strict=True)
-    ]
-    cut_points = _cut_below_zero(rest_points.with_columns(gain_exprs)).drop("place")
+    gain_exprs = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
+    x_field, y_field = (fields[is_log] for fields in zip(_FIELDS, _RESTS, strict=True))
+    foot = pl.lit(1.0 if is_log else 0.0)
+    cut_points = point_thinning.cut_below(
+        rest_points.with_columns(gain_exprs), x_field, y_field, pl.col("precision_gain"), foot
+    )
     cut_points = cut_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return cut_points, n_left, inside_points.filter(fpr > recall).height
-
-
-def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:
-    """Cut lines where they cross precision gain 0; points below it get a null gain, which is a gap."""
-    gain_expr, x_expr = pl.col("precision_gain"), pl.col("recall_gain")
-    points = points.with_row_index("place").with_columns(pl.col("place").cast(pl.Float64))
-    gain_before, x_before = (coordinate.shift(1).over("curve") for coordinate in (gain_expr, x_expr))
-    x_at_zero = x_before + (x_expr - x_before) * gain_before / (gain_before - gain_expr)
-    cut_points = points.with_columns(on_axis=x_at_zero, place=pl.col("place") - 0.5)
-    cut_points = cut_points.filter((gain_expr < 0) != (gain_before < 0))
-    zero_fields = {"precision_gain": 0.0, "precision_rest": 1.0, "made": True}
-    rest_at_zero = 1 - pl.col("on_axis")
-    cut_points = cut_points.select(
-        "curve", "place", recall_gain="on_axis", recall_rest=rest_at_zero, **zero_fields
-    )
-    is_above = gain_expr >= 0
-    points_above = points.with_columns(
-        pl.when(is_above).then(pl.col(field)) for field in (_FIELDS[1], _RESTS[1])
-    )
-    return pl.concat([points_above, cut_points], how="diagonal").sort("place")

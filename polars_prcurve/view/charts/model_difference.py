@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -18,9 +19,9 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.name_numbers import number_names
 from polars_prcurve.view.words.number_words import say_eta, say_signed
@@ -61,10 +62,8 @@ def difference(
         What `compare` returns for several eta, such as `eta_grid()`.
     confidence
         The level of the table's intervals, for the note, since the table does not hold it.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -86,24 +85,10 @@ def difference(
         return _draw_table(table, curves, confidence, title, size)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
     y_axis = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
-    look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True}
-    look |= {"side_colors": _choose_side_colors(pair_frame)}
+    look: Any = {"is_neutral": True, "height": _HEIGHT, "side_colors": _choose_side_colors(pair_frame)}
     spec = ChartSpec(build_eta_axis(rows), y_axis, "linear", bands=(("low", "high"),), **look)
     canvas = Canvas(curves, _build_panels(curves), spec, size)
-    canvas.draw_level([0.0] * len(curves.curve_rows), "")
-    canvas.words.clear()  # 0 needs no name
-    doubt_frame = rows.with_columns(doubt=pl.col("significant").not_().fill_null(True))
-    point_frame = split_by_doubt(_add_sides(doubt_frame), "linear", ["side"])
-    line_records = canvas.draw_lines(point_frame, ["side"])
-    canvas.draw_few_places(row for row in line_records if "difference" in row)
-    canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    grey_note = ", grey where they cover 0" if _HOLDS_0 in point_frame["side"] else ""
-    shaded_note = f"Shaded: {_say_level(confidence)}{grey_note}"
-    open_rows = rows.filter(pl.col("significant").fill_null(False).not_())
-    dotted_note = "Dotted: not significant" if len(open_rows) else ""
-    if not open_rows.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        dotted_note += ", or in doubt: intervals from few examples may be too narrow"
-    note = (shaded_note, dotted_note, *curves.describe_left_out())
+    canvas.draw_level([0.0] * len(curves.curve_rows), "")  # which needs no name
     subtitle, finding = "The first model minus the second", ""
     if is_one:
         first_row = curves.curve_rows.row(0, named=True)
@@ -112,8 +97,31 @@ def difference(
         if is_higher_better(first_row["metric"]):
             canvas.words += _name_sides(names, canvas)
             finding = say_better(rows, names)
-    subtitle += ", in points, by prevalence"
-    return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
+    lines = _add_sides(rows.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
+    grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
+    chart = CurveChart(
+        canvas,
+        lines=lines,
+        rows=rows,
+        height=pl.col("difference"),
+        reads="nearest",
+        say_row=_say_row,
+        subtitle=f"{subtitle}, in points, by prevalence",
+        title="Differences of models by prevalence",
+        finding=finding,
+        note=[f"{label_formats.describe_level(True, confidence)}{grey_note}"],
+        describe_doubt=_describe_open,
+        has_ghosts=False,
+    )
+    return chart.draw(title)
+
+
+def _describe_open(lines: pl.DataFrame) -> list[str]:
+    """Return a sentence on where a sign is not settled, and whether an interval is not to be trusted."""
+    open_rows = lines.filter(pl.col("significant").fill_null(False).not_())
+    is_doubtful = ((open_rows["low"] > 0) | (open_rows["high"] < 0)).any()
+    reason = ", or in doubt: intervals from few examples may be too narrow" if is_doubtful else ""
+    return [f"Dotted: not significant{reason}"] if len(open_rows) else []
 
 
 def _build_axis(values: Iterable[float | None]) -> ChartAxis:
@@ -124,20 +132,10 @@ def _build_axis(values: Iterable[float | None]) -> ChartAxis:
     return ChartAxis("difference", "Difference in points", low - room, high + room, "points")
 
 
-def _say_level(confidence: float | None) -> str:
-    return (
-        "intervals of the table"
-        if confidence is None
-        else f"{label_formats.format_level(confidence)} intervals"
-    )
-
-
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    name_a, name_b = (
-        label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR_FIELDS
-    )
-    return name_a, name_b
+    say_name = partial(label_formats.name_with_column, "group", "model")
+    return say_name(pair["group_a"]), say_name(pair["group_b"])
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
@@ -209,10 +207,8 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
     ends = (row["low"], row["high"])
     interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-    certainty = {True: ", significant", False: ", not significant", None: ", in doubt"}[
-        row["significant"]
-    ]
-    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}{certainty}"
+    certainty = {True: "significant", False: "not significant", None: "in doubt"}[row["significant"]]
+    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}, {certainty}"
 
 
 def _draw_table(
@@ -230,19 +226,16 @@ def _draw_table(
     lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
     open_lines = [line for line in lines if not line.is_settled]
     canvas = _draw_intervals(curves, lines, given)
-    is_adjusted = "p_adjusted" in table.columns
+    scope = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
     note = (
-        f"Line: {_say_level(confidence)}",
-        "Significance: corrected for all pairs (Holm)"
-        if is_adjusted
-        else "Significance: each pair alone",
+        f"Line: {label_formats.say_level(confidence)}",
+        f"Significance: {scope}",
         "Dotted and hollow: not significant, or in doubt" if open_lines else "",
-        *curves.describe_left_out(),
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = label_formats.describe_etas(etas)
     subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {etas_text}"
-    finding, n_settled = "Differences of models", len(lines) - len(open_lines)
+    finding, n_settled = "", len(lines) - len(open_lines)
     if lines:
         finding = (
             f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} differ significantly"
@@ -257,7 +250,9 @@ def _draw_table(
     elif n_settled >= (n_shown := _count_rows(given)) < len(lines):
         finding += f"; these {n_shown} differ most"
     canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
-    return canvas.finish(title, finding, subtitle, note)
+    return canvas.finish(
+        canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
+    )
 
 
 class IntervalRow(NamedTuple):
@@ -274,12 +269,9 @@ class IntervalRow(NamedTuple):
         numbers = [x for x in (self.value, self.low, self.high) if x is not None]
         # No end reads as 0 that is not 0, or the side of it on which the interval ends would be lost.
         is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in numbers)
-        number_texts = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in numbers]
-        return (
-            number_texts[0]
-            if len(number_texts) < 3
-            else f"{number_texts[0]} ({number_texts[1]} to {number_texts[2]})"
-        )
+        write = f"{{:.{0 if is_whole else 1}f}}".format
+        value_text, *end_texts = (say_signed(100 * x, write) for x in numbers)
+        return f"{value_text} ({' to '.join(end_texts)})" if len(end_texts) == 2 else value_text
 
 
 def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
@@ -293,10 +285,8 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         name_a, name_b = shorten_names(names, _MOST_LETTERS // 2)
         names = name_a, name_b
     joint = ("over" if is_settled else "and") if is_better else "minus"
-    group_names = [
-        label_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
-    ]
-    name = " \u00b7 ".join([f" {joint} ".join(names), *group_names])
+    groups = (label_formats.name_with_column(name, column, row[name]) for name, column in varied.items())
+    name = " \u00b7 ".join([f" {joint} ".join(names), *groups])
     return IntervalRow(name, value, low, high, is_settled)
 
 
@@ -329,14 +319,11 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
         weight: Any = "bold" if row.is_settled else "normal"
         canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
         canvas.words.append(Word(text=row.say(), px=round(right_x), align="right", **look))
-        values = {x.field: row.value, "low": row.low, "high": row.high}
-        record = {
-            name: label_formats.round_digits(value)
-            for name, value in values.items()
-            if value is not None
-        }
+        record = {"part": "interval", "row": place, "said": row.say()}
         record |= {"settled": 1} if row.is_settled else {}
-        canvas.records.append({"part": "interval", "row": place, "said": row.say(), **record})
+        for name, value in ((x.field, row.value), ("low", row.low), ("high", row.high)):
+            record |= {} if value is None else {name: label_formats.round_digits(value)}
+        canvas.records.append(record)
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
     canvas.words += [Word(text="not significant", y=float(n_settled), **quiet)] if has_open else []
     if further_rows:

@@ -17,7 +17,8 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
 from polars_prcurve.view.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
-from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level, round_digits
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import (
@@ -72,10 +73,8 @@ def decision_curve(
     color, facet
         A `by` column or `"eta"`. By default the first `by` column is colour, and the others are panels,
         as is eta if a group has several.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -88,44 +87,43 @@ def decision_curve(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = _read_decisions(table)
-    mean_of_curve = dict(curves.points.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
     are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
-    channels = choose_channels(curves, color, facet, mean_of_curve, are_apart=are_apart)
+    channels = choose_channels(curves, color, facet, curves.find_means(_VALUE), are_apart=are_apart)
     n_events = choose_events(curves.curve_rows["eta"])
     unit = "1,000" if n_events == 1_000 else "million"
     x, y = _build_axes(curves, channels, log_x, n_events)
     band = _BAND_COLUMNS if _BAND_COLUMNS[0] in curves.points.columns else ()
-    canvas = Canvas(
-        curves, channels, ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ()), size
-    )
-    points = _cut_below(canvas, curves.points, band)
-    points = point_thinning.split_by_doubt(points, "linear")
-    # A shade where nothing is known would hide the others, and shows no more than the dots do.
-    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
-    points = points.with_columns(pl.when(is_shaded).then(column).alias(column) for column in band)
+    spec = ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ())
+    canvas = Canvas(curves, channels, spec, size)
     _draw_alternatives(canvas)
-    canvas.draw_lines(points, has_ghosts=not y.is_free)
-    points_of_table = _add_bottoms(canvas, curves.points)
-    raised_rows = points_of_table.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
-    risks = points_of_table[_RISK].filter(points_of_table[_RISK] >= x.low)
-    canvas.follow_pointer(raised_rows, "nearest", partial(_say_row, n_events), risks)
-    is_below = (points_of_table[_VALUE] < points_of_table["bottom"]).any()
-    note = [
-        "A false positive costs p / (1 \u2212 p) of a true positive at the risk p",
-        "Grey lines: treating all, and none" if channels.facet is not None else "",
-        "Each panel has its own axis" if y.is_free else "",
-        channels.color_note,
-        describe_level(band, confidence),
-        *point_thinning.describe_doubt(points),
-        "Below the axis: risks at which net benefit is far below 0" if is_below else "",
-        "Not drawn: a risk of 0" if x.is_log and (points_of_table[_RISK] < x.low).any() else "",
-        *curves.describe_sizes(),
-    ]
-    cases_text = f"Net benefit: true positives per {unit} cases, less the cost of false positives"
-    subtitle = curves.join_etas(f"{cases_text},")
-    marks = _mark_risk(canvas, n_events)
-    finding = say_net_benefit(curves, channels, marks, f"true positives per{NO_BREAK}{unit}")
-    return canvas.finish(title, finding or "Net benefit by risk", subtitle, note)
+    mark_records = _mark_risk(canvas, n_events)
+    rise = pl.col(_VALUE) - canvas.find_foot()
+    points = curves.points.filter(pl.col(_RISK) >= x.low)
+    lines = _cut_below(points, rise, canvas.find_foot(), band)
+    n_below = points.select((rise < 0).sum()).item()
+    chart = CurveChart(
+        canvas,
+        lines=lines,
+        rows=lines.filter(pl.col("made").not_()),
+        pointed=points,
+        height=pl.col(_VALUE),
+        reads="nearest",
+        say_row=partial(_say_row, n_events),
+        subtitle=f"Net benefit: true positives per {unit} cases, less the cost of false positives",
+        title="Net benefit by risk",
+        say=partial(say_net_benefit, channels, mark_records, f"true positives per{NO_BREAK}{unit}"),
+        subject="net benefit",
+        note=[
+            "A false positive costs p / (1 \u2212 p) of a true positive at the risk p",
+            "Grey lines: treating all, and none" if channels.facet is not None else "",
+            "Each panel has its own axis" if y.is_free else "",
+            describe_level(band, confidence),
+            "Below the axis: risks at which net benefit is far below 0" if n_below else "",
+            "Not drawn: a risk of 0" if x.is_log and len(points) < len(curves.points) else "",
+        ],
+        has_ghosts=not y.is_free,
+    )
+    return chart.draw(title)
 
 
 def _read_decisions(table: object) -> ChartCurves:
@@ -134,20 +132,13 @@ def _read_decisions(table: object) -> ChartCurves:
     result = result_tables.check_table(chart_name, table, made_by, _NEEDED)
     group_columns = result.columns[: result.columns.index("eta")]
     column_of_field = result_tables.name_group_fields(group_columns) | {"eta": "eta"}
-    value_columns = [
-        _RISK,
-        _VALUE,
-        "treat_all",
-        *(_BAND_COLUMNS if set(_BAND_COLUMNS) <= set(result.columns) else ()),
-    ]
+    band_columns = _BAND_COLUMNS if set(_BAND_COLUMNS) <= set(result.columns) else ()
+    value_columns = [_RISK, _VALUE, "treat_all", *band_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in result.columns]
     points = result_tables.pick_columns(
         result, column_of_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
     )
-    value_exprs = pl.col(value_columns).cast(
-        pl.Float64
-    )  # null instead of NaN and infinity, which JSON has not
-    points = points.with_columns(pl.when(value_exprs.is_finite()).then(value_exprs))
+    points = points.with_columns(result_tables.empty_infinite(pl.col(value_columns)))
     points = result_tables.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
     curves = result_tables.build_chart_curves(points, column_of_field, is_known)
@@ -169,20 +160,13 @@ def _build_axes(
     low, number_style = (low, "share") if is_log else (0.0, "percent")
     x_axis = ChartAxis(_RISK, x_title, low, high, number_style, is_log=is_log)
     bottom, top = _find_ends(curves.points, x_axis)
-    range_of_label: dict[str, tuple[float, float]] = {}
-    if facet is not None:
-        filter_of_label = {
-            label: pl.col("curve").is_in(curve_numbers)
-            for label, curve_numbers in facet.curves_of_label.items()
+    curves_of_label = channels.split(curves)
+    etas = [own_curves.curve_rows["eta"].mean() for own_curves in curves_of_label.values()]
+    range_of_label = {}
+    if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
+        range_of_label = {
+            label: _find_ends(own_curves.points, x_axis) for label, own_curves in curves_of_label.items()
         }
-        etas = [
-            curves.curve_rows.filter(filter_of_label[label])["eta"].mean() for label in filter_of_label
-        ]
-        if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-            range_of_label = {
-                label: _find_ends(curves.points.filter(filter_of_label[label]), x_axis)
-                for label in filter_of_label
-            }
     title, number_style = "Net benefit per 1,000", "thousandths"
     if n_events > 1_000:
         title, number_style = "Net benefit per million", "millionths"
@@ -218,73 +202,29 @@ def _mark_risk(canvas: Canvas, n_events: int) -> list[dict[str, Any]]:
     risk_points = points.filter(pl.col(_RISK) == risk)
     if len(risk_points) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR_SHARE:
         return []
-    mark_records = []
     for point in risk_points.sort("curve").to_dicts():
-        benefits = [
-            point[column] for column in (_VALUE, *_BAND_COLUMNS) if point.get(column) is not None
-        ]
-        label_text, *end_texts = (_say_value(benefit, n_events) for benefit in benefits)
-        mark_fields = {_RISK: round_digits(risk), _VALUE: round_digits(point[_VALUE])}
-        interval_text = f"{end_texts[0]} to {end_texts[1]}" if len(end_texts) == 2 else ""
-        bracket_text = f" ({interval_text})" if interval_text else ""
-        mark_text = f"at a risk of {say_share(risk)} {label_text}{bracket_text}"
-        mark = {"part": "mark", "said": mark_text, f"{_VALUE}_label": label_text, **mark_fields}
-        mark_records.append(mark | channels.curve_fields(point["curve"]))
-    canvas.draw_line([(risk, y_axis.low), (risk, y_axis.high)], "risk", {})
-    side_looks: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
-    height_looks: list[dict[str, Any]] = [{"y": y_axis.read(tenth / 10)} for tenth in (9, 8, 7, 6, 5, 4)]
-    canvas.name_line(
-        f"risk {say_share(risk)}", height_looks, [{"x": risk, **side_look} for side_look in side_looks]
-    )
-    canvas.records += mark_records
-    return mark_records
-
-
-def _add_bottoms(canvas: Canvas, points: pl.DataFrame) -> pl.DataFrame:
-    """Add `bottom`, the lowest net benefit that the panel of each curve shows."""
-    facet_channel, curve_numbers = canvas.channels.facet, canvas.curves.curve_rows["curve"]
-    low_benefits = [
-        canvas.spec.y.pick(facet_channel.label_of_curve[curve_number] if facet_channel else None).low
-        for curve_number in curve_numbers
-    ]
-    bottom_rows = pl.DataFrame([curve_numbers, pl.Series("bottom", low_benefits, dtype=pl.Float64)])
-    return points.join(bottom_rows, on="curve", maintain_order="left")
+        label_text, interval_text = _say_estimate(point, n_events)
+        mark_text = f"at a risk of {say_share(risk)} {label_text}{interval_text}"
+        canvas.mark(point["curve"], risk, point[_VALUE], mark_text, label_text)
+    canvas.draw_rules([risk], f"risk {say_share(risk)}")
+    return [record for record in canvas.records if record["part"] == "mark"]
 
 
 def _cut_below(
-    canvas: Canvas, table_points: pl.DataFrame, band_columns: tuple[str, ...]
+    points: pl.DataFrame, rise: pl.Expr, foot: pl.Expr, band_columns: tuple[str, ...]
 ) -> pl.DataFrame:
-    """Return the points in order; lines end where they leave the axes, and a null is a gap."""
-    risk_expr, value_expr, bottom_expr = pl.col(_RISK), pl.col(_VALUE), pl.col("bottom")
-    points = _add_bottoms(canvas, table_points.filter(risk_expr >= canvas.spec.x.low))
-    # The straight line from the point before crosses the bottom at this share of its way.
-    height_before_expr, height_after_expr = (
-        (value_expr - bottom_expr).shift(1).over("curve"),
-        value_expr - bottom_expr,
-    )
-    risk_at_bottom = risk_expr.shift(1).over("curve") + height_before_expr / (
-        height_before_expr - height_after_expr
-    ) * risk_expr.diff().over("curve")
-    crossings = points.with_columns(at=risk_at_bottom).filter(
-        (height_before_expr < 0) != (height_after_expr < 0)
-    )
-    crossings = crossings.with_columns(pl.col("at").alias(_RISK), bottom_expr.alias(_VALUE)).drop("at")
-    raised_end_exprs = [pl.max_horizontal(column, "bottom").alias(column) for column in band_columns]
-    upper_points = points.with_columns(
-        pl.when(value_expr >= bottom_expr).then(value_expr), *raised_end_exprs
-    )
-    upper_points = upper_points.with_columns(
-        pl.when(value_expr.is_not_null()).then(column).alias(column) for column in band_columns
-    )
-    all_points = pl.concat([upper_points, crossings.with_columns(*raised_end_exprs)])
-    all_points = all_points.sort("curve", _RISK, maintain_order=True)
+    """Return the points of lines, which end where they leave the axes; a null is a gap."""
+    # A shade where nothing is known would hide the others, and shows no more than the dots do.
+    is_shaded = ~pl.col("doubt").fill_null(False) | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
+    points = points.with_columns(pl.when(is_shaded).then(column) for column in band_columns)
+    points = point_thinning.cut_below(points, _RISK, _VALUE, rise, foot)
     # A line that comes back to no more than 0, where nobody is flagged, would look like a benefit.
-    all_points = all_points.with_columns(stretch=pl.struct("curve", value_expr.is_null()).rle_id())
-    first_stretch = pl.col("stretch").filter(value_expr.is_not_null()).first().over("curve")
-    has_benefit = value_expr.max().over("stretch") > -_BACK_AT_ZERO * bottom_expr
-    is_shown = (pl.col("stretch") == first_stretch) | has_benefit
-    columns = (_VALUE, *band_columns)
-    return all_points.with_columns(pl.when(is_shown).then(column).alias(column) for column in columns)
+    value = pl.col(_VALUE)
+    points = points.with_columns(stretch=pl.struct("curve", value.is_null()).rle_id())
+    first_stretch = pl.col("stretch").filter(value.is_not_null()).first().over("curve")
+    has_benefit = value.max().over("stretch") > -_BACK_AT_ZERO * foot
+    is_shown = value.is_not_null() & ((pl.col("stretch") == first_stretch) | has_benefit)
+    return points.with_columns(pl.when(is_shown).then(column) for column in (_VALUE, *band_columns))
 
 
 def _list_treat_all(
@@ -298,10 +238,8 @@ def _list_treat_all(
         odds = max(eta - benefit, 0.0) / (1 - eta) if eta < 1 else math.inf
         return odds / (1 + odds) if odds < math.inf else 1.0
 
-    start_risk, end_risk = (
-        max(x_axis.low, find_risk(y_axis.high)),
-        min(find_risk(y_axis.low), x_axis.high),
-    )
+    start_risk = max(x_axis.low, find_risk(y_axis.high))
+    end_risk = min(find_risk(y_axis.low), x_axis.high)
     if end_risk <= start_risk:
         return []
     first_place, last_place = x_axis.place(start_risk), x_axis.place(end_risk)
@@ -325,35 +263,22 @@ def _draw_alternatives(canvas: Canvas) -> None:
         canvas.draw_line(
             _list_treat_all(canvas, eta, panel_fields.get("facet")), f"all {eta:.6g}", panel_fields
         )
-        canvas.draw_line([(x_axis.low, 0.0), (x_axis.high, 0.0)], "none", panel_fields)
+    canvas.draw_level([0.0] * len(etas), "treat none", is_right=True)
     if len(etas_and_panels) != 1 or canvas.channels.facet is not None:
         return
-    side_looks: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
-    end_look: dict[str, Any] = {"x": x_axis.high, "align": "right"}
-    end_looks = [end_look, *canvas.list_middles((8, 7, 6, 5))]
-    canvas.name_line("treat none", end_looks, [{"y": 0.0, **side_look} for side_look in side_looks])
-    points_of_all = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
-    height_shares = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
-    name_points = [
-        next(
-            (name_point for name_point in points_of_all if name_point[1] >= height_share * y_axis.high),
-            None,
-        )
-        for height_share in height_shares
+    points = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
+    heights = [share * y_axis.high for share in (0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9)]
+    places = [next((point for point in points if point[1] >= height), None) for height in heights]
+    right_look: dict[str, Any] = {"dx": 6, "align": "left"}
+    left_look: dict[str, Any] = {"dx": -6, "align": "right"}
+    looks = [
+        {"x": place[0], "y": place[1], **side}
+        for place in places
+        if place is not None and x_axis.place(place[0]) <= 0.8
+        for side in ((right_look, left_look) if x_axis.place(place[0]) > 0.15 else (right_look,))
     ]
-    name_looks: list[dict[str, Any]] = [
-        {
-            "x": name_point[0],
-            "y": name_point[1],
-            "dx": x_offset,
-            "align": "left" if x_offset > 0 else "right",
-        }
-        for name_point in name_points
-        if name_point is not None and x_axis.place(name_point[0]) <= 0.8
-        for x_offset in ((6, -6) if x_axis.place(name_point[0]) > 0.15 else (6,))
-    ]
-    if name_looks:
-        canvas.name_line("treat all", name_looks)
+    if looks:
+        canvas.name_line("treat all", looks)
 
 
 def _say_value(benefit: float, n_events: int) -> str:
@@ -362,11 +287,14 @@ def _say_value(benefit: float, n_events: int) -> str:
     return say_signed(cases, say_count)
 
 
+def _say_estimate(point: dict[str, Any], n_events: int) -> tuple[str, str]:
+    """Return the net benefit of a row, and its interval in brackets, if it has one."""
+    columns = (_VALUE, *_BAND_COLUMNS)
+    benefits = [point[column] for column in columns if point.get(column) is not None]
+    value_text, *end_texts = (_say_value(benefit, n_events) for benefit in benefits)
+    return value_text, f" ({' to '.join(end_texts)})" if len(end_texts) == 2 else ""
+
+
 def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
-    benefits = [point.get(column) for column in (_VALUE, *_BAND_COLUMNS)]
-    benefit_text, *end_texts = (
-        None if benefit is None else _say_value(benefit, n_events) for benefit in benefits
-    )
-    interval_text = "" if None in end_texts else f" ({end_texts[0]} to {end_texts[1]})"
-    return say_share(point[_RISK]), f"{benefit_text}{interval_text}{add_threshold(point)}"
+    return say_share(point[_RISK]), "".join([*_say_estimate(point, n_events), add_threshold(point)])

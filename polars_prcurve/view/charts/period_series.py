@@ -101,9 +101,7 @@ def monitor(
     canvas.draw_level(first_rows["reference"], "reference", "below" if is_above else "above")
     canvas.draw_level(bounds, "bound", "above" if is_rise else "below")
     _draw_periods(canvas)
-    canvas.follow_pointer(
-        period_rows.drop_nulls("overall"), "nearest", _say_period, period_rows["period"]
-    )
+    canvas.follow_pointer(period_rows, "nearest", _say_period)
     level_text = "" if confidence is None else f"{format_level(confidence)} "
     has_alarm = bool(period_rows["alarm"].any())
     note = (
@@ -113,7 +111,8 @@ def monitor(
     place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""
     mean_text = "means before and since the likely change" if has_alarm else "the line is the mean"
     subtitle = f"{rate_text}{place_text} by {time}; {mean_text}"
-    return canvas.finish(title, say_alarms(curves, channels, y_axis.title, time), subtitle, note)
+    finding = say_alarms(curves, channels, y_axis.title, time)
+    return canvas.finish(canvas.write(title, finding, name=rate_text, subtitle=subtitle, note=note))
 
 
 def _fit_tenths(all_shares: pl.Series) -> tuple[float, float]:

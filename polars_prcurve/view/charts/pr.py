@@ -21,10 +21,8 @@ from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
 
-_AXIS_TITLE_OF_Y = {
-    "precision": "Precision",
-    "fdr": "False discovery rate",
-}  # titles of the axis, by `y`
+# Titles of the axis, by `y`.
+_AXIS_TITLE_OF_Y = {"precision": "Precision", "fdr": "False discovery rate"}
 _SUBTITLE_OF_Y = {  # what is drawn, by `y`
     "precision": "Precision by recall",
     "fdr": "False discovery rate (1 - precision) by recall",
@@ -108,16 +106,15 @@ def pr_curve(
     steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *field_of.values()]), "doubt")
     area_of_curve = point_thinning.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
-    axis, lows = _free_panels(axis, channels, curves)
-    lift = partial(point_thinning.raise_to_axis, axis=axis, columns=[*field_of.values()], lows=lows)
+    axis = _free_panels(axis, channels, curves)
     bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     chart = CurveChart(
         canvas,
-        lines=lift(steps),
-        rows=lift(point_thinning.keep_rises(curves.points)),
+        lines=steps,
+        rows=point_thinning.keep_rises(curves.points),
         height=pl.col("fpr") / pl.col("recall"),
         reads="forward",
         say_row=partial(_say_row, (y, *band)),
@@ -126,7 +123,6 @@ def pr_curve(
         say=partial(_find_title, channels, area_of_curve, y),
         note=_write_note(canvas, describe_level(band, confidence)),
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
-        rates=("recall", y),
     )
     return chart.draw(title)
 
@@ -142,31 +138,22 @@ def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     rest_axis = chart_axes.build_precision_axis(
         f"{y}_rest", _AXIS_TITLE_OF_Y[y], etas, 1 - shares, is_log=True
     )
-    return replace(rest_axis, words="rest", is_reversed=True)
+    return replace(rest_axis, words="rest", rate=y, is_reversed=True)
 
 
-def _free_panels(
-    axis: ChartAxis, channels: Channels, curves: ChartCurves
-) -> tuple[ChartAxis, dict[int, float]]:
-    """Return the axis, and its foot by curve: a log axis has one for each of different prevalences."""
+def _free_panels(axis: ChartAxis, channels: Channels, curves: ChartCurves) -> ChartAxis:
+    """Return the axis: a log one has a foot for each of different prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50,000.
-    facet_channel, curve_etas = channels.facet, curves.curve_rows.select("curve", "eta")
-    lows = dict.fromkeys(curve_etas["curve"], axis.low)
-    if (
-        not axis.is_log
-        or facet_channel is None
-        or facet_channel.fields != ["eta"]
-        or not are_far_apart(curve_etas["eta"])
-    ):
-        return axis, lows
+    facet_channel = channels.facet
+    is_by_eta = facet_channel is not None and facet_channel.fields == ["eta"]
+    if not axis.is_log or not is_by_eta or not are_far_apart(curves.curve_rows["eta"]):
+        return axis
     range_of_label = {}
-    for panel_label, curve_numbers in facet_channel.curves_of_label.items():
-        is_own = pl.col("curve").is_in(curve_numbers)
-        etas, shares = curve_etas.filter(is_own)["eta"], curves.points.filter(is_own)[axis.field]
+    for panel_label, own_curves in channels.split(curves).items():
+        etas, shares = own_curves.curve_rows["eta"], own_curves.points[axis.field]
         low = chart_axes.build_precision_axis("", "", etas, shares, is_log=True).low
         range_of_label[panel_label] = (low, axis.high)
-        lows |= dict.fromkeys(curve_numbers, low)
-    return replace(axis, is_free=True, ranges=range_of_label), lows
+    return replace(axis, is_free=True, ranges=range_of_label)
 
 
 def _say_row(columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
@@ -182,12 +169,8 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
     facet_channel = channels.facet
     etas = curves.curve_rows["eta"]
     has_own_etas = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
-    if (
-        facet_channel is not None
-        and facet_channel.fields != ["eta"]
-        and y == "precision"
-        and not has_own_etas
-    ):
+    has_groups_in_panels = facet_channel is not None and facet_channel.fields != ["eta"]
+    if has_groups_in_panels and y == "precision" and not has_own_etas:
         return chart_titles.say_areas("Average precision", area_of_curve, curves, channels)
     share_of_curve = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
     if not share_of_curve or not etas.is_between(0, 1).all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -18,13 +19,13 @@ from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import say_eta
 from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
@@ -73,10 +74,8 @@ def ranking(
         The level of the table's intervals, for the note, since the table does not hold it.
     color, facet
         `"model"` or a `by` column. By default models are colour and `by` columns are panels.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -95,9 +94,30 @@ def ranking(
     curve_ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
     value_of_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
     channels = colors_and_panels.pick_out(channels, value_of_curve, colors_and_panels.MAX_COLORS)
-    points, max_rank = curves.points, curves.points["rank"].max()
+    canvas = _open_canvas(curves, channels, size)
+    _draw_zones(canvas, zones)
+    chart = CurveChart(
+        canvas,
+        lines=curves.points.with_columns(doubt=pl.col("top") < pl.col("foot")),
+        rows=curves.points,
+        height=pl.col("rank"),
+        reads="nearest",
+        say_row=_say_row,
+        subtitle=_SUBTITLE,
+        title="Ranking by prevalence",
+        finding=_say_firsts(curves, channels) or say_swaps(curves, channels),
+        note=_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
+        describe_doubt=lambda _: [],
+        has_ghosts=False,
+    )
+    return chart.draw(title)
+
+
+def _open_canvas(curves: ChartCurves, channels: Channels, size: GivenSize) -> Canvas:
+    """Return the canvas with rank 1 on top, and with the names of models at both ends if they fit."""
+    max_rank = curves.points["rank"].max()
     lowest_rank = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
-    x_axis = build_eta_axis(points)
+    x_axis = build_eta_axis(curves.points)
     has_names = channels.facet is None and channels.color is not None and lowest_rank <= _MOST_NAMES
     name_words = _name_both_ends(curves, channels.color, x_axis) if channels.color and has_names else []
     row_height = read_sizes().name + 2
@@ -109,20 +129,14 @@ def ranking(
     ticks = tuple(map(float, range(1, lowest_rank + 1, -(-lowest_rank // 12))))  # about twelve
     y_title, tick_style = ("", "none") if has_names else ("Rank", "plain")
     left_room = round(max(name_widths, default=0))
-    y_axis = ChartAxis("rank", y_title, lowest_rank + 0.5, 0.5, tick_style, ticks=ticks, room=left_room)
+    y_axis = ChartAxis("rank", y_title, 0.5, lowest_rank + 0.5, tick_style, is_reversed=True)
+    y_axis = replace(y_axis, ticks=ticks, room=left_room)
     own_height = min(max(52 + rank_pitch * lowest_rank, 130), 390 if rank_pitch == _PITCH else 1_000)
     look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": own_height / _WIDTH}
     spec = ChartSpec(x_axis, y_axis, "linear", width=_WIDTH / 540, line_width=3.4, **look)
     canvas = Canvas(curves, channels, spec, size)
     canvas.words += name_words
-    _draw_zones(canvas, zones)
-    doubtful_points = points.with_columns(doubt=pl.col("top") < pl.col("foot"))
-    canvas.draw_few_places(canvas.draw_lines(split_by_doubt(doubtful_points, "linear")))
-    canvas.follow_pointer(points, "nearest", _say_row, points["eta"])
-    zone_sentences = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
-    sentences = [channels.color_note, *zone_sentences, *curves.describe_sizes()]
-    finding = _say_firsts(curves, channels) or say_swaps(curves, channels) or "Ranking by prevalence"
-    return canvas.finish(title, finding, _SUBTITLE, sentences)
+    return canvas
 
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartCurves, pl.DataFrame]:
@@ -145,17 +159,13 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     zones: list[tuple[Any, ...]] = []
     for group_values, group_frame in ranked_frame.group_by(group_keys, maintain_order=True):
         is_sure = _compare_all(group_frame.to_dicts(), (*group_values,), settled_pairs)
-        n_models = len(is_sure)
-        places += zip(
-            (1 + is_sure.sum(axis=0)).tolist(), (n_models - is_sure.sum(axis=1)).tolist(), strict=True
-        )
+        tops, feet = 1 + is_sure.sum(axis=0), len(is_sure) - is_sure.sum(axis=1)
+        places += zip(tops.tolist(), feet.tolist(), strict=True)
         zones += [(*group_values, top, foot) for top, foot in _find_zones(is_sure)]
-    ranked_frame = ranked_frame.with_columns(
-        top=pl.Series([top for top, _ in places], dtype=pl.Int64),
-        foot=pl.Series([foot for _, foot in places], dtype=pl.Int64),
-    )
-    schema = {key: points.schema[key] for key in group_keys} | {"top": pl.Int64, "foot": pl.Int64}
-    zone_frame = pl.DataFrame(zones, schema=schema, orient="row")
+    schema = {"top": pl.Int64, "foot": pl.Int64}
+    ranked_frame = ranked_frame.hstack(pl.DataFrame(places, schema, orient="row"))
+    zone_schema = {key: points.schema[key] for key in group_keys} | schema
+    zone_frame = pl.DataFrame(zones, zone_schema, orient="row")
     points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
     return result_tables.build_lines(points, column_of_field, "rank"), zone_frame
 
@@ -232,16 +242,10 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
             last_number = next(
                 number for number in range(first_number, len(etas) + 1) if number + 1 not in eta_numbers
             )
-            zone_fields = {
-                "eta": eta_edges[first_number],
-                "to": eta_edges[last_number + 1],
-                "rank": top_place - _ZONE_RIM,
-                "foot": foot_place + _ZONE_RIM,
-            }
-            record = {"part": "zone"} | {
-                name: round_digits(value) for name, value in zone_fields.items()
-            }
-            canvas.records.append(record | colors_and_panels.tell_panel(panel_label))
+            zone = {"eta": eta_edges[first_number], "to": eta_edges[last_number + 1]}
+            zone |= {"rank": top_place - _ZONE_RIM, "foot": foot_place + _ZONE_RIM}
+            record = {"part": "zone", **colors_and_panels.tell_panel(panel_label)}
+            canvas.records.append(record | {name: round_digits(end) for name, end in zone.items()})
     zone_layer = alt.Chart().mark_rect(color=style.RULE, opacity=_ZONE_OPACITY, aria=False)
     zone_layer = zone_layer.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
     canvas.under += [keep_part(zone_layer, "zone")] if eta_numbers_of_zone else []
@@ -286,25 +290,17 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
             for rank, _, top_place, foot_place in ranks_at_end.rows()
         ]
         places_width = max(map(measure_text, place_texts), default=0.0)
-        for (rank, curve_numbers, _, _), places_text in zip(
-            ranks_at_end.rows(), place_texts, strict=True
-        ):
-            model_names = [color_channel.label_of_curve[curve_number] for curve_number in curve_numbers]
+        for (rank, curve_numbers, *_), text in zip(ranks_at_end.rows(), place_texts, strict=True):
+            model_names = [color_channel.label_of_curve[curve] for curve in curve_numbers]
             ink_color = color_channel.colors[model_names[0]]
             is_grey = ink_color == style.OTHERS
             look: dict[str, Any] = {"weight": "normal" if is_grey else "bold", "align": align}
             look |= {"color": style.QUIET if is_grey else ink_color, "x": end_eta, "y": float(rank)}
-            words.append(Word(text=places_text, dx=10 * side_sign, **look))
+            words.append(Word(text=text, dx=10 * side_sign, **look))
             # Beside a name from right to left the places would move to its other end.
             name_rows = wrap_words(", ".join(model_names).strip(ISOLATES), _ROW_LETTERS)
             for row_number, name_row in enumerate(name_rows):
-                y_offset = (row_number - (len(name_rows) - 1) / 2) * (read_sizes().name + 2)
-                words.append(
-                    Word(
-                        text=isolate_name(name_row),
-                        dx=(18 + places_width) * side_sign,
-                        dy=y_offset,
-                        **look,
-                    )
-                )
+                dx = (18 + places_width) * side_sign
+                dy = (row_number - (len(name_rows) - 1) / 2) * (read_sizes().name + 2)
+                words.append(Word(text=isolate_name(name_row), dx=dx, dy=dy, **look))
     return words

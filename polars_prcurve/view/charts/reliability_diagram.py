@@ -90,22 +90,17 @@ def reliability(
         sentences.append(f"Filled: significantly off, corrected for all {len(range_rows)} ranges")
     has_zero = canvas.spec.y.is_log and bool((range_rows["y"] == 0).any())
     sentences += ["At the foot: none observed"] if has_zero else []
-    sentences += curves.describe_sizes()
-    subtitle = "Observed frequency of positives by predicted probability, in ranges of scores"
+    name = "Observed frequency of positives by predicted probability"
+    subtitle = f"{name}, in ranges of scores"
     subtitle += "" if shown_eta is None else f", moved to a prevalence of {say_eta(shown_eta)}"
     finding = say_reliability(range_rows, curves, canvas.channels) if test_level else ""
-    finding = finding or "Observed frequency of positives by predicted probability"
-    return canvas.finish(title, finding, subtitle, sentences)
+    return canvas.finish(canvas.write(title, finding, name=name, subtitle=subtitle, note=sentences))
 
 
 def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
     """Return eta and eta_train, or None without both; raise unless both are there or none."""
     etas_by_name = {"eta": eta, "eta_train": eta_train}
-    etas = [
-        check_prior(argument, user_eta)
-        for argument, user_eta in etas_by_name.items()
-        if user_eta is not None
-    ]
+    etas = [check_prior(name, value) for name, value in etas_by_name.items() if value is not None]
     if len(etas) == 1:
         raise PrcError(
             "pass eta= and eta_train= together, or neither of them; "
@@ -203,12 +198,8 @@ def _draw_ranges(
         }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     y_axis = replace(x_axis, field="y", title="Observed frequency of positives")
-    canvas = Canvas(
-        curves,
-        channels,
-        ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none"),
-        given,
-    )
+    spec = ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none")
+    canvas = Canvas(curves, channels, spec, given)
     canvas.draw_diagonal("calibrated")
     for row in ranges.iter_rows(named=True):
         place = {name: round_digits(max(row[name], x_axis.low)) for name in _SHARES if name in row}

@@ -79,10 +79,8 @@ def roc_curve(
     color, facet
         A `by` column. By default the first `by` column is colour and the others are panels. With more
         than 6 groups all are panels.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -103,13 +101,12 @@ def roc_curve(
     canvas = Canvas(curves, channels, spec, size)
     line_fprs = _list_steps(left_edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
-    rows = _place_on_axis(curves.points, left_edge)
     marks = marked_points.choose_points("roc_curve", points, curves, channels, ["recall", "fpr"])
     chart = CurveChart(
         canvas,
         lines=_bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs),
-        rows=rows,
-        pointed=point_thinning.keep_rises(rows),
+        rows=curves.points,
+        pointed=point_thinning.keep_rises(curves.points),
         height=pl.col("recall"),
         reads="backward",
         say_row=_say_row,
@@ -121,7 +118,6 @@ def roc_curve(
             "No false positive rate is left of the axis: 0 is drawn at its edge" if left_edge else "",
         ],
         marks=marks,
-        rates=("fpr", "recall"),
         label_marks=partial(_label_points, marks),
         has_ghosts=not precision_lines.slopes,  # one kind of grey
     )
@@ -145,54 +141,43 @@ def _label_points(
     # Points that are in the title have none: near the left edge lines run close.
     if not marks.is_asked:
         return [""] * len(recalls)
-    recall_texts, fpr_texts = (
-        say_together(recalls),
-        say_together([point["fpr"] for point in marks.records]),
-    )
-    text_pairs = zip(recall_texts, fpr_texts, strict=True)
-    return [
-        f"fpr {fpr_text}" if len(set(recall_texts)) == 1 else f"{recall_text}, fpr {fpr_text}"
-        for recall_text, fpr_text in text_pairs
-    ]
+    recall_texts = say_together(recalls)
+    fpr_texts = say_together([point["fpr"] for point in marks.records])
+    if len(set(recall_texts)) == 1:
+        return [f"fpr {fpr_text}" for fpr_text in fpr_texts]
+    return [f"{texts[0]}, fpr {texts[1]}" for texts in zip(recall_texts, fpr_texts, strict=True)]
 
 
 def _say_row(point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
-    return (
-        f"up to {say_share(point['at'])}",
-        f"recall {say_share(point['recall'])}{add_threshold(point)}",
-    )
+    recall_text = f"recall {say_share(point['recall'])}"
+    return f"up to {say_share(point['at'])}", f"{recall_text}{add_threshold(point)}"
 
 
 def _list_steps(left_edge: float, n_curves: int) -> list[float]:
     """Return the fpr at which lines have points: both ends, or many where they bend on a log axis."""
+    if not left_edge:
+        return [0.0, 1.0]
     n_steps = _LOG_STEPS if n_curves <= _MANY_CURVES else _LOG_STEPS // 5
-    return (
-        [left_edge ** (1 - step / n_steps) for step in range(n_steps + 1)] if left_edge else [0.0, 1.0]
-    )
-
-
-def _place_on_axis(points: pl.DataFrame, left_edge: float) -> pl.DataFrame:
-    """Return the rows with their place `x`: fpr 0 is at the left edge of a log axis."""
-    return points.with_columns(pl.max_horizontal("fpr", pl.lit(left_edge)).alias("x"))
+    return [left_edge ** (1 - step / n_steps) for step in range(n_steps + 1)]
 
 
 def _bend(points: pl.DataFrame, left_edge: float, line_fprs: list[float]) -> pl.DataFrame:
-    """Return the points with their place `x`, and more of them where lines bend on a log axis."""
-    if left_edge:
-        points = point_thinning.bend_for_log_axis(points, line_fprs)
-        points = point_thinning.drop_straight_points(points)
-        points = points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return _place_on_axis(points, left_edge)
+    """Return the points, and more of them where lines bend on a log axis."""
+    if not left_edge:
+        return points
+    points = point_thinning.bend_for_log_axis(points, line_fprs)
+    points = point_thinning.drop_straight_points(points)
+    return points.with_columns(pl.col("doubt").backward_fill().over("curve"))
 
 
 def _build_fpr_axis(points: pl.DataFrame, log_x: bool) -> ChartAxis:
     """Return the axis of fpr; a log one begins at half the smallest fpr above 0."""
     if not read_flag("log_x=", log_x):
-        return ChartAxis("x", "False positive rate", 0.0, 1.0)
+        return ChartAxis("fpr", "False positive rate", 0.0, 1.0)
     least_fpr = points.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
     left_edge = min(0.1, least_fpr / 2) if least_fpr else 0.001
-    return ChartAxis("x", "False positive rate, log scale", left_edge, 1.0, "share", is_log=True)
+    return ChartAxis("fpr", "False positive rate, log scale", left_edge, 1.0, "share", is_log=True)
 
 
 # Lines of equal precision ---------------------------------------------------------------------
@@ -232,40 +217,31 @@ def _draw_references(
 ) -> list[float]:
     """Draw alerts at random and lines of equal precision, with words at these lines."""
     # Return the precisions whose lines could not be distinguished from the left edge of a panel.
-    spec, has_one_panel = canvas.spec, canvas.channels.facet is None
-    n_curves, least_share = len(canvas.curves.curve_rows), _NEAREST_PIXELS / canvas.size.width
+    spec, channels = canvas.spec, canvas.channels
+    panels = channels.repeat_in_panels([0] * len(canvas.curves.curve_rows))
+    least_share = _NEAREST_PIXELS / canvas.size.width
     # Those that are better than alerts at random.
-    better_slope_of_precision = {
-        share: slope for share, slope in slope_of_precision.items() if slope > 1
+    better_slopes = {share: slope for share, slope in slope_of_precision.items() if slope > 1}
+    end_places = {
+        share: spec.x.place(max(1 / slope, spec.x.low)) for share, slope in better_slopes.items()
     }
-    end_place_of_precision = {
-        precision: spec.x.place(max(min(1.0, 1 / slope), spec.x.low))
-        for precision, slope in better_slope_of_precision.items()
-    }
+    canvas.draw_diagonal("" if slope_of_precision else "at random", line_fprs)
     words: list[Word] = []
-    for _, panel_fields in canvas.channels.repeat_in_panels([0] * n_curves):
-        canvas.draw_line([(fpr, fpr) for fpr in line_fprs], "random", panel_fields)
-        for precision, slope in better_slope_of_precision.items():
-            if end_place_of_precision[precision] >= least_share:
-                end_fpr = 1 / slope
-                fprs = [*(fpr for fpr in line_fprs if fpr < end_fpr), end_fpr]
-                line_points = [(fpr, fpr * slope) for fpr in fprs]
-                canvas.draw_line(line_points, f"{precision:.6g}", panel_fields)
-                look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | quiet_look()
-                words.append(Word(text=f"precision {say_share(precision)}", x=end_fpr, y=1.0, **look))
-    if has_one_panel and n_curves and not slope_of_precision:
-        name_place = spec.x.read(0.8)
-        canvas.words.append(
-            Word(text="at random", x=name_place, y=name_place, dx=6, dy=8, **quiet_look())
-        )
+    for precision, slope in better_slopes.items():
+        if end_places[precision] >= least_share:
+            fprs = [*(fpr for fpr in line_fprs if fpr < 1 / slope), 1 / slope]
+            for _, panel_fields in panels:
+                canvas.draw_line([(fpr, fpr * slope) for fpr in fprs], f"{precision:.6g}", panel_fields)
+            look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | quiet_look()
+            words.append(Word(text=f"precision {say_share(precision)}", x=fprs[-1], y=1.0, **look))
     # A word that would hide another one is left out; all stand on the upper edge.
     word_pixels: list[float] = []
-    for word in reversed(words if has_one_panel else []):  # the last is farthest from the axis
+    for word in reversed(words if panels and channels.facet is None else []):  # the farthest one first
         x_pixel = spec.x.place(word.x or 0) * canvas.size.width
         if all(abs(x_pixel - other_pixel) > _WORD_WIDTH for other_pixel in word_pixels):
             word_pixels.append(x_pixel)
             canvas.words.append(word)
-    return [precision for precision, place in end_place_of_precision.items() if place < least_share]
+    return [precision for precision, place in end_places.items() if place < least_share]
 
 
 def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[float]) -> list[str]:
@@ -273,23 +249,15 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
     eta, slope_of_precision = precision_lines
     if eta is None or not slope_of_precision:
         return []
-    drawn_precisions = [
-        precision
-        for precision, slope in slope_of_precision.items()
-        if slope > 1 and precision not in lost_precisions
-    ]
-    text_of_share = {precision: say_share(precision) for precision in drawn_precisions} | {
-        eta: f"{say_share(eta)} (at random)"
-    }
-    precision_texts = ", ".join(
-        text_of_share[precision] for precision in sorted(text_of_share, reverse=True)
-    )
-    place_text = f"at a prevalence of {say_eta(eta)}"
-    sentences = (
-        [f"Grey lines: precision {precision_texts}, from the left, {place_text}"]
-        if drawn_precisions
-        else []
-    )
+    is_drawn = {share: slope > 1 for share, slope in slope_of_precision.items()}
+    is_drawn |= dict.fromkeys(lost_precisions, False)
+    text_of_share = {share: say_share(share) for share in is_drawn if is_drawn[share]}
+    sentences = []
+    if text_of_share:
+        text_of_share[eta] = f"{say_share(eta)} (at random)"
+        texts = ", ".join(text for _, text in sorted(text_of_share.items(), reverse=True))
+        place_text = f"at a prevalence of {say_eta(eta)}"
+        sentences.append(f"Grey lines: precision {texts}, from the left, {place_text}")
     if lost_precisions:
         lost_text = "the line of" if len(lost_precisions) == 1 else "the lines of"
         lost_texts = ", ".join(map(say_share, lost_precisions))

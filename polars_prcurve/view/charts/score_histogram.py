@@ -74,13 +74,12 @@ def scores(
     rules = marked.records if points is not None else find_half(curves).to_dicts()
     x = build_score_axis("Score", finite_rows["score"], [rule["threshold"] for rule in rules])
     channels = read_panels_of_one(curves, color, facet)
-    spec = ChartSpec(
-        x, ChartAxis("y", "Share of the class", 0.0, 1.0), "linear", height=0.5, names="none"
-    )
+    y = ChartAxis("y", "Share of the class", 0.0, 1.0)
+    spec = ChartSpec(x, y, "linear", height=0.5, names="none")
     pixels = arrange_panels(channels.facet, spec, size).width
     bins = _count_bins(finite_rows.with_columns(x=x.measure(pl.col("score"))), x, pixels)
     highest = max([row["y"] for row in bins], default=0.0) or 1.0
-    canvas = Canvas(curves, channels, replace(spec, y=replace(spec.y, high=1.08 * highest)), size)
+    canvas = Canvas(curves, channels, replace(spec, y=replace(y, high=1.08 * highest)), size)
     _draw_bins(canvas, bins)
     _draw_rules(canvas, rules)
     note = [
@@ -89,13 +88,12 @@ def scores(
         x.describe(),
         "Rule: the highest threshold with 50% recall" if points is None and rules else "",
         *marked.describe(),
-        *curves.describe_sizes(),
     ]
-    finding = (
-        say_known(curves, partial(_say_flagged, rules, channels, are_halves=points is None))
-        or "Scores of both classes"
+    finding = say_known(curves, partial(_say_flagged, rules, channels, are_halves=points is None))
+    subtitle = "Scores of positives and negatives"
+    return canvas.finish(
+        canvas.write(title, finding, name="Scores of both classes", subtitle=subtitle, note=note)
     )
-    return canvas.finish(title, finding, "Scores of positives and negatives", note)
 
 
 def _count_bins(rows: pl.DataFrame, x: ChartAxis, pixels: int) -> list[dict[str, Any]]:
@@ -104,13 +102,11 @@ def _count_bins(rows: pl.DataFrame, x: ChartAxis, pixels: int) -> list[dict[str,
     width = (x.high - x.low) / n_bins
     number = ((pl.col("x") - x.low) / width).floor().clip(0, n_bins - 1).cast(pl.Int64)
     # Sweeps run from the highest score on, and rates add up.
-    shares = [
-        pl.col(rate).diff().over("curve").fill_null(pl.col(rate)).alias(rate)
-        for rate in _CLASSES.values()
-    ]
-    near_rows = rows.with_columns(*shares, number=number).filter(pl.col("x").is_between(x.low, x.high))
+    rates = pl.col([*_CLASSES.values()])
+    shares = rates.diff().over("curve").fill_null(rates)
+    near_rows = rows.with_columns(shares, number=number).filter(pl.col("x").is_between(x.low, x.high))
     bins = near_rows.group_by("curve", "number", maintain_order=True)
-    long_rows = bins.agg(pl.col([*_CLASSES.values()]).sum()).sort("curve", "number")
+    long_rows = bins.agg(rates.sum()).sort("curve", "number")
     return [
         {
             "curve": row["curve"],

@@ -113,31 +113,26 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     layered_chart, records = build_panel(panel, settled_words, own_layers)
     records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
     room = spec.y.measure_labels(size.height)
-    if facet is not None:
-        layers = layered_chart.layer[1:]
-        panels = _build_panels(layered_chart, panel, facet, heads, records)
-        if facet.fields != ["eta"]:  # else heads have it
-            text = replace(text, note=(f"Panels: {facet.title}", *text.note))
-        width = size.columns * (size.width + PANEL_GAP)
-        finished_chart: Chart = join_note(
-            panels, build_note(text, width, 0, -room), max(width - 60, 40), 14
-        )
-        finished_chart = set_properties(finished_chart, **build_title(text, width))
-        # One layer goes through Altair's facet, which copies all it is given; the others follow now.
-        inner_chart = (
-            finished_chart if isinstance(finished_chart, alt.FacetChart) else finished_chart.vconcat[0]
-        )
-        inner_chart.spec.layer = [*inner_chart.spec.layer, *layers]
-        return attach_data(finished_chart, records)
-    width = max(size.width, _NARROWEST_WIDTH)
-    has_no_axis = spec.y.words == "none" and not spec.y.room
-    axis_height = 20 if has_no_axis else spec.x.measure_height(size.width)
-    note = build_note(text, width + 60, size.height + axis_height, -room)
-    layered_chart.layer += [] if note is None else [note]
-    finished_chart = set_properties(
-        layered_chart, **build_title(text, width + max(100, 2 * spec.y.room))
-    )
-    return attach_data(finished_chart, records)
+    if facet is None:
+        width = max(size.width, _NARROWEST_WIDTH)
+        has_no_axis = spec.y.words == "none" and not spec.y.room
+        axis_height = 20 if has_no_axis else spec.x.measure_height(size.width)
+        note = build_note(text, width + 60, size.height + axis_height, -room)
+        layered_chart.layer += [] if note is None else [note]
+        title = build_title(text, width + max(100, 2 * spec.y.room))
+        return attach_data(set_properties(layered_chart, **title), records)
+    layers = layered_chart.layer[1:]
+    panels = _build_panels(layered_chart, panel, facet, heads, records)
+    if facet.fields != ["eta"]:  # else heads have it
+        text = replace(text, note=(f"Panels: {facet.title}", *text.note))
+    width = size.columns * (size.width + PANEL_GAP)
+    whole_chart = join_note(panels, build_note(text, width, 0, -room), max(width - 60, 40), 14)
+    whole_chart = set_properties(whole_chart, **build_title(text, width))
+    # One layer goes through Altair's facet, which copies all it is given; the others follow now.
+    panels = whole_chart if isinstance(whole_chart, alt.FacetChart) else whole_chart.vconcat[0]
+    panels.spec.layer = [*panels.spec.layer, *layers]
+    finished_chart: Chart = attach_data(whole_chart, records)
+    return finished_chart
 
 
 def _say_left_out(words: Sequence[Word], settled_words: Sequence[Word]) -> list[str]:
@@ -199,8 +194,7 @@ def _measure_gaps(panel: Panel, facet: Channel, heads: Sequence[Word], least: fl
     """Return the pixels between rows and columns of panels, for the words that stand there."""
     # Vega makes room for words by itself, unless panels are flush.
     overhang = max(box[2] for head in heads for box in panel.pick(head.facet).list_boxes([head]))
-    y = panel.spec.y
-    height = panel.size.height
+    y, height = panel.spec.y, panel.size.height
     label_rooms = [y.pick(label).measure_labels(height) for label in facet.labels] if y.is_free else []
     row = max(-word.py for word in heads) + read_sizes().name + 2 * read_sizes().tick
     return {"row": row, "column": max([least, overhang - panel.size.width, *label_rooms])}
@@ -284,10 +278,11 @@ def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, 
         return list(data)
     shown_labels = set(channels.color.shown_labels)
     # Points of grey lines are small: many of them would hide the lines.
+    part_of_grey = {"mark": "grey mark"}
     return [
         row
         if row.get("color", "") in shown_labels
-        else row | {"grey": 1} | ({"part": "grey mark"} if row["part"] == "mark" else {})
+        else row | {"grey": 1, "part": part_of_grey.get(row["part"], row["part"])}
         for row in data
     ]
 
@@ -340,25 +335,17 @@ class Painter:
     def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
         """Return a layer without marks, which holds all that the pointer can select."""
         # Altair carries selections through `|` and `&` only if they are in the first layer.
-        base_chart = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(
-            self.x, self.y
-        )
-        selections = []
-        if has_hover:
-            selections.append(select_pointed(self.key, self.spec.x.field))
-        if has_legend:
-            base_chart = base_chart.encode(*self.color)
+        base_chart = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base")
+        base_chart = base_chart.encode(self.x, self.y, *(self.color if has_legend else []))
+        selections = [select_pointed(self.key, self.spec.x.field)] if has_hover else []
         if has_legend or has_names:
             name_test = f"{EVENT_DATUM} && event.item.datum.text"
             options: dict[str, Any] = {"on": f"click[{name_test}]", "toggle": "true"}
             options = {"bind": "legend"} if has_legend else options
-            chooser = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **options)
-            selections.append(chooser)
-        return (
-            base_chart.properties(name=f"base_{self.key}").add_params(*selections)
-            if selections
-            else base_chart
-        )
+            selections += [alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **options)]
+        if selections:
+            base_chart = base_chart.properties(name=f"base_{self.key}").add_params(*selections)
+        return base_chart
 
     def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
@@ -366,14 +353,9 @@ class Painter:
         line_fields = [self.spec.x.field, self.spec.y.field]
         layers, placed_chart = [], alt.Chart().encode(self.x, self.y)
         line_shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
-        line_shape["order"] = False  # as in the data, and not as on the axis
-        line_shape |= self.cut
-        others_look = line_shape | {
-            "color": style.OTHERS,
-            "strokeWidth": style.LINE_OF_OTHERS,
-            "aria": False,
-        }
-        others_layer = placed_chart.mark_line(**others_look)
+        line_shape |= {"order": False, **self.cut}  # as in the data, and not as on the axis
+        others_look = line_shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS}
+        others_layer = placed_chart.mark_line(aria=False, **others_look)
         if "ghost" in parts:
             ghost_layer = keep_lines(others_layer.encode(alt.Detail("curve:N")), "ghost", line_fields)
             # Data of its own, which have no panel, are drawn in all panels.
@@ -405,23 +387,17 @@ class Painter:
 
     def _build_bands(self, low: str, high: str, strength: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
-        colors: dict[str, dict[str, Any]] = {
-            f" && datum.side === {text_number}": {"color": color}
-            for text_number, color in enumerate(self.spec.side_colors)
+        side_looks: dict[str, dict[str, Any]] = {
+            f" && datum.side === {number}": {"color": color}
+            for number, color in enumerate(self.spec.side_colors)
         }
+        shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False}
+        place = (self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE)
         layers = []
         for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
-            for side_test, side_look in (colors or {"": self.look}).items():
-                look = {
-                    "interpolate": self.spec.interpolate,
-                    "strokeWidth": 0,
-                    "aria": False,
-                    **side_look,
-                }
-                area_layer = alt.Chart().mark_area(opacity=opacity * strength, **look)
-                area_layer = area_layer.encode(
-                    self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color
-                )
+            for side_test, side_look in (side_looks or {"": self.look}).items():
+                area_layer = alt.Chart().mark_area(opacity=opacity * strength, **shape, **side_look)
+                area_layer = area_layer.encode(*place, *self.color)
                 here_test = f"datum.doubt {test} 1 && datum.grey !== 1{side_test}"
                 layers.append(keep_lines(area_layer, "curve", [self.spec.x.field, low, high], here_test))
         return layers
@@ -430,11 +406,9 @@ class Painter:
         """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
         (x, y), color_channel, key = (self.spec.x, self.spec.y), self.channels.color, self.key
         pointed_place = f"pointed_{key}.{x.field}"
-        titles = (
-            [label.replace("\n", " ") for label in color_channel.shown_labels]
-            if color_channel
-            else [y.title]
-        )
+        titles = [y.title]
+        if color_channel:
+            titles = [label.replace("\n", " ") for label in color_channel.shown_labels]
         slots = {f"s{slot}": title for slot, title in enumerate(titles)}
         slots = {slot: title for slot, title in slots.items() if any(slot in row for row in data)}
         tooltip = [alt.Tooltip("place:N", title=x.title)]
@@ -458,26 +432,22 @@ class Painter:
         field_of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
         trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in field_of_ring.items()]
         x, y, chart = self.x, self.y, alt.Chart()
-        ring_layer = chart.mark_point(
-            **rim_look, size=80, color="white", stroke=style.INK, strokeWidth=2
-        )
+        ring_look: dict[str, Any] = {"size": 80, "color": "white", "stroke": style.INK, "strokeWidth": 2}
+        ring_layer = chart.mark_point(**rim_look, **ring_look)
+        span_layer = chart.mark_rule(strokeWidth=1, **self.cut, **self.look)
+        dot_layer = chart.mark_point(**rim_look, size=28, aria=False, **self.look)
         mark_layer = chart.mark_point(**rim_look, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap_look: dict[str, Any] = {"size": 11, "thickness": 1.6, "aria": False, **self.cut, **self.look}
         cap_layer = chart.mark_tick(orient="vertical", **cap_look)
         small_dot_layer = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
+        text = alt.Description("said:N")
         layers = {
-            "grey mark": small_dot_layer.encode(x, y, alt.Description("said:N"), tooltip=point_tooltip),
-            "span": chart.mark_rule(strokeWidth=1, **self.cut, **self.look).encode(
-                x, y, alt.X2("to"), *self.color
-            ),
+            "grey mark": small_dot_layer.encode(x, y, text, tooltip=point_tooltip),
+            "span": span_layer.encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap_layer.encode(x, y, *self.color),
-            "dot": chart.mark_point(**rim_look, size=28, aria=False, **self.look).encode(
-                x, y, *self.color
-            ),
-            "mark": mark_layer.encode(
-                x, y, alt.Description("said:N"), *self.color, tooltip=point_tooltip
-            ),
+            "dot": dot_layer.encode(x, y, *self.color),
+            "mark": mark_layer.encode(x, y, text, *self.color, tooltip=point_tooltip),
             "ring": ring_layer.encode(x, y, tooltip=trade_tooltips),
         }
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
@@ -497,10 +467,7 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec, given: GivenSize = (N
             columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other
     else:
         square = min(math.ceil(math.sqrt(n_panels)), 8)
-        columns = min(
-            range(square, min(2 * square, 8) + 1),
-            key=lambda text_number: (-n_panels % text_number, text_number),
-        )
+        columns = min(range(square, min(2 * square, 8) + 1), key=lambda n: (-n_panels % n, n))
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
     width = given_width or max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, given_height or round(width * max(spec.height, 0.8)))
@@ -563,11 +530,8 @@ def build_word_layers(
         text_layers = [_build_text(words_alike[0], spec, size)]
         if words_alike[0].has_rim:
             rim_layer = _build_text(replace(words_alike[0], color="white"), spec, size)
-            rim_layer.mark.stroke, rim_layer.mark.strokeWidth, rim_layer.mark.strokeJoin = (
-                "white",
-                4,
-                "round",
-            )
+            rim_layer.mark.stroke, rim_layer.mark.strokeJoin = "white", "round"
+            rim_layer.mark.strokeWidth = 4
             text_layers.insert(0, rim_layer)
         layers += [keep_part(layer, part) for layer in text_layers]
     return layers
@@ -652,20 +616,14 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
     description = {"description": ". ".join(sentences)}
     if text.title is False:
         return description
-    title_params = alt.Title(
-        wrap_text(heading, width, read_sizes().title * 1.08),
-        subtitle=wrap_text(text.subtitle, width, read_sizes().subtitle),
-        anchor="start",
-        frame="bounds",
-        fontSize=read_sizes().title,
-        fontWeight="bold",
-        lineHeight=read_sizes().title + 5,
-        subtitleFontSize=read_sizes().subtitle,
-        subtitleColor=style.QUIET,
-        subtitleLineHeight=read_sizes().subtitle + 4.5,
-        subtitlePadding=5,
-        offset=14,
-    )
+    sizes = read_sizes()
+    look: dict[str, Any] = {"anchor": "start", "frame": "bounds", "offset": 14, "fontWeight": "bold"}
+    look |= {"fontSize": sizes.title, "lineHeight": sizes.title + 5}
+    look |= {"subtitleFontSize": sizes.subtitle, "subtitleLineHeight": sizes.subtitle + 4.5}
+    look |= {"subtitleColor": style.QUIET, "subtitlePadding": 5}
+    subtitle_rows = wrap_text(text.subtitle, width, sizes.subtitle)
+    title_rows = wrap_text(heading, width, sizes.title * 1.08)
+    title_params = alt.Title(title_rows, subtitle=subtitle_rows, **look)
     return {"title": title_params, **description}
 
 
@@ -677,9 +635,8 @@ def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart |
     lines = wrap_text(sentences, width - x, read_sizes().note)
     look: dict[str, Any] = {"fontSize": read_sizes().note, "lineHeight": read_sizes().note + 4}
     look |= {"align": "left", "baseline": "top", "color": style.QUIET, "lineBreak": "\n"}
-    text_layer = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(
-        aria=False, **look
-    )
+    text_layer = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}]))
+    text_layer = text_layer.mark_text(aria=False, **look)
     placed_chart: alt.Chart = text_layer.encode(x=fix_x(x), y=fix_y(y), text="note:N")
     return placed_chart
 

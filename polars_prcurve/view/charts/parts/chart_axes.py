@@ -70,6 +70,7 @@ class ChartAxis:
     low: float
     high: float
     words: str = "percent"  # a key of LABELS, or "none": no axis, since words stand in its place
+    rate: str = ""  # the column of a table whose values it measures, if it is not the field
     is_log: bool = False
     is_reversed: bool = False  # great values are at the foot, as what is left of shares to 100% is
     is_free: bool = False  # each panel has a range of its own; names need it in `ranges`
@@ -79,6 +80,11 @@ class ChartAxis:
     tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
     n_beyond: int = 0  # scores beyond its ends: a few outliers would take most of it
     room: int = 0  # the pixels left of the chart that names take instead of labels; 0 if there are none
+
+    @property
+    def column(self) -> str:
+        """The column of a table, such as `operating_points`, that the axis shows."""
+        return self.rate or self.field
 
     def pick(self, panel_label: str | None) -> ChartAxis:
         """Return the axis of one panel."""
@@ -317,6 +323,7 @@ class ChartSpec:
     x: ChartAxis
     y: ChartAxis
     interpolate: Literal["step-before", "step-after", "linear"]
+    below: tuple[ChartAxis, ...] = ()  # the y axes of charts below, of the same points
     # Pairs of fields; the area between two is shaded, each pair darker than the one before it.
     bands: tuple[tuple[str, str], ...] = ()
     height: float = 0.65  # height of a panel, as a share of its width
@@ -327,6 +334,11 @@ class ChartSpec:
     has_margin: bool = False  # names may stand right of the panels, if they have no room on the lines
     is_neutral: bool = False  # lines have the colour of text: they are the same for all colours
     side_colors: tuple[str, ...] = ()  # of stretches of a band, by the number `side` of their records
+
+    @property
+    def y_axes(self) -> tuple[ChartAxis, ...]:
+        """The y axis, and those of charts below."""
+        return (self.y, *self.below)
 
 
 @dataclass(frozen=True)
@@ -404,7 +416,7 @@ def build_score_axis(title: str, scores: pl.Series, marked_scores: Iterable[Any]
         low, high = float(distinct_scores.min()), float(distinct_scores.max())  # type: ignore[arg-type]
     share_inside = distinct_scores.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
     is_odds = isinstance(share_inside, float) and share_inside < 0.5 and 0 < low < high < 1
-    axis = ChartAxis("x", title, low, high, "odds" if is_odds else "plain")
+    axis = ChartAxis("x", title, low, high, "odds" if is_odds else "plain", "threshold")
     places = distinct_scores.to_frame("score").select(axis.measure(pl.col("score"))).to_series()
     low, high = _find_ends(places, [axis.measure(float(score)) for score in marked_scores])
     room = 0.0 if low < high else 0.5

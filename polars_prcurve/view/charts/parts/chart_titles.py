@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -45,11 +44,8 @@ def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], subject: s
         return say(curves)
     if len(few_rows) == len(curves.curve_rows):
         return say_too_few(few_rows["n_pos"], subject)
-    is_known = ~pl.col("curve").is_in(few_rows["curve"].to_list())
-    known_curves = replace(
-        curves, points=curves.points.filter(is_known), curve_rows=curves.curve_rows.filter(is_known)
-    )
-    sentence = say(known_curves)
+    few_curves = few_rows["curve"].to_list()
+    sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
     return f"With {FEW_POSITIVES} positives or more, {go_on(sentence)}" if sentence else ""
 
 
@@ -319,7 +315,7 @@ def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple
 
 
 def say_net_benefit(
-    curves: ChartCurves, channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str
+    channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
 ) -> str:
     """Return where net benefit is significant, of a line with intervals, or its values at a risk.
 
@@ -327,14 +323,14 @@ def say_net_benefit(
     The points have the column `doubt`.
     """
     n_lines, points = len(curves.curve_rows), curves.points
-    if n_lines == 1 and "net_benefit_low" in points.columns and not curves.has_few_positives:
+    if n_lines == 1 and "net_benefit_low" in points.columns:
         best_risks = _find_best_risks(points, pl.col("net_benefit_low"), n_lines)
         if best_risks.is_empty():
             return "At no risk is net benefit significantly above treat-all and treat-none"
         if stretch_text := _say_longest_stretch(best_risks):
             return f"Net benefit is significantly above treat-all and treat-none {stretch_text}"
     has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
-    if not mark_records and has_line_each and not curves.has_few_positives:
+    if not mark_records and has_line_each:
         is_known = ~pl.col("doubt").fill_null(False)
         best_risks = _find_best_risks(points, pl.when(is_known).then("net_benefit"), n_lines)
         if stretch_text := _say_longest_stretch(best_risks):
@@ -562,7 +558,7 @@ def say_point(threshold_text: str | None, precision: float, recall: float) -> st
     return f"{place_text}precision is {precision_text} and recall {recall_text}"
 
 
-def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
+def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
     """Return at which thresholds lines find half of the positives; empty where not known well."""
     # Of one group at several prevalences, which has one threshold, precision is written, too.
     etas = curves.curve_rows["eta"]

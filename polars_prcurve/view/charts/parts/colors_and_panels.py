@@ -38,14 +38,11 @@ class Channel:
     labels: list[str]  # the distinct labels in order
     label_of_curve: dict[
         int, str
-    ]  # of each curve, by its number, in the order of `ChartCurves.curve_rows`
+    ]  # by the number of the curve, in the order of `ChartCurves.curve_rows`
     last_field_count: int  # number of distinct values of the last field
-    head_of_label: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the number at the head of each panel
-    caption_of_label: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a line under the name of each panel
+    # The number at the head of each panel, and the line under the name of each.
+    head_of_label: Mapping[str, str] = field(default_factory=dict)
+    caption_of_label: Mapping[str, str] = field(default_factory=dict)
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
     legend_offset: int = 18  # pixels from the foot of a legend to the lines, on which words may stand
@@ -132,6 +129,11 @@ class Channels:
             return self.plain_color
         return self.facet.name_color(panel_label)
 
+    def split(self, curves: ChartCurves) -> dict[str, ChartCurves]:
+        """Return the curves of each panel; none in a chart without panels."""
+        numbers_of_label = self.facet.curves_of_label if self.facet else {}
+        return {label: curves.pick(numbers) for label, numbers in numbers_of_label.items()}
+
     def curve_fields(self, curve_number: int) -> dict[str, str]:
         """Return the record fields with colour and panel of the curve of this number."""
         channel_of_field = {"color": self.color, "facet": self.facet}
@@ -175,14 +177,10 @@ def choose_channels(
     if panel_channel and has_one_line_each and panel_channel.fields not in _OWN_ORDER:
         panel_channel = sort_panels(panel_channel, value_of_curve)
         if has_heads and channels.color is None:
-            value_of_label = {
-                label: value_of_curve.get(curve_number)
-                for curve_number, label in panel_channel.label_of_curve.items()
-            }
             head_of_label = {
                 label: f"{value:.2f}" if value >= 0.005 else f"{value:.1g}"
-                for label, value in value_of_label.items()
-                if value is not None
+                for curve, label in panel_channel.label_of_curve.items()
+                if (value := value_of_curve.get(curve)) is not None
             }
             panel_channel = replace(panel_channel, head_of_label=head_of_label)
     return pick_out(replace(channels, facet=panel_channel), value_of_curve)
@@ -224,14 +222,13 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
         panel_fields = user_fields + [field for field in free_fields if field not in color_fields]
     if curves.curve_rows.is_empty():
         return Channels(None, None)
-    return Channels(
-        build_channel(curves, color_fields, is_eta_added="eta" not in panel_fields)
-        if color_fields
-        else None,
-        build_channel(curves, panel_fields, is_eta_added="eta" not in color_fields, is_of_panels=True)
-        if panel_fields
-        else None,
-    )
+    color_channel = panel_channel = None
+    if color_fields:
+        color_channel = build_channel(curves, color_fields, is_eta_added="eta" not in panel_fields)
+    if panel_fields:
+        look = {"is_eta_added": "eta" not in color_fields, "is_of_panels": True}
+        panel_channel = build_channel(curves, panel_fields, **look)
+    return Channels(color_channel, panel_channel)
 
 
 def read_panels_of_one(
@@ -302,12 +299,9 @@ def pick_out(
                 break
     picked_places = sorted(place_of_color.values())
     if most_colors:
-        is_first = picked_places == [*range(most_colors)]
-        clause = (
-            f"the {most_colors} that come highest"
-            if is_first
-            else f"{len(picked_places)} that come high"
-        )
+        clause = f"{len(picked_places)} that come high"
+        if picked_places == [*range(most_colors)]:
+            clause = f"the {most_colors} that come highest"
     else:
         is_exact = picked_places == places
         clause = "highest, middle and lowest" if is_exact else "a high, a middle and a low one"
@@ -339,11 +333,8 @@ def _read_field(curves: ChartCurves, argument: str, user_column: str | None) -> 
     fields = [field for field, column in column_of_field.items() if column == user_column][:1]
     if user_column is None or fields:
         return fields
-    hint = (
-        suggest_names(user_column, column_of_field.values())
-        if column_of_field
-        else "the table has no group column"
-    )
+    columns = column_of_field.values()
+    hint = suggest_names(user_column, columns) if columns else "the table has no group column"
     raise PrcError(
         f"{argument}= names {user_column!r}, which does not identify curves of this table; {hint}"
     )
@@ -356,9 +347,8 @@ def build_channel(
     curve_keys = curves.curve_rows.select(fields).with_row_index("row")
     is_descending = [is_of_panels and field == "eta" for field in fields]
     curve_keys = curve_keys.sort(fields, descending=is_descending, maintain_order=True)
-    curve_keys = curve_keys.with_columns(
-        pl.struct(fields).rle_id().alias("label")
-    )  # a join would lose null keys
+    # A join would lose null keys.
+    curve_keys = curve_keys.with_columns(pl.struct(fields).rle_id().alias("label"))
     label_numbers = curve_keys.sort("row")["label"]
     first_keys = curve_keys.unique("label", keep="first", maintain_order=True)
     labels = build_labels(

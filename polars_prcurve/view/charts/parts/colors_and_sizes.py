@@ -75,11 +75,7 @@ def mix_eta_colors(n_colors: int) -> list[str]:
         stop_place = color_number / (n_colors - 1) * (len(stop_rgbs) - 1)
         stop_number = min(int(stop_place), len(stop_rgbs) - 2)
         channel_pairs = zip(stop_rgbs[stop_number], stop_rgbs[stop_number + 1], strict=True)
-        mixed_colors.append(
-            "#"
-            + "".join(
-                f"{round(start_level + (end_level - start_level) * (stop_place - stop_number)):02X}"
-                for start_level, end_level in channel_pairs
-            )
-        )
+        share = stop_place - stop_number
+        levels = (round(start + (end - start) * share) for start, end in channel_pairs)
+        mixed_colors.append("#" + "".join(f"{level:02X}" for level in levels))
     return mixed_colors

@@ -42,12 +42,16 @@ def format_level(confidence: float) -> str:
     return number_words.format_level(check_confidence(confidence))
 
 
+def say_level(confidence: float | None) -> str:
+    """Return which intervals are drawn: those of a level, or of a table whose level is not known."""
+    return (
+        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    )
+
+
 def describe_level(band: object, confidence: float | None) -> str:
     """Return a sentence on the shade of a chart; empty without a band."""
-    if not band:
-        return ""
-    level_text = "the intervals of the table"
-    return f"Shaded: {level_text if confidence is None else f'{format_level(confidence)} intervals'}"
+    return f"Shaded: {say_level(confidence)}" if band else ""
 
 
 def describe_etas(etas: Sequence[float | None]) -> str:

@@ -75,16 +75,13 @@ class Word:
     @property
     def look(self) -> tuple[Any, ...]:
         """All that one layer of text has in common."""
-        fixed_pixels = (self.x is None and self.px, self.y is None and self.py)
-        place_look = (
+        is_fixed = (
             self.x is None,
             self.y is None,
-            *fixed_pixels,
-            self.dx,
-            self.dy,
-            self.align,
-            self.baseline,
+            self.x is None and self.px,
+            self.y is None and self.py,
         )
+        place_look = (*is_fixed, self.dx, self.dy, self.align, self.baseline)
         return (*place_look, self.size, self.weight, self.color, self.limit, self.has_rim)
 
 
@@ -104,19 +101,15 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
             settled_words.append(word)
             continue
         own_panel = panel_of_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
-        rule_heights = [
-            reference_heights
-            for reference_heights in own_panel.sample_references().values()
-            if np.isfinite(reference_heights).sum() < 3
-        ]
-        lines = [*own_panel.sample_lines().values(), *rule_heights]
-        label_space = own_panel.open_space(settled_words, lines)
-        label_space.boxes += own_panel.list_mark_boxes()
+        references = own_panel.sample_references().values()
+        rules = [heights for heights in references if np.isfinite(heights).sum() < 3]
+        space = own_panel.open_space(settled_words, [*own_panel.sample_lines().values(), *rules])
+        space.boxes += own_panel.list_mark_boxes()
         free_ways = (
             way_to_write
             for way_to_write in (word, *word.others)
             for box in own_panel.list_boxes([way_to_write])
-            if label_space.is_free(box) and not label_space.crosses_line(box)
+            if space.is_free(box) and not space.crosses_line(box)
         )
         settled_words += islice(free_ways, 1)
     return settled_words
@@ -167,42 +160,22 @@ def _wrap_names(names: Sequence[str]) -> dict[str, list[str]]:
 def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]:
     """Return names right of a panel, in the order of their lines, each near the height of its own."""
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
-    panel_spec, panel_height, rows_of_name = (
-        panel.spec,
-        panel.size.height,
-        _wrap_names([*heights_of_line]),
-    )
-    stands_at_end = panel_spec.names == "ends"
-    known_heights_of_line = {
-        name: line_heights[~np.isnan(line_heights)] for name, line_heights in heights_of_line.items()
-    }
-    end_heights = [
-        float((line_heights[-1:] if stands_at_end else line_heights).mean())
-        for line_heights in known_heights_of_line.values()
+    spec, panel_height, rows_of_name = panel.spec, panel.size.height, _wrap_names([*heights_of_line])
+    stands_at_end = spec.names == "ends"
+    seen_heights = (heights[~np.isnan(heights)] for heights in heights_of_line.values())
+    line_pixels = [
+        float((heights[-1:] if stands_at_end else heights).mean()) for heights in seen_heights
     ]
     label_sizes = [(read_sizes().name + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
-    name_heights = spread_at_ends(end_heights, label_sizes, panel_height)
-    x_offset = (
-        16 if stands_at_end else 12 if panel_spec.x.words == "none" else 22
-    )  # right of half a label of the axis
-    look: dict[str, Any] = {"dx": x_offset, "facet": panel.label}
-    return [
-        Word(
-            "\n".join(rows_of_name[name]),
-            panel_spec.x.read(1),
-            name_y,
-            label=name,
-            leads_from=leader_start,
-            **look,
-        )
-        for name, end_height, name_height in zip(heights_of_line, end_heights, name_heights, strict=True)
-        for name_y, leader_start in [
-            (
-                panel_spec.y.read(1 - name_height / panel_height),
-                panel_spec.y.read(1 - end_height / panel_height),
-            )
-        ]
-    ]
+    name_pixels = spread_at_ends(line_pixels, label_sizes, panel_height)
+    # Right of half a label of the axis.
+    dx = 16 if stands_at_end else 12 if spec.x.words == "none" else 22
+    words = []
+    for name, *pixels in zip(heights_of_line, name_pixels, line_pixels, strict=True):
+        name_y, line_y = (spec.y.read(1 - pixel / panel_height) for pixel in pixels)
+        look: dict[str, Any] = {"dx": dx, "facet": panel.label, "label": name, "leads_from": line_y}
+        words.append(Word("\n".join(rows_of_name[name]), spec.x.read(1), name_y, **look))
+    return words
 
 
 # Labels of points -----------------------------------------------------------------------------
@@ -366,57 +339,42 @@ class Panel:
             is_sorted = self.spec.interpolate == "step-before"
             line_points = own_points if is_sorted else sorted(own_points, key=lambda point: point[0])
             x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*line_points, strict=True))
-            is_inside = (pixel_columns >= x_pixels.min() - STEP) & (
-                pixel_columns <= x_pixels.max() + STEP
-            )
+            is_off = (pixel_columns < x_pixels.min() - STEP) | (pixel_columns > x_pixels.max() + STEP)
             if self.spec.interpolate == "linear":
                 heights = np.interp(pixel_columns, x_pixels, y_pixels)
             else:
-                heights = y_pixels[
-                    np.clip(np.searchsorted(x_pixels, pixel_columns - 1e-9), 0, len(y_pixels) - 1)
-                ]
-            heights_of_line[name] = np.where(is_inside, heights, math.nan)
+                places = np.searchsorted(x_pixels, pixel_columns - 1e-9)
+                heights = y_pixels[np.clip(places, 0, len(y_pixels) - 1)]
+            heights_of_line[name] = np.where(is_off, math.nan, heights)
         return heights_of_line
 
     def sample_references(self) -> dict[str, Heights]:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
-        points_of_reference: dict[str, list[tuple[float, float]]] = {}
-        x_field, reference_parts = self.spec.x.field, ("reference", "dot", "span")
+        spots_of_name: dict[str, list[tuple[float, float]]] = {}
+        x_field, y_field = self.spec.x.field, self.spec.y.field
         for record in self.records:
-            part = record["part"]
+            part, number = record["part"], len(spots_of_name)
             if record.get("facet") != self.label or x_field not in record:
                 continue
             if part == "threshold":
                 x_pixel = self.spec.x.place(record[x_field]) * self.size.width
-                points_of_reference[f"{RULE_KEY}rule {len(points_of_reference)}"] = [
-                    (x_pixel, 0.0),
-                    (x_pixel, float(self.size.height)),
-                ]
-            elif part in reference_parts and self.spec.y.field in record:
-                reference_name = (
-                    record["ref"] if part == "reference" else f"{part} {record.get('color', '')}"
-                )
-                reference_name += str(len(points_of_reference)) if part == "span" else ""
-                end_records = [record, {**record, x_field: record["to"]}] if part == "span" else [record]
-                points_of_reference.setdefault(f"{RULE_KEY}{reference_name}", []).extend(
-                    map(self.find_spot, end_records)
-                )
-        pixel_columns, heights_of_reference = self.columns, {}
-        for reference_name, reference_points in points_of_reference.items():
-            x_pixels, y_pixels = (
-                np.asarray(coordinates) for coordinates in zip(*sorted(reference_points), strict=True)
-            )
-            heights_of_reference[reference_name] = np.interp(
-                pixel_columns, x_pixels, y_pixels, left=math.nan, right=math.nan
-            )
+                spots_of_name[f"{RULE_KEY}rule {number}"] = [(x_pixel, 0.0), (x_pixel, self.size.height)]
+            elif part in ("reference", "dot", "span") and y_field in record:
+                is_span = part == "span"
+                name = record["ref"] if part == "reference" else f"{part} {record.get('color', '')}"
+                ends = [record, record | {x_field: record["to"]}] if is_span else [record]
+                spots = spots_of_name.setdefault(f"{RULE_KEY}{name}{number if is_span else ''}", [])
+                spots += map(self.find_spot, ends)
+        columns, heights_of_name = self.columns, {}
+        for name, spots in spots_of_name.items():
+            x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*sorted(spots), strict=True))
+            heights = np.interp(columns, x_pixels, y_pixels, left=math.nan, right=math.nan)
             if x_pixels[-1] - x_pixels[0] < 2 * STEP:  # an upright rule has its ends in two columns
-                heights_of_reference[reference_name] = np.full(len(pixel_columns), math.nan)
-                first_column = min(int(x_pixels[0] // STEP), len(pixel_columns) - 2)
-                heights_of_reference[reference_name][first_column : first_column + 2] = (
-                    y_pixels[0],
-                    y_pixels[-1],
-                )
-        return heights_of_reference
+                first = min(int(x_pixels[0] // STEP), len(columns) - 2)
+                heights = np.full(len(columns), math.nan)
+                heights[first : first + 2] = y_pixels[0], y_pixels[-1]
+            heights_of_name[name] = heights
+        return heights_of_name
 
 
 # Free places ----------------------------------------------------------------------------------
@@ -473,7 +431,7 @@ class LabelSpace:
         self, spot: tuple[float, float], text: str, own_name: str = "", *, is_shared: bool = False
     ) -> NamePlace | None:
         """Return a place beside a point, and take its box; the best of some corners, or None."""
-        (x, y), width = spot, measure_text(text)
+        (x, y), width, half_height = spot, measure_text(text), _LABEL_HEIGHT * read_sizes().name / 2
         n_below = sum(
             0 < other_y - y < 15 and abs(other_x - x) < _NEAR_PIXELS for other_x, other_y in self.points
         )
@@ -484,17 +442,13 @@ class LabelSpace:
         side_of_name[own_name] = None
         places: list[tuple[float, Box, NamePlace]] = []
         for dx, dy, align in _list_corners(x, width, n_below):
-            left_edge, half_height = (
-                x + dx - {"left": 0, "center": width / 2, "right": width}[align],
-                _LABEL_HEIGHT * read_sizes().name / 2,
-            )
+            left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             box = (left_edge, y + dy - half_height, left_edge + width, y + dy + half_height)
             if not self.is_free(box) or self._is_astray(box, spot, side_of_name):
                 continue
             is_nearer = any(_measure_gap(box, other) < _measure_gap(box, spot) for other in other_points)
-            places.append(
-                (self.crosses_line(box) + 0.5 * is_nearer, box, NamePlace(x + dx, y + dy, align))
-            )
+            cost = self.crosses_line(box) + 0.5 * is_nearer
+            places.append((cost, box, NamePlace(x + dx, y + dy, align)))
         cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
         if place is None or (cost >= 1 and len(self.points) > _MANY_POINTS):
             return None
@@ -632,14 +586,10 @@ def _find_extremes(line_heights: Heights, n_columns: int) -> tuple[Heights, Heig
     # A stretch without the line has infinities: its highest point is below all, its lowest above all.
     is_absent = np.isnan(line_heights)
     highest, lowest = (
-        np.where(is_absent, math.inf, line_heights),
-        np.where(is_absent, -math.inf, line_heights),
+        np.lib.stride_tricks.sliding_window_view(np.where(is_absent, end, line_heights), n_columns)
+        for end in (math.inf, -math.inf)
     )
-    window_views = [
-        np.lib.stride_tricks.sliding_window_view(padded_heights, n_columns)
-        for padded_heights in (highest, lowest)
-    ]
-    return window_views[0].min(axis=1), window_views[1].max(axis=1)
+    return highest.min(axis=1), lowest.max(axis=1)
 
 
 def spread_at_ends(heights: Sequence[float], label_sizes: Sequence[float], bottom: float) -> list[float]:

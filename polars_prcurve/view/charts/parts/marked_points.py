@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_titles import find_known_half, say_point, say_values
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
@@ -203,53 +204,58 @@ def _read_goals(result: pl.DataFrame) -> pl.Series:
 def mark_points(
     marked_points: MarkedPoints,
     canvas: Canvas,
-    *,
-    find_x: Callable[[dict[str, Any]], float | None],
-    find_heights: Callable[[dict[str, Any]], dict[str, float | None]],
-    find_span: Callable[[dict[str, Any]], tuple[float, float] | None],
-    say_heights: Callable[[str, list[float], SayShares], list[str]] | None = None,
+    label_marks: Callable[[list[float], SayShares], list[str]] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the records of points, and of the thin rules of what they hold for."""
-    # `find_heights` returns the heights of a point by field; a point can have one in each of several
-    # charts. `say_heights` returns the labels of a field's heights, of one prevalence if these are
-    # panels.
-    channels, x_field = canvas.channels, canvas.spec.x.field
+    # `label_marks` returns the labels of values on the y axis, of one prevalence if these are panels,
+    # and without it they are the values.
+    channels, x = canvas.channels, canvas.spec.x
     records: list[dict[str, Any]] = []
     has_eta_panels = channels.facet is not None and "eta" in channels.facet.fields
     marks_by_field: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
     for point in marked_points.records:
-        x_value, place = find_x(point), channels.curve_fields(point["curve"])
-        heights = {field: height for field, height in find_heights(point).items() if height is not None}
-        if x_value is None or not heights:
-            continue
+        place = channels.curve_fields(point["curve"])
+        heights = {
+            axis.field: max(axis.measure(point[axis.column]), axis.pick(place.get("facet")).low)
+            for axis in canvas.spec.y_axes
+            if point[axis.column] is not None
+        }
         rounded_heights = {field: round_digits(height) for field, height in heights.items()}
-        rate_names = [field for field in ("precision", "recall") if point[field] is not None]
-        shares = zip(rate_names, say_shares([point[field] for field in rate_names]), strict=True)
-        threshold = say_threshold(point["threshold"], [point[LOWER]] if LOWER in point else None)
-        threshold_clause = f"threshold {threshold}" if threshold else ""
-        text = ", ".join(filter(None, [point["goal"], threshold_clause, *map(" ".join, shares)]))
-        mark = {"part": "mark", "said": text, x_field: round_digits(x_value)} | rounded_heights | place
+        x_place = {x.field: round_digits(max(x.measure(float(point[x.column])), x.low))}
+        mark = {"part": "mark", "said": _say_mark(point), **x_place, **rounded_heights, **place}
         records.append(mark)
         for field, height in heights.items():
             panel = place.get("facet") if has_eta_panels else None
             marks_by_field.setdefault((field, panel), []).append((mark, height))
-        span = find_span(point) if point["holds_from"] is not None else None
-        if span is not None:
-            span_ends = {x_field: round_digits(min(span)), "to": round_digits(max(span))}
+        if point["holds_from"] is not None:
+            span = _find_span(canvas.curves, point, x)
+            span_ends = {x.field: round_digits(min(span)), "to": round_digits(max(span))}
             records.append({"part": "span", **rounded_heights, **span_ends, **place})
             records += [
-                {"part": "cap", **rounded_heights, x_field: end, **place} for end in span_ends.values()
+                {"part": "cap", **rounded_heights, x.field: end, **place} for end in span_ends.values()
             ]
+    axis_of_field = {axis.field: axis for axis in canvas.spec.y_axes}
     for (field, _), marks in marks_by_field.items():  # together, so that they have equal digits
-        values = [height for _, height in marks]
+        values = [axis_of_field[field].measure(height) for _, height in marks]
         say_group: SayShares = say_precisions if field == "precision" else say_shares
         if len(values) > _MOST_COMPARED:
             say_group = _say_one_by_one
-        labels = [say_count(value, 2) for value in values] if field == "alerts" else say_group(values)
-        texts = say_heights(field, values, say_group) if say_heights else labels
-        for (mark, _), label in zip(marks, texts, strict=True):
+        if field == "alerts":
+            labels = [say_count(value, 2) for value in values]
+        else:
+            labels = label_marks(values, say_group) if label_marks else say_group(values)
+        for (mark, _), label in zip(marks, labels, strict=True):
             mark[f"{field}_label"] = label
     return records
+
+
+def _say_mark(point: dict[str, Any]) -> str:
+    """Return what the pointer reads at a point: what it was chosen for, and its rates."""
+    rate_names = [name for name in ("precision", "recall") if point[name] is not None]
+    shares = zip(rate_names, say_shares([point[name] for name in rate_names]), strict=True)
+    threshold = say_threshold(point["threshold"], [point[LOWER]] if LOWER in point else None)
+    threshold_clause = f"threshold {threshold}" if threshold else ""
+    return ", ".join(filter(None, [point["goal"], threshold_clause, *map(" ".join, shares)]))
 
 
 def _say_one_by_one(shares: Sequence[float]) -> list[str]:
@@ -257,17 +263,12 @@ def _say_one_by_one(shares: Sequence[float]) -> list[str]:
     return [say_share(share) for share in shares]
 
 
-def find_rates(
-    curves: ChartCurves, point: dict[str, Any], rate_column: str, least_rate: float
-) -> tuple[float, float]:
-    """Return a rate at both ends of what a point holds for, or `least_rate` above all scores."""
+def _find_span(curves: ChartCurves, point: dict[str, Any], x: ChartAxis) -> list[float]:
+    """Return both ends of what a point holds for; a rate above all scores is the least on the axis."""
+    ends = [float(point[name]) for name in ("holds_to", "holds_from")]
+    if x.column == "threshold":
+        return [x.measure(end) for end in ends]
     curve_points = curves.points.filter(pl.col("curve") == point["curve"])
-    threshold_expr = pl.col("threshold").cast(pl.Float64)
-    highest_rate_exprs = (
-        pl.col(rate_column).filter(threshold_expr >= float(point[span_column])).max()
-        for span_column in ("holds_to", "holds_from")
-    )
-    low_rate, high_rate = (
-        max(curve_points.select(rate_expr).item() or 0.0, least_rate) for rate_expr in highest_rate_exprs
-    )
-    return low_rate, high_rate
+    threshold = pl.col("threshold").cast(pl.Float64)
+    rates = (pl.col(x.column).filter(threshold >= end).max() for end in ends)
+    return [max(curve_points.select(rate).item() or 0.0, x.low) for rate in rates]

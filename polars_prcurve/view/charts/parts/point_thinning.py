@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
@@ -28,10 +27,6 @@ _FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by their effective number in
 _LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
 # What all points of a stretch have in common.
 _OF_STRETCH = ("part", "curve", "color", "facet", "doubt", "grey", "run", "ref", "side")
-# Sentences for notes, on what dots are and on what is dotted.
-DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
-DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"  # as in ROC curves
-_MOST_DOTS = 30  # published points of a curve, at most, that are dots
 # Where the value of a point rules, as Vega names it: up to the point, from it on, or on a slope.
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
@@ -77,6 +72,21 @@ def drop_straight_points(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(~is_inside(pl.col("recall")) & ~is_inside(pl.col("fpr")))
 
 
+def cut_below(points: pl.DataFrame, x: str, y: str, rise: pl.Expr, foot: pl.Expr) -> pl.DataFrame:
+    """Cut lines at the foot of a chart; points below it have a null `y`, which is a gap."""
+    # `rise` is how far a point is above the foot; the straight line from the point before it crosses the
+    # foot at a share of its way.
+    x_before, rise_before = (column.shift(1).over("curve") for column in (pl.col(x), rise))
+    x_at_foot = x_before + rise_before / (rise_before - rise) * (pl.col(x) - x_before)
+    points = points.with_columns(pl.int_range(pl.len()).alias("place").cast(pl.Float64))
+    crossings = points.with_columns(at=x_at_foot, place=pl.col("place") - 0.5)
+    crossings = crossings.filter((rise < 0) != (rise_before < 0))
+    crossings = crossings.with_columns(pl.col("at").alias(x), foot.alias(y), made=True).drop("at")
+    upper_points = points.with_columns(pl.when(rise >= 0).then(y))
+    all_points = pl.concat([upper_points, crossings], how="diagonal").sort("place").drop("place")
+    return all_points.with_columns(pl.col("made").fill_null(False))
+
+
 def bend_for_log_axis(points: pl.DataFrame, added_fprs: list[float]) -> pl.DataFrame:
     """Add points at `added_fprs`: lines that are straight on a linear axis bend on a log axis."""
     fpr_ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
@@ -84,11 +94,8 @@ def bend_for_log_axis(points: pl.DataFrame, added_fprs: list[float]) -> pl.DataF
     points_between = fpr_ends.join(added_places, how="cross").filter(
         pl.col("fpr").is_between("start", "end", "none")
     )
-    points_between = (
-        points_between.drop("start", "end")
-        .join(points, on=["curve", "fpr"], how="anti")
-        .with_columns(made=True)
-    )
+    points_between = points_between.drop("start", "end").with_columns(made=True)
+    points_between = points_between.join(points, on=["curve", "fpr"], how="anti")
     all_points = pl.concat([points, points_between], how="diagonal").sort(
         "curve", "fpr", maintain_order=True
     )
@@ -198,12 +205,8 @@ def measure_areas(
 ) -> dict[int, float]:
     """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    width = pl.col(x_column).diff().over("curve").fill_null(0)
-    height_sum = (
-        (pl.col(y_column).fill_null(0) + pl.col(y_column).fill_null(0).shift(1))
-        .over("curve")
-        .fill_null(0)
-    )
+    width, height = pl.col(x_column).diff().over("curve").fill_null(0), pl.col(y_column).fill_null(0)
+    height_sum = (height + height.shift(1)).over("curve").fill_null(0)
     area_expr = pl.col("area").sum()
     # What was never scored ties below the last point.
     last_area = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
@@ -255,14 +258,13 @@ def has_sums_of_weights(points: pl.DataFrame) -> bool:
     return false_positives.dtype.is_float() and bool((false_positives != false_positives.round()).any())
 
 
-def split_by_doubt(
-    points: pl.DataFrame, interpolate: Interpolation, extra_columns: Sequence[str] = ()
-) -> pl.DataFrame:
+def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataFrame:
     """Return the points with `run`, a stretch of equal doubt, and `copy`, which marks added points."""
     # The stretch from one point to the next is in doubt if the value that it draws is: the second point
     # of steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy
     # of the last point of the stretch before it, so that lines have no gaps. Stretches are equal
-    # in the extra columns, too, as far as these are on the way to a point.
+    # in `side`, too, which is that of the way to a point.
+    stretch_columns = ["doubt", *(["side"] if "side" in points.columns else [])]
     is_doubtful = pl.col("doubt").fill_null(False)
     was_doubtful = is_doubtful.shift(1).over("curve").fill_null(is_doubtful)
     is_in_doubt = {
@@ -275,8 +277,8 @@ def split_by_doubt(
     next_doubt = pl.col("doubt").shift(-1).over("curve")
     first_doubt = pl.when(is_first).then(next_doubt.fill_null(pl.col("doubt"))).otherwise("doubt")
     marked_points = marked_points.with_columns(first_doubt.alias("doubt")).with_row_index("place")
-    marked_points = marked_points.with_columns(run=pl.struct("curve", "doubt", *extra_columns).rle_id())
-    run_columns = pl.col("run", "doubt", *extra_columns)
+    marked_points = marked_points.with_columns(run=pl.struct("curve", *stretch_columns).rle_id())
+    run_columns = pl.col("run", *stretch_columns)
     is_last = pl.col("run").shift(-1).over("curve") != pl.col("run")
     copies = marked_points.with_columns(run_columns.shift(-1).over("curve"), copy=True, is_last=is_last)
     copies = copies.filter("is_last").drop("is_last")
@@ -311,6 +313,7 @@ def build_records(
     fields_of_curve = {
         curve_number: channels.curve_fields(curve_number) for curve_number in points["curve"].unique()
     }
+    fields = [field for field in fields if field in points.columns]
     flag_columns = [field for field in ("doubt", "copy") if field in points.columns]
     records = []
     for point in points.iter_rows(named=True):
@@ -343,27 +346,3 @@ def pack_lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 stretch[f"{name}_line"] = [] if values.count(None) == len(values) else values
         packed.append(stretch)
     return packed
-
-
-def build_dots(channels: Channels, points: pl.DataFrame, fields: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a dot per published point, if they are few: what lies between two is not known."""
-    if not has_points_alone(points) or (points["curve"].value_counts()["count"] > _MOST_DOTS).any():
-        return []
-    color_channel = channels.color
-    dots = [record | {"part": "dot"} for record in build_records(channels, points, fields)]
-    return [
-        dot for dot in dots if color_channel is None or dot.get("color") in color_channel.shown_labels
-    ]
-
-
-def raise_to_axis(
-    points: pl.DataFrame,
-    axis: ChartAxis,
-    columns: Sequence[str],
-    lows: Mapping[int, float] | None = None,
-) -> pl.DataFrame:
-    """Return the points with values below a log axis, such as 0, on its lower edge."""
-    low_expr = pl.lit(axis.low)
-    if lows is not None:  # by curve, where panels have axes of their own
-        low_expr = pl.col("curve").replace_strict(lows, return_dtype=pl.Float64)
-    return points.with_columns(pl.col(columns).clip(lower_bound=low_expr)) if axis.is_log else points

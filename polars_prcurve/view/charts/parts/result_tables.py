@@ -38,9 +38,8 @@ class ChartCurves:
     """The curves of a table that have a defined point, sorted, under fixed field names."""
 
     points: pl.DataFrame  # one row per point: `curve`, its number, and the values that are drawn
-    curve_rows: (
-        pl.DataFrame
-    )  # one row per curve: `curve`, the fields of `column_of_field`, `n_pos`, `n_neg`
+    # One row per curve: `curve`, the fields of `column_of_field`, `n_pos`, `n_neg`.
+    curve_rows: pl.DataFrame
     # The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`.
     column_of_field: dict[str, str]
     left_out: str  # a sentence that names the groups without a curve; empty if all have one
@@ -61,6 +60,16 @@ class ChartCurves:
     def has_few_positives(self) -> bool:
         """Whether a curve is of so few positives that what it shows is no finding."""
         return bool((self.curve_rows["n_pos"] < FEW_POSITIVES).any())
+
+    def pick(self, curve_numbers: Sequence[int]) -> ChartCurves:
+        """Return the curves of these numbers."""
+        is_picked = pl.col("curve").is_in([*curve_numbers])
+        points, curve_rows = self.points.filter(is_picked), self.curve_rows.filter(is_picked)
+        return replace(self, points=points, curve_rows=curve_rows)
+
+    def find_means(self, column: str) -> dict[int, float]:
+        """Return the mean of a column of points, by the number of each curve."""
+        return dict(self.points.group_by("curve").agg(pl.col(column).mean()).rows())
 
     def count_distinct(self, fields: Sequence[str]) -> int:
         """Return how many different values these fields have among the curves."""
@@ -156,6 +165,12 @@ def pick_columns(
     return pl.DataFrame(
         [table.get_column(name).alias(field) for field, name in all_columns_of_fields.items()]
     )
+
+
+def empty_infinite(columns: pl.Expr) -> pl.Expr:
+    """Return columns as floats, with null instead of NaN and infinity, which JSON has not."""
+    numbers = columns.cast(pl.Float64)
+    return pl.when(numbers.is_finite()).then(numbers)
 
 
 def number_curves(points: pl.DataFrame, key_fields: Iterable[str]) -> pl.DataFrame:
@@ -311,10 +326,7 @@ def _sort_points(
     rate_columns = ["recall", "fpr", *value_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in table.columns]
     points = pick_columns(table, column_of_field, [*SWEEP_COLUMNS, *rate_columns, *field_columns])
-    rate_exprs = pl.col(rate_columns).cast(
-        pl.Float64
-    )  # null instead of NaN and infinity, which JSON has not
-    points = add_sizes(points.with_columns(pl.when(rate_exprs.is_finite()).then(rate_exprs)))
+    points = add_sizes(points.with_columns(empty_infinite(pl.col(rate_columns))))
     sort_columns = [*key_fields, "threshold", "fpr", "recall"]
     is_falling = [name == "threshold" for name in sort_columns]
     points = number_curves(
@@ -338,19 +350,12 @@ def read_lines(
     made_by = "operating_points" if only_metric else "summary or operating_points"
     table = check_table(chart_name, table, made_by, ["eta"])
     eta_position = table.columns.index("eta")
-    column_of_field, columns_after_eta = (
-        name_group_fields(table.columns[:eta_position]),
-        table.columns[eta_position + 1 :],
-    )
+    column_of_field = name_group_fields(table.columns[:eta_position])
+    columns_after_eta = table.columns[eta_position + 1 :]
     size_columns = [name for name in ("n_pos", "n_neg") if name in columns_after_eta]
     sweep_columns = [name for name in SWEEP_COLUMNS if name in columns_after_eta]
-    shared_columns = add_sizes(
-        pick_columns(
-            table,
-            column_of_field,
-            ["eta", *(size_columns if len(size_columns) == 2 else []), *sweep_columns],
-        )
-    )
+    further_columns = ["eta", *(size_columns if len(size_columns) == 2 else []), *sweep_columns]
+    shared_columns = add_sizes(pick_columns(table, column_of_field, further_columns))
     if "criterion" in columns_after_eta:
         if not (table["criterion"] == POINT_CRITERION).all():  # a group of one point has no target
             column_of_field["target"] = "target"
@@ -375,14 +380,10 @@ def read_lines(
 def build_lines(points: pl.DataFrame, column_of_field: dict[str, str], value_column: str) -> ChartCurves:
     """Return the lines of a frame by prevalence, numbered and sorted; see `number_lines`."""
     points = points.with_columns(pl.col("eta").cast(pl.Float64))
-    float_columns = pl.col(pl.Float64).exclude(list(column_of_field))
-    points = points.with_columns(pl.when(float_columns.is_finite()).then(float_columns))
-    is_shown = (pl.col("eta") > 0) | pl.col(
-        "eta"
-    ).is_null().all()  # null: negatives that are not counted
-    line_points = number_lines(
-        points.filter(is_shown), column_of_field, "eta", value_column, "prevalence"
-    )
+    points = points.with_columns(empty_infinite(pl.col(pl.Float64).exclude(list(column_of_field))))
+    # Null: negatives that are not counted.
+    shown_points = points.filter((pl.col("eta") > 0) | pl.col("eta").is_null().all())
+    line_points = number_lines(shown_points, column_of_field, "eta", value_column, "prevalence")
     line_values = pl.col(value_column)
     is_within_line = line_values.forward_fill().is_not_null() & line_values.backward_fill().is_not_null()
     curves = build_chart_curves(line_points, column_of_field, is_within_line.over("curve"))
@@ -427,16 +428,12 @@ def _read_values(
         )
     series_by_metric = []
     for name in metrics:
-        estimate_columns = find_estimate(columns_after_eta, name)
-        column_of_end = {
-            "value": estimate_columns.value,
-            "low": estimate_columns.low,
-            "high": estimate_columns.high,
-        }
+        estimate = find_estimate(columns_after_eta, name)
+        column_of_end = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
         estimate_series = [
-            table.get_column(estimate_column).alias(field).cast(pl.Float64)
-            for field, estimate_column in column_of_end.items()
-            if estimate_column is not None
+            table.get_column(column).alias(field).cast(pl.Float64)
+            for field, column in column_of_end.items()
+            if column is not None
         ]
         series_by_metric.append(
             [pl.Series("metric", [name] * table.height, pl.String), *estimate_series, *shared_series]
