@@ -867,6 +867,7 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
         empty = prc(rows.head(0), by=by).decide(0.01, recall=0.5, **words)
         assert empty.say() == "TOO LITTLE DATA: the table has no rows."
         assert empty.model_card().endswith("unless clusters were named.\n")
+    assert "Tested on 1 positive and 0 negatives" in rows.head(1).prc.decide(0.01).model_card()
 
 
 def test_groups_of_published_points_are_decided() -> None:

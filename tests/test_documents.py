@@ -209,7 +209,9 @@ def test_positives_of_a_budget_are_whole_or_in_two_digits(
     eta: float, alerts: float, counts: str
 ) -> None:
     """As other counts are; the smaller number has one digit if two would take a third of the larger."""
-    assert f"| {counts} |" in bind(SETTLED).decide(eta, alerts=alerts, per=100_000).model_card()
+    card = plain(bind(SETTLED).decide(eta, alerts=alerts, per=100_000).model_card())
+    assert f"| {counts} |" in card
+    assert f"a budget of {alerts:,} alert{'s' if alerts > 1 else ''} per 100,000 cases" in card
 
 
 @pytest.mark.parametrize("n_open", [1, 2, 3, 5])

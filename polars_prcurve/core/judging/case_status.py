@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -39,11 +39,6 @@ _CURED_BY_EXAMPLES = {
     "tail not seen",
 }
 """The doubts that more examples would remove."""
-
-
-def read_fields(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, without what it keeps beside them."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 @dataclass(frozen=True)

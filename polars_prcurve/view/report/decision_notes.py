@@ -13,6 +13,7 @@ from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import start_sentence
 from polars_prcurve.view.words.number_words import (
+    add_noun,
     format_level,
     glue_numbers,
     say_dropped_rows,
@@ -85,11 +86,11 @@ def _describe_sizes(findings: Findings) -> str:
     }
     n_pos, n_neg = (round(sum(sizes)) for sizes in zip(*sizes_by_group.values(), strict=True))
     n_pos_text, n_neg_text, n_text = map(format_count, (n_pos, n_neg, n_pos + n_neg))
-    text = f"{n_pos_text} positives and {n_neg_text} negatives"
+    text = f"{add_noun(n_pos_text, 'positive')} and {add_noun(n_neg_text, 'negative')}"
     if shares_examples:
-        text = f"{n_text} examples"
+        text = add_noun(n_text, "example")
     elif findings.goal.mean_over and n_neg == 0:  # which are not counted
-        text = f"{n_pos_text} positives"
+        text = add_noun(n_pos_text, "positive")
     if len(sizes_by_group) > 1:
         text += f" in {len(sizes_by_group)} groups"
     return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text

@@ -34,6 +34,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,
+    add_noun,
     keep_together,
     say_cases,
     say_dropped_rows,
@@ -210,7 +211,8 @@ def _write_markdown_table(findings: Findings) -> list[str]:
     counts = [count_hits(case, candidate) for candidate in candidates]
     if totals := [count.total for count in counts if count]:
         cells = [f"{count.hits} found, {count.misses} missed" if count else NO_VALUE for count in counts]
-        lines.append([f"of {totals[0]} positives {say_cases(findings.evidence.per)}", *cells])
+        total_text = f"{add_noun(totals[0], 'positive')} {say_cases(findings.evidence.per)}"
+        lines.append([f"of {total_text}", *cells])
     return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
 
 

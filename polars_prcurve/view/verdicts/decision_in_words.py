@@ -7,13 +7,13 @@ request -> judged table   what is decided, without a sentence, see `core.judging
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.judging.case_status import read_fields
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import VERDICT_DTYPES
 from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
@@ -41,7 +41,7 @@ def decide(request: DecisionRequest) -> Findings:
     short_eta_texts = name_etas(judged_table.cases, is_in_sentence=True)
     cases = tuple(
         WordedCase(
-            **read_fields(case),
+            **_read_fields(case),
             verdict=write_verdict(case, test_level, describe_conditions(judged_table, [case])),
             eta_text=eta_text,
             short_name=name_case(case, short_eta_text, " at "),
@@ -50,7 +50,14 @@ def decide(request: DecisionRequest) -> Findings:
             judged_table.cases, eta_texts, short_eta_texts, strict=True
         )
     )
-    return Findings(**{**read_fields(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases))
+    return Findings(
+        **{**_read_fields(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases)
+    )
+
+
+def _read_fields(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, without what it keeps beside them."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def build_table(findings: Findings) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
+    add_noun,
     format_level,
     say_cases,
     say_count,
@@ -142,7 +143,7 @@ def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
     if not is_rate:
         return f"{size:.2g}"
     text = f"{float(f'{100 * size:.2g}'):.10g}"
-    return f"{text} {'point' if text == '1' else 'points'}" if has_unit else text
+    return add_noun(text, "point") if has_unit else text
 
 
 def say_about(number: float) -> str:
@@ -346,7 +347,7 @@ def write_limited(candidate: Candidate, word: str, column: str, per: float) -> s
 def describe_limit(word: str, value: float, per: float | None) -> str:
     """Return a target as what a threshold meets."""
     if word == "alerts":
-        return f"a budget of {say_exactly(value)} alerts {say_cases(per or 1)}"
+        return f"a budget of {add_noun(say_exactly(value), 'alert')} {say_cases(per or 1)}"
     kind = TARGET_KINDS[word]
     value_text = say_target(value) if kind.values == "share" else say_exactly(value)
     if word in ("recall", "precision"):

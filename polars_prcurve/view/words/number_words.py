@@ -259,8 +259,12 @@ def say_dropped_rows(dropped: DroppedRows) -> str:
 
 def say_sizes(n_pos_text: str, n_neg_text: str) -> str:
     """Return the class sizes in words, from texts such as `1,048` or `25 to 423`."""
-    pos_ending, neg_ending = ("" if n_text == "1" else "s" for n_text in (n_pos_text, n_neg_text))
-    return f"{n_pos_text} positive{pos_ending}, {n_neg_text} negative{neg_ending}"
+    return f"{add_noun(n_pos_text, 'positive')}, {add_noun(n_neg_text, 'negative')}"
+
+
+def add_noun(number_text: str, noun: str) -> str:
+    """Return a number with what it counts: `1 positive`, or `25 to 423 positives`."""
+    return f"{number_text} {noun}{'' if number_text == '1' else 's'}"
 
 
 def say_cases(n_cases: float) -> str:
@@ -269,7 +273,7 @@ def say_cases(n_cases: float) -> str:
         return "per million cases"
     is_round = str(int(n_cases)).rstrip("0") == "1" and n_cases == int(n_cases)
     number_text = f"{n_cases:,.0f}" if n_cases == round(n_cases) else f"{n_cases:,.6g}"
-    return glue_numbers(f"{'per' if is_round else 'among'} {number_text} cases")
+    return glue_numbers(f"{'per' if is_round else 'among'} {add_noun(number_text, 'case')}")
 
 
 def keep_together(text: str) -> str:
