@@ -364,16 +364,6 @@ class Case:
         return [candidate for candidate in unqualified if candidate not in rival_misses]
 
     @property
-    def chance_suspects(self) -> list[Candidate]:
-        """The models that keep all targets, and are not shown to be better than chance."""
-        return [candidate for candidate in self.qualifiers if candidate.may_be_chance]
-
-    @property
-    def backward_models(self) -> list[Candidate]:
-        """The models whose scores significantly rank negatives above positives."""
-        return [candidate for candidate in self.candidates if candidate.is_reversed]
-
-    @property
     def models_of_few_scores(self) -> list[Candidate]:
         """The models with so few distinct scores that these may be decisions, and not few examples."""
         if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
@@ -388,11 +378,6 @@ class Case:
         return len(self.candidates) == 1 and any(
             len(candidate.row[EvidenceColumn.FEW_SCORES]) == 1 for candidate in self.models_of_few_scores
         )
-
-    @property
-    def losers(self) -> list[Candidate]:
-        """The models that keep all targets, and that another one significantly beats."""
-        return [candidate for candidate in self.qualifiers if not candidate.may_be_best]
 
     @property
     def interval_doubts(self) -> list[str]:

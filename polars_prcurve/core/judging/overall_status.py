@@ -47,24 +47,9 @@ class JudgedTable:
         return combine_met(case.met for case in self.cases)
 
     @property
-    def n_groups_apart(self) -> int:
-        """The number of groups that differ significantly from all others."""
-        return sum(case.is_group_apart for case in self.cases)
-
-    @property
-    def n_won(self) -> int:
-        """The number of cases with a winner."""
-        return sum(case.status == "winner" for case in self.cases)
-
-    @property
     def has_one_model(self) -> bool:
         """Whether no case has models to compare."""
         return all(len(case.candidates) == 1 for case in self.cases)
-
-    @property
-    def group_columns(self) -> list[str]:
-        """The columns of groups, without that of models."""
-        return self.evidence.group_columns
 
 
 def judge_table(request: DecisionRequest) -> JudgedTable:

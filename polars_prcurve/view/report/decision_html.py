@@ -325,7 +325,7 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *curve_tables: pl.DataF
     rows_by_key: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
     for row in (row for curve_table in curve_tables for row in curve_table.iter_rows(named=True)):
         rows_by_model = rows_by_key.get(
-            make_key(*(row[name] for name in findings.group_columns), row["eta"])
+            make_key(*(row[name] for name in findings.evidence.group_columns), row["eta"])
         )
         if rows_by_model is not None:
             model = None if findings.model is None else row[findings.model]

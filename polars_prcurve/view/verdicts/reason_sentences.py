@@ -65,14 +65,17 @@ def list_reasons(case: Case) -> Iterator[Reason]:
             f"no threshold of {list_names(candidates)} meets the {name_targets(goal.limits)}{level}"
         )
         yield Reason(statement, [best] if (best := describe_best(candidates)) else [])
-    if status in ("winner", "no_winner", "met") and (candidates := case.chance_suspects):
-        yield Reason("not significantly better than chance", [*map(name_model, candidates)], "models")
-    if not case.is_reversed and (candidates := case.backward_models):
-        names = list_names(candidates) if candidates[0].model is not None else "the scores"
-        verb = "ranks" if candidates[0].model is not None and len(candidates) == 1 else "rank"
+    suspects = [name_model(candidate) for candidate in case.qualifiers if candidate.may_be_chance]
+    if status in ("winner", "no_winner", "met") and suspects:
+        yield Reason("not significantly better than chance", suspects, "models")
+    backward_models = [candidate for candidate in case.candidates if candidate.is_reversed]
+    if backward_models and not case.is_reversed:  # or the verdict itself states it
+        names = list_names(backward_models)
+        verb = "ranks" if len(backward_models) == 1 else "rank"
         yield Reason(f"scores are reversed: {names} {verb} negatives above positives; pass -score")
-    if status == "no_winner" and (candidates := case.losers):
-        yield Reason("significantly worse", [list_names(candidates)], "comparison")
+    losers = [candidate for candidate in case.qualifiers if not candidate.may_be_best]
+    if losers and status == "no_winner":
+        yield Reason("significantly worse", [list_names(losers)], "comparison")
     if status == "unsure" and goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
         statement = f"one-sided confidence that it meets the {name_targets(goal.demand)}"
         yield Reason(statement, [say_share(certainty)], "number", certainty, " where that is open")

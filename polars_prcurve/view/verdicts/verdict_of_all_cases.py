@@ -129,19 +129,18 @@ def _list_lookalikes(cases: Sequence[Case]) -> list[str]:
 def say_status(judged_table: JudgedTable) -> str:
     """Return the status as people read it; of several cases, in how many it holds. May be empty."""
     cases, n_cases = judged_table.cases, len(judged_table.cases)
-    n_unknown, unknown_label = (
-        sum(case.outcome == "too_little_data" for case in cases),
-        STATUS_TABLE["too_little_data"].label,
-    )
+    n_won = sum(case.status == "winner" for case in cases)
+    n_unknown = sum(case.outcome == "too_little_data" for case in cases)
+    unknown_label = STATUS_TABLE["too_little_data"].label
     if n_unknown == n_cases:
         return unknown_label
     if judged_table.group_tests is not None:
-        n_apart = judged_table.n_groups_apart
+        n_apart = sum(case.is_group_apart for case in cases)
         return f"{n_apart} of {n_cases - n_unknown} {'differs' if n_apart == 1 else 'differ'}"
-    if 0 < judged_table.n_won < n_cases and not judged_table.goal.demand:
-        return f"clear winner in {judged_table.n_won} of {n_cases}"
-    if judged_table.status == "no_winner" and judged_table.n_won == n_cases:
-        return f"no single winner in {len(cases)} {name_unit(cases)}"
+    if 0 < n_won < n_cases and not judged_table.goal.demand:
+        return f"clear winner in {n_won} of {n_cases}"
+    if judged_table.status == "no_winner" and n_won == n_cases:
+        return f"no single winner in {n_cases} {name_unit(cases)}"
     if judged_table.status == "too_little_data":
         return f"{unknown_label} in {n_unknown} of {n_cases}"
     return STATUS_TABLE[judged_table.status].label
@@ -310,13 +309,13 @@ def say_short(case: Case) -> str:
 def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Iterator[str]:
     """Yield what would settle the case of which least is known, and what mends those that miss."""
     test_level = judged_table.evidence.test_level
-    open_cases = [case for case in cases if not case.goal.demand or case.met is not False]
+    open_cases = [case for case in cases if case.met is not False]
     if judged_table.group_tests is not None:
         yield say_group_need(cases, judged_table.confidence)
         open_cases = [case for case in cases if case.outcome == "too_little_data"]
     if open_cases:
         yield _say_need(find_least_known(open_cases, test_level), cases)
-    misses = [case for case in cases if case not in open_cases and case.met is False]
+    misses = [case for case in cases if case.met is False]
     mended = [(case, threshold) for case in misses if (threshold := find_other_threshold(case))]
     if len(mended) == 1:
         yield _say_need(mended[0][0], cases)
