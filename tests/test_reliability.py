@@ -180,11 +180,11 @@ def test_without_a_level_nothing_is_tested():
         (lambda f: f.prc.plot.reliability(confidence=95), "a level between 0 and 1"),
         (
             lambda f: f.with_columns(score=2 * pl.col("score")).prc.plot.reliability(),
-            r"needs scores in \[0, 1\], probabilities; got 0\.0\d* to 1\.\d+",
+            r"needs probabilities, that is, scores in \[0, 1\]; got 0\.0\d* to 1\.\d+",
         ),
         (
             lambda f: charts.reliability(f.prc.sweep().prc.sweep(rates=("recall", "fpr"))),
-            "probabilities; got None to None",
+            "got None to None",
         ),
     ],
 )

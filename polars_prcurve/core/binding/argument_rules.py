@@ -196,8 +196,8 @@ RULES = (
            "of rows of the whole table that each labelled row represents"),
     Rule(("match=",), 'match= cuts the scores where they reach a rate of another table; pass that '
          "table as other=", unless=("other=",)),
-    Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
-         "tables of scores are stacked, with a column for model=, and compared with paired=False",
+    Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. To '
+         "compare two tables of scores, stack them, add a column for model=, and pass paired=False",
          unless=("match=",)),
     *_pair("match=", ("threshold=", *_to_facts(TARGET_KINDS), "adjust="),
            "leave out {fact}: match= sets the threshold"),

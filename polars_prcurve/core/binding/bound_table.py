@@ -117,7 +117,7 @@ class Question:
         if not list_columns("id=", columns.id):
             raise PrcError(
                 "pass a list of columns as score=, or model= with id=, the column that identifies an "
-                "example; pass paired=False if the models scored different examples"
+                "example; for models that scored different examples, call compare(paired=False)"
             )
         return "by id"
 

@@ -235,11 +235,11 @@ def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
     n_unmatched, n_unequal = pl.col(_N_UNMATCHED).max(), pl.col(_N_UNEQUAL).max()
     unmatched_parts = (
-        "each example, by id=, needs exactly one row for each model, and ",
+        "each value of id= needs exactly one row per model, but ",
         n_unmatched,
         " example(s) lack a row or repeat one; if an id has several examples, such as the "
         'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
-        "filter these out",
+        "drop these examples",
     )
     unequal_parts = (
         n_unequal,

@@ -147,8 +147,8 @@ def _check_etas(etas: Sequence[float | None], eta_train: Any) -> Sequence[float 
     if eta_train is None:
         if known_etas:
             raise PrcError(
-                "pass eta_train=, such as eta_train=0.2, the prevalence at which the scores are "
-                "probabilities: eta= converts them to another"
+                "pass eta_train=, the prevalence at which the scores are probabilities, such as 0.2: "
+                "eta= converts them from there to another prevalence"
             )
         return etas
     check_prior("eta_train", eta_train)

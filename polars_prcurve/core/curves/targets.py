@@ -307,7 +307,7 @@ def read_targets(
     if not targets:
         words = "threshold=, recall=, fpr=, precision=, alerts= or maximize="
         words = words if at_eta else "threshold=, recall= or fpr="
-        raise PrcError(f"pass a target of the operating point: {words}")
+        raise PrcError(f"pass what the threshold has to meet, or the threshold: {words}")
     return targets
 
 
@@ -504,7 +504,9 @@ def _read_values(kind: TargetKind, values: Any) -> list[float]:
 def check_per_has_alerts(alerts: object, per: object) -> None:
     """Raise if events are given without a budget of alerts, where they serve nothing else."""
     if per is not None and alerts is None:
-        raise PrcError("per= is the number of events to count alerts in; pass alerts= as well")
+        raise PrcError(
+            "per= is the number of events among which alerts are counted; pass alerts= as well"
+        )
 
 
 # Several targets that one threshold must meet -------------------------------------------------

@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.safe_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 
-_SIGNATURE = "\n(a check of polars_prcurve)"
+_SIGNATURE = "\n(raised by polars_prcurve; ignore what follows)"
 """The end of a sentence in an error of Polars, by which `translate_errors` finds it."""
 
 # What Polars writes before the value of a wrong argument; see `_fail_unless_passed`.
@@ -334,7 +334,7 @@ def missing_checks(
     """Return checks that no value is null, and, with `refuses_nan`, that none is NaN."""
     test_of_trouble = {"null": value.is_null()} if refuses_null else {}
     test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
-    remedy = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
+    remedy = ' row(s); filter those rows out, or pass missing="drop" to a method of df.prc'
     if not refuses_null:
         remedy = " row(s); for rows that were never scored, pass pl.col(...).fill_nan(None)"
     n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
@@ -377,7 +377,8 @@ _NUMBER_DTYPES = selectors.numeric() | selectors.boolean()
 # What a label may be without pos_label=
 _DTYPES_WITHOUT_POS_LABEL = DtypeRule(
     _NUMBER_DTYPES,
-    "; pass pos_label= (the positive value), a Boolean label, or score={class: column, ...}",
+    "; pass pos_label= (the positive value), a Boolean label or, for several classes, "
+    "score={class: column, ...}",
 )
 # What a label may be by the kind of pos_label=: the first kind in this list that it is an instance of
 _DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [

@@ -145,9 +145,12 @@ class ColumnReader:
                 user_names, name_text = self.user_table.lazy().collect_schema(), repr(shorten_name(name))
                 if name in user_names:  # a score column of a wide table, which is stacked by now
                     raise PrcError(f"score= and {argument}= both name {name_text}; leave it out of one")
-                hint = suggest_names(name, user_names)
                 if argument == name == "model":  # nobody named one
-                    hint = f"name the column whose values are compared; {hint}"
+                    raise PrcError(
+                        "pass the columns of two or more models as score=[...], or model=, the column "
+                        "that names the models: there is no column 'model'"
+                    )
+                hint = suggest_names(name, user_names)
                 raise PrcError(f"there is no column {name_text} for {argument}=; {hint}")
         return select_column(column) if isinstance(column, str) else column
 

@@ -210,8 +210,8 @@ def check_goal(question: Question, goal: Goal) -> None:
         return
     if "threshold" in goal.targets:
         raise PrcError(
-            "pass a target, such as recall=, or a single model with threshold=: each model has its own "
-            "threshold"
+            "pass a target, such as recall=, instead of threshold=, or a single model: each model has "
+            "its own threshold"
         )
     if question.columns.points is not None:
         argument = "rates" if question.columns.cells is None else "cells"

@@ -140,12 +140,12 @@ def _find_metric(
         expected_words = "a name or a metric" if argument_name == "metric=" else "names or metrics"
         raise refuse_kind(argument_name, expected_words, name_or_metric)
     name = metric.name
-    best_words = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
+    best_words = f"for its best value, pass metrics.best({name!r})" if metric.direction != "none" else ""
     if takes_target:
         advice_words = "pass one, by threshold= or a target such as recall=0.8"
         advice_words += f"; {best_words}" if best_words else ""
     else:
-        advice_words = f"name it, as in '{name}_at_threshold(0.8)', or call operating_points()"
+        advice_words = f"write '{name}_at_threshold(0.8)', or call operating_points()"
         advice_words += f"; {best_words}" if best_words else ""
     raise PrcError(f"{name!r} needs a threshold; {advice_words}")
 

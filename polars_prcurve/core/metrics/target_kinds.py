@@ -196,8 +196,8 @@ def read_budget(value: object, per: object) -> float:
     budget = read_number("alerts=", value, "numbers of alerts")
     if per is None:
         raise PrcError(
-            "pass per=, the number of events to count alerts in; for a fraction of events use "
-            "predicted_positive_rate="
+            "pass per=, the number of events among which alerts are counted, such as per=10_000; for a "
+            "fraction of events use predicted_positive_rate="
         )
     if not 0 <= budget <= read_events(per):
         raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")

@@ -118,8 +118,9 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
     rows = curves.points
     scores = rows["threshold"].cast(pl.Float64)
     if not bool(scores.is_between(0, 1).fill_null(False).all()):
-        score_range = " to ".join([str(scores.min()), str(scores.max())])
-        raise PrcError(f"reliability needs scores in [0, 1], probabilities; got {score_range}")
+        rounded_scores = scores.round_sig_figs(4)
+        score_range = f"{rounded_scores.min()!s} to {rounded_scores.max()!s}"
+        raise PrcError(f"reliability needs probabilities, that is, scores in [0, 1]; got {score_range}")
     own_etas = curves.curve_rows.select(
         "curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg"))
     )
