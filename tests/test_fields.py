@@ -760,7 +760,7 @@ def test_fields_without_one_level_of_prevalence_have_no_interval_of_it() -> None
         0.036 - 0.2 * 0.09
     )
     named = DF.with_columns(eta_low=pl.lit(1))
-    with pytest.raises(PrcError, match="by= holds the column 'eta_confidence', and the result has"):
+    with pytest.raises(PrcError, match="by= holds a column 'eta_confidence', and the result has"):
         DF.with_columns(eta_confidence=pl.lit(1)).prc.summary(
             field(UNCERTAIN.drop("eta_confidence"), parts="c"), by="eta_confidence", columns="all"
         )

@@ -1,6 +1,7 @@
 """Group columns may have any name: a result with it is that with a plain name, or it is refused.
 
-The names to try are those that columns have while the methods run, and that are in no result.
+The names to try are those that columns have while a method runs. Columns that are not used may have
+them, too.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache
 from typing import Any
 from unittest import mock
 
@@ -20,7 +20,8 @@ import polars_prcurve as pp
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
 from polars_prcurve.view.report.decision_html import build_document
-from tests.support.queries import DF, ETAS, LONG
+from tests.support.queries import DF, ETAS, LONG, QUERIES
+from tests.support.tiers import slow_unless
 
 GROUP = "g"  # the group column of these tables
 Ask = Callable[[Any], Any]
@@ -29,6 +30,10 @@ ROWS = DF.head(600).with_columns(score=pl.col("score") + 0.3 * pl.col("label"))
 MODELS_OF_ROWS = LONG.filter(pl.col("row") < 600).with_columns(s=pl.col("s") + 0.2 * pl.col("label"))
 POINTS = ROWS.prc.sweep(by=GROUP, thresholds=3).group_by(GROUP, maintain_order=True).first()
 ESTIMATES = ETAS.with_columns(eta_low=0.005, eta_high=0.02, eta_confidence=0.95)
+THRESHOLDS = ROWS.select(GROUP).unique().sort(GROUP).with_columns(threshold=0.5)
+PARTS = pl.DataFrame(
+    {"h": [0, 1, 2], "eta": [0.1, 0.2, 0.3], "share": [1, 2, 3], "eta_low": 0.05, "eta_high": 0.4}
+)
 CELLS: dict[str, Any] = {"cells": ("tp", "fp", "fn", "tn")}
 MODELS: dict[str, Any] = {"model": "m", "score": "s", "id": "row"}
 DECISIONS: dict[str, tuple[pl.DataFrame, Ask]] = {
@@ -68,6 +73,31 @@ COMPARISONS: dict[str, tuple[pl.DataFrame, Ask]] = {
         MODELS_OF_ROWS,
         lambda p: p.crossings(of="roc", leaders=True, by=GROUP, model="m", score="s"),
     ),
+    "leaders of points": (
+        MODELS_OF_ROWS,
+        lambda p: p.crossings(
+            by=GROUP, leaders=True, metric="precision", recall=0.5, model="m", score="s"
+        ),
+    ),
+    "ranking of points": (
+        MODELS_OF_ROWS,
+        lambda p: p.ranking(
+            0.1, by=GROUP, metric="f1", threshold=THRESHOLDS, confidence=0.9, columns="all", **MODELS
+        ),
+    ),
+    "ranking of means": (
+        MODELS_OF_ROWS,
+        lambda p: p.ranking(0.1, by=GROUP, mean_over="h", confidence=0.9, **MODELS),
+    ),
+    "summary of a wide table": (ROWS, lambda p: p.summary(0.1, by=GROUP, score=["score", "w"])),
+    "summary of a field": (
+        ROWS,
+        lambda p: p.summary(pp.field(PARTS, parts="h"), by=GROUP, confidence=0.9),
+    ),
+    "negatives that are not counted": (
+        ROWS,
+        lambda p: p.summary(by=GROUP, metrics="average_precision", below=(9, None), columns="all"),
+    ),
     "monitor": (ROWS, lambda p: p.monitor("h", by=GROUP, reference=0.5, threshold=0.5, columns="all")),
     "bootstrap": (
         ROWS,
@@ -90,6 +120,10 @@ COMPARISONS: dict[str, tuple[pl.DataFrame, Ask]] = {
     ),
 }
 ASKED = {**COMPARISONS, **DECISIONS}
+QUICK = (
+    *("of means", "leaders of points", "summary of a wide table", "negatives that are not counted"),
+    *("summary, of some sizes", "curve, in a field"),
+)
 
 
 class TakenError(Exception):
@@ -159,15 +193,14 @@ def record_names() -> Iterator[set[str]]:
         yield names
 
 
-@cache
-def list_names() -> list[str]:
-    """Return the names of all columns while methods run, without those that are in results."""
-    result_names = {GROUP, ""}
+def list_names(table: pl.DataFrame, ask: Ask) -> tuple[Any, list[str]]:
+    """Return a result, and the names of the columns that tables have meanwhile."""
     with record_names() as names:
-        for table, ask in ASKED.values():
-            tables = list_tables(ask(table.prc))
-            result_names.update(name for table in tables for name in table.columns)
-    return sorted(name for name in names - result_names if not name.startswith(RESERVED))
+        result = ask(table.prc)
+        tables = list_tables(result)
+    if not isinstance(result, pl.DataFrame):  # a decision takes a second to refuse each of its columns
+        names -= {name for part in tables for name in part.columns}
+    return result, sorted(name for name in names - {GROUP, ""} if not name.startswith(RESERVED))
 
 
 def list_tables(result: Any) -> list[pl.DataFrame]:
@@ -193,10 +226,15 @@ def ask_with_names(table: pl.DataFrame, ask: Ask, names: Sequence[str]) -> tuple
     return ask_with_names(table, ask, allowed_names) if allowed_names else (None, [])
 
 
-def check_names(name: str, names: Sequence[str]) -> None:
-    """Check that groups of any of these names give the result of a plain name, or are refused."""
-    table, ask = ASKED[name]
-    plain_result = ask(table.prc)
+every_query = pytest.mark.parametrize(
+    "name", slow_unless(lambda name: name in QUICK, {**ASKED, **QUERIES})
+)
+
+
+@every_query
+def test_groups_may_have_the_name_of_any_column(name: str) -> None:
+    table, ask = (ASKED | QUERIES)[name]
+    plain_result, names = list_names(table, ask)
     result, allowed_names = ask_with_names(table, ask, names)
     if result is not None:
         renamed = Renamed(table, allowed_names)
@@ -204,11 +242,29 @@ def check_names(name: str, names: Sequence[str]) -> None:
             assert_frame_equal(got, renamed.rename(plain))
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_groups_may_have_the_name_of_any_column(name: str) -> None:
-    names = list_names()
-    assert len(names) > 20
-    check_names(name, names)
+@every_query
+def test_unused_columns_may_have_any_name(name: str) -> None:
+    table, ask = (ASKED | QUERIES)[name]
+    plain_result, names = list_names(table, ask)
+    # A table of models has their names in a column of this name, where no other is named.
+    new_names = [name for name in names if name not in (*table.columns, "model")]
+    result, allowed_names = ask_beside(table, ask, new_names)
+    for got, plain in zip(list_tables(result), list_tables(plain_result), strict=True):
+        unused_names = {*allowed_names} - {*plain.columns}
+        assert_frame_equal(got.drop(unused_names, strict=False), plain)
+
+
+def ask_beside(table: pl.DataFrame, ask: Ask, names: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return the result of a table with columns of these names that it does not use, and the names.
+
+    Names that are refused are left out, such as those that a frame of the call has.
+    """
+    try:
+        return ask(table.with_columns(pl.lit("x").alias(name) for name in names).prc), [*names]
+    except pp.PrcError as error:
+        refused_names = [name for name in names if repr(name) in str(error)]
+    refused_name = max(refused_names, key=len)
+    return ask_beside(table, ask, [name for name in names if name != refused_name])
 
 
 @pytest.mark.parametrize("column", ["status", "precision_at_half"])
@@ -217,6 +273,14 @@ def test_a_decision_refuses_groups_with_the_names_of_its_columns(column: str) ->
         ROWS.rename({GROUP: column}).prc.decide(0.1, by=column, recall=0.5)
 
 
-def test_a_comparison_refuses_groups_with_the_names_of_a_sweep() -> None:
-    with pytest.raises(pp.PrcError, match="by= holds a column 'threshold'"):
-        LONG.rename({GROUP: "threshold"}).prc.compare(0.1, by="threshold", cluster="h", **MODELS)
+@pytest.mark.parametrize("make", [pl.DataFrame.lazy, pl.DataFrame.clone])
+def test_tables_have_no_reserved_names(make: Callable[[pl.DataFrame], Any]) -> None:
+    table = make(ROWS.with_columns(_prc_incomplete=1, h2=pl.col("score") / 2))
+    asked = [
+        lambda p: p.summary(0.1),
+        lambda p: p.summary(0.1, score=["score", "h2"]),
+        lambda p: p.unpivot_scores(["score", "h2"]),
+    ]
+    for ask in asked:
+        with pytest.raises(pp.PrcError, match=r"a column .*; names .* are reserved: rename"):
+            ask(table.prc)

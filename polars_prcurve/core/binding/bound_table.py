@@ -17,6 +17,12 @@ from polars_prcurve.core.binding import argument_rules, word_groups
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
+from polars_prcurve.core.binding.hidden_names import (
+    TableT,
+    hide_columns,
+    hide_groups,
+    list_hidden,
+)
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.band_types import BandKind, FixedBands
@@ -31,6 +37,7 @@ from polars_prcurve.core.inputs.column_reader import (
     ColumnReader,
     check_group_names,
     list_columns,
+    refuse_reserved_names,
 )
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
@@ -173,6 +180,17 @@ class Question:
         if not table.counts_negatives:
             check_negatives(metrics)
         return self.eta.place(table, self.level)
+
+    def hide_names(self, table: TableT, grid: EtaTable) -> tuple[Self, TableT, EtaTable]:
+        """Return the question, its table and prevalences with inner names for columns on the way."""
+        inner_of_name = list_hidden(self.method, table, grid)
+        if not inner_of_name:
+            return self, table, grid
+        question = self
+        if self.means is not None:
+            mean_names = tuple(inner_of_name.get(name, name) for name in self.means.names)
+            question = replace(self, means=self.means._replace(names=mean_names))
+        return question, hide_groups(table, inner_of_name), hide_columns(grid, inner_of_name)
 
     def build_model_grid(self, table: ResolvedTable) -> EtaTable:
         """Return the prevalences of the groups of a table, which models have to share."""
@@ -544,11 +562,9 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             for name, value in words.items()
             if name not in word_groups.TARGET_WORDS
         }
+        refuse_reserved_names(self._frame.collect_schema())
         words = merge_words(self._words, table_words)
-        is_bound_table = isinstance(eta, BoundTable)
-        eta_reading = (
-            EtaOfScores(eta, eta._read_unlabelled(words)) if is_bound_table else read_eta_argument(eta)
-        )
+        eta_reading = _read_eta(eta, words)
         facts = list_facts(words, {**options, **targets}, eta_reading, certainty)
         question = Question(
             method,
@@ -595,6 +611,13 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         except PrcError as error:
             raise PrcError(f"in the table that eta= is estimated from, {error}") from None
         return table
+
+
+def _read_eta(eta: Any, words: Mapping[str, Any]) -> EtaArgument:
+    """Return what `eta=` holds; `words` hold for what a table without labels leaves open."""
+    if isinstance(eta, BoundTable):
+        return EtaOfScores(eta, eta._read_unlabelled(words))
+    return read_eta_argument(eta)
 
 
 def read_reference_columns(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
-from polars_prcurve.core.curves.field_intervals import build_field_grid, read_field
+from polars_prcurve.core.curves.field_intervals import build_field_grid
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import Column
@@ -25,6 +25,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
     read_eta_list,
 )
 from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix, Field
+from polars_prcurve.core.prevalence.part_weights import build_field
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
 
 _TRUE_CLASS = "true class"
@@ -171,7 +172,7 @@ class EtaField(EtaArgument):
     def place(self, table: ResolvedTable, confidence: float | None) -> tuple[ResolvedTable, EtaTable]:
         """Return the table of fields: rows of a part have weights by its prevalence and its share."""
         examples = cast("ScoreTable", table)  # rules refuse rates= and cells= beside a field
-        fields = read_field(self.find_etas(confidence), examples, confidence)
+        fields = build_field(examples, self.find_etas(confidence), confidence=confidence)
         return fields, build_field_grid(fields)
 
 

@@ -58,7 +58,6 @@ from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import check_result_columns, find_shared_eta, repeat_rows
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
-from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic
 from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, EXTENDED, SLOPE, counts_unseen
@@ -128,9 +127,7 @@ def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetri
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
     eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
-    # Pairs are of rows of a sweep, beside which groups with the names of its columns would be lost.
-    columns = [eta_column, *other_columns, "p_adjusted", *SWEEP_COLUMNS]
-    check_result_columns(comparison.table, comparison.grid, columns)
+    check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()
     parts = _separate_targets(comparison)
     if any(part.target is not None for part in parts):

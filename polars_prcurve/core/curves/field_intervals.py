@@ -37,7 +37,6 @@ from polars_prcurve.core.confidence.interval_column_names import (
     EtaError,
 )
 from polars_prcurve.core.confidence.intervals import compute_beta_limits
-from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import (
     repeat_in_rows,
     sum_shares,
@@ -51,7 +50,6 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.pair_and_part_column_names import Part
-from polars_prcurve.core.prevalence.part_weights import build_field
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 _ROW = f"{RESERVED}field_row"  # the number of a row of a field
@@ -75,20 +73,6 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     own_etas = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried_columns = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
     return EtaTable(own_etas, field.by, carried_columns, etas_per_group=1, own_eta_column=Part.FIELD_ETA)
-
-
-def read_field(
-    etas: pl.DataFrame | pl.LazyFrame, table: ScoreTable, confidence: float | None
-) -> ScoreTable:
-    """Return the table of the fields whose parts are the groups of a table; a frame has their etas."""
-    field = build_field(table, etas, confidence=confidence)
-    repeated_names = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
-    if field.parts is not None and field.parts.uncertain_eta and repeated_names:
-        raise PrcError(
-            f"by= holds the column {repeated_names[0]!r}, and the result has a column of that name; "
-            "rename it"
-        )
-    return field
 
 
 def add_field_bands(

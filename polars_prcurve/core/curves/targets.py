@@ -609,10 +609,7 @@ def read_group_thresholds(
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     schema = thresholds.lazy().collect_schema()
     _check_schema(table, schema, argument, at_eta=at_eta)
-    # What users call the group columns; names of score columns go by `model`.
-    may_say_model = table.model_name == Row.MODEL and "model" not in table.by
-    model_label = "model" if may_say_model else table.model_name
-    label_of_name = {name: model_label if name == Row.MODEL else name for name in table.by}
+    label_of_name = _label_groups(table)
     dtype_of_label = {
         # Names of score columns may be any text in the frame.
         label: schema.get(label, pl.Null()) if name == Row.MODEL == table.model_name else table.by[name]
@@ -643,6 +640,15 @@ def read_group_thresholds(
     if isinstance(thresholds, pl.DataFrame):
         threshold_rows = run_query(threshold_rows).lazy()
     return GroupThresholds(threshold_rows, dtype_of_key, label_of_key, argument)
+
+
+def _label_groups(table: ScoreTable) -> dict[str, str]:
+    """Return what users call the group columns; names of score columns go by `model`."""
+    label_of_name = {name: table.name_of_inner.get(name, name) for name in table.by}
+    may_say_model = table.model_name == Row.MODEL and "model" not in table.by
+    if Row.MODEL in table.by:
+        label_of_name[Row.MODEL] = "model" if may_say_model else table.model_name
+    return label_of_name
 
 
 def _check_schema(

@@ -17,7 +17,7 @@ from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.group_joins import WIDE_DTYPES, Span, group_number, join_groups
-from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.reserved_prefix import RESERVED, USER_NAME
 from polars_prcurve.core.ground.safe_text import shorten_name
 from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
 from polars_prcurve.core.inputs.row_column_names import Row
@@ -85,6 +85,15 @@ def read_expression(subject: str, column: Any) -> pl.Expr:
 def describe_expression(argument: str, column: pl.Expr) -> str:
     """Return what error messages call an expression, such as `score column 'p'`."""
     return f"{argument} column {column.meta.output_name()!r}"
+
+
+def refuse_reserved_names(schema: Iterable[str]) -> None:
+    """Raise if a column of a user's table has the name of an internal one."""
+    if reserved_names := [name for name in schema if name.startswith(RESERVED)]:
+        raise PrcError(
+            f"the table has a column {reserved_names[0]!r}; names that start with {RESERVED!r} are "
+            "reserved: rename or drop it"
+        )
 
 
 class ColumnReader:
@@ -347,5 +356,5 @@ def show_first(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str 
     for name, key in wrong_key_exprs.items():
         # Rows of groups may come in any order, but one mistake has one message.
         value = show_value(key.sort_by([*wrong_key_exprs.values()]).first()).fill_null("null")
-        sentence_parts += [", " if sentence_parts else "", f"{name} = ", value]
+        sentence_parts += [", " if sentence_parts else "", f"{name.removeprefix(USER_NAME)} = ", value]
     return sentence_parts

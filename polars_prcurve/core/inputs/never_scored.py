@@ -9,7 +9,7 @@ examples, one that a model lacks is among those that `below=` counts for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -27,7 +27,6 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     MANY,
     TOTALS,
     NeverScored,
-    ResolvedTable,
     ScoreTable,
     Tallies,
 )
@@ -84,9 +83,9 @@ def tells_negatives(below: Any) -> bool:
     return not isinstance(below, pl.DataFrame) or below["n_neg"].null_count() < max(below.height, 1)
 
 
-def hide_unknown(result: pl.LazyFrame, table: ResolvedTable) -> pl.LazyFrame:
+def hide_unknown(result: pl.LazyFrame, user_columns: Collection[str]) -> pl.LazyFrame:
     """Return a result in which all that follows from a number of negatives that is not known is null."""
-    unknown_names = [name for name in _NEGATIVE_COLUMNS if name not in table.by]
+    unknown_names = [name for name in _NEGATIVE_COLUMNS if name not in user_columns]
     return result.with_columns(pl.when(False).then(cs.by_name(*unknown_names, require_all=False)))
 
 

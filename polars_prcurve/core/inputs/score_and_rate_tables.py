@@ -105,6 +105,8 @@ class ResolvedTable:
     """Whether metrics are computed from the four counts of a row, and not from its rates."""
     counts: KeptCounts | None = None
     """What was counted of these rows, or of those that this table was made from, if that is kept."""
+    name_of_inner: Mapping[str, str] = field(default_factory=dict)
+    """The names that columns of the result get back at the end; see `binding.hidden_names`."""
 
     @property
     def kept_counts(self) -> dict[Hashable, Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.value_checks import (
     show_value,
     stop_if_broken,
 )
-from polars_prcurve.core.inputs.column_reader import Column
+from polars_prcurve.core.inputs.column_reader import Column, refuse_reserved_names
 from polars_prcurve.core.inputs.row_column_names import Row
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
@@ -83,7 +83,7 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
     wide_rows = _cast_rules(wide_rows, score_columns)
     schema = wide_rows.collect_schema()
     _check_known(schema, "score", score_columns)
-    score_name = " or ".join(score_columns)
+    score_name = _name_scores(score_columns, schema)
     # One model keeps the name of its column.
     new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
     other_columns = _find_other_columns(schema, "score", score_columns, new_names)
@@ -144,7 +144,8 @@ def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]
             "with a column model"
         )
     score_columns = list(scores.values())
-    score_name, label_name = " or ".join(map(str, score_columns)), f"{label} (one class)"
+    score_name = _name_scores(score_columns, schema)
+    label_name = _name_apart(f"{label} (one class)", schema)
     new_names = [None if score_name in schema else score_name, label_name]
     other_columns = _find_other_columns(schema, "score", score_columns, new_names)
     classes = read_classes(label, schema[label], list(scores)).alias(Row.CLASS)
@@ -154,6 +155,19 @@ def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]
     )
     long_rows = long_rows.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(label_name))
     return StackedTable(long_rows, score_name, Row.CLASS, label_name=label_name)
+
+
+def _name_scores(score_columns: Sequence[Any], schema: Collection[str]) -> str:
+    """Return what the scores of several columns are called, or of one column its name."""
+    score_name = " or ".join(map(str, score_columns))
+    return score_name if score_name in score_columns else _name_apart(score_name, schema)
+
+
+def _name_apart(name: str, schema: Collection[str]) -> str:
+    """Return a name, with as many underscores behind it that no column of a table is called like it."""
+    while name in schema:
+        name += "_"
+    return name
 
 
 def one_vs_rest(
@@ -265,6 +279,7 @@ def _find_other_columns(
     schema: pl.Schema, argument: str, score_columns: list[str], new_names: list[str | None]
 ) -> list[str]:
     """Return the columns that are repeated; raise if score columns differ, or a new name is there."""
+    refuse_reserved_names(schema)
     if not score_columns:
         raise PrcError(f"{argument}= needs at least one score column; got none")
     _check_known(schema, argument, score_columns)

@@ -23,6 +23,7 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.confidence.point_intervals import combine_distances
@@ -34,7 +35,11 @@ from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
 from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
-from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
+from polars_prcurve.core.prevalence.eta_grid import (
+    EtaTable,
+    check_result_columns,
+    require_plain_etas,
+)
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
@@ -80,9 +85,9 @@ _IS_WHOLE = f"{RESERVED}flags_all"  # whether a thin curve ends where all exampl
 _AUC_LOW = f"{RESERVED}auc_low"  # the low end of a mean of areas under ROC curves
 
 
-def check_names(table: ResolvedTable, goal: Goal, model: str | None) -> None:
-    """Raise if a group column, or that of models, has the name of a column that a decision adds."""
-    names = [*VERDICT_DTYPES]
+def check_names(table: ResolvedTable, grid: EtaTable, goal: Goal, model: str | None) -> None:
+    """Raise if a column of groups, models or prevalences is called like one that a decision adds."""
+    names = [*VERDICT_DTYPES, ABOVE_CHANCE]
     if goal.is_of_curve:
         names += [goal.merit_column, f"{goal.merit_column}_low", f"{goal.merit_column}_high"]
     if not goal.mean_over:
@@ -92,7 +97,7 @@ def check_names(table: ResolvedTable, goal: Goal, model: str | None) -> None:
     if model is not None:
         names += _LEAD_COLUMNS
         check_group_names([model], names, "model")
-    check_group_names(table.by, names)
+    check_result_columns(table, grid, names)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _MOST_ROWS = 10_000_000
 """Rows, at most, that the groups beside all others have; more groups have none."""
 _CELL = "cell"  # the group that is tested, in the table that holds the counts once for each group
 _SIDE = "side"  # whether a row is of that group or of the others
-_GROUP = f"{RESERVED}group"  # the number of the group of a row
+_GROUP = "group"  # the number of the group of a row
 _COUNTS = ("n_pos", "n_neg")  # the columns of counts, as `prc.counts` names them
 
 
@@ -46,10 +46,9 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
             return None
         score_counts = score_counts.drop(request.model)
     case_rows = evidence.rows.select(*group_columns, "eta")
-    numbered_groups = case_rows.select(group_columns).with_row_index(_GROUP)
-    score_counts = score_counts.join(numbered_groups, on=group_columns, nulls_equal=True).drop(
-        group_columns
-    )
+    numbered_groups = case_rows.select(group_columns).with_row_index(RESERVED)
+    score_counts = score_counts.join(numbered_groups, on=group_columns, nulls_equal=True)
+    score_counts = score_counts.drop(group_columns).rename({RESERVED: _GROUP})
     if score_counts.height * case_rows.height > _MOST_ROWS:
         return None
     eta, target_arguments = case_rows["eta"][0], goal.build_arguments()

@@ -42,6 +42,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
+    check_group_names,
     read_group_keys,
     show_first,
 )
@@ -156,15 +157,18 @@ def build_field(
     factors_and_etas, is_uncertain = build_factors(
         table, keys, eta_frame, confidence=confidence, may_be_uncertain=True
     )
+    if is_uncertain:
+        check_group_names(keys.column_of_group, UNCERTAIN_ETA_COLUMNS)
+        check_group_names(keys.column_of_part, UNCERTAIN_ETA_COLUMNS, "parts")
     key_of_column = {column: key for key, column in keys.column_of_key.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta_frame, pl.DataFrame):
         factors_and_etas = table.collect(factors_and_etas, "field()").lazy()
     else:  # several parts of the plan read these few rows
         factors_and_etas = factors_and_etas.cache()
     limits = add_eta_limits(factors_and_etas.with_columns(pl.col(Part.ETA).alias("eta")))
-    parts = limits.rename(key_of_column).select(
-        *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
-    )
+    parts = limits.select(
+        *key_of_column, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
+    ).rename(key_of_column)
     factors = factors_and_etas.select(*key_of_column, Pair.POS_FACTOR, Pair.NEG_FACTOR)
     field_etas = _combine_etas(factors_and_etas, keys, is_uncertain=is_uncertain)
     field_etas = field_etas.rename(key_of_column, strict=False)

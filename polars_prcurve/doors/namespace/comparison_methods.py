@@ -41,7 +41,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_grid import Eta, check_eta
+from polars_prcurve.core.prevalence.eta_grid import Eta, EtaTable, check_eta
 from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
@@ -191,10 +191,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
             query = add_not_worse(query, margin, metrics)
             return self._finish(choose_columns(query, columns, "compare", keys))
-        means, certainty = question.means, question.require_certainty()
-        shared_examples = question.find_shared_examples(paired=paired and means is None)
+        certainty = question.require_certainty()
+        shared_examples = question.find_shared_examples(paired=paired and question.means is None)
         table = question.read()
-        grid = question.build_model_grid(table)
+        question, table, grid = question.hide_names(table, question.build_model_grid(table))
+        means = question.means
         if means is not None:
             comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
             query = build_mean_compare_table(comparison, metrics, means, is_wide=question.is_wide)
@@ -309,7 +310,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             "ranking", words, eta=eta, confidence=confidence, coarse=coarse, mean_over=mean_over
         )
         table = question.read()
-        grid = question.build_model_grid(table)
+        question, table, grid = question.hide_names(table, question.build_model_grid(table))
         chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
         ranking_metric = read_ranking_metric(chosen_metric, table, **question.targets)
         if not table.counts_negatives:
@@ -407,12 +408,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             return build_roc(question.read())
         table, ranking_metric = self._rank_models(metric, words)
         build = places.build_leaders_table if leaders else places.build_crossings_table
-        return build(table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range)
+        places_of_models = build(table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range)
+        return places_of_models.rename(table.name_of_inner)
 
     def _rank_models(self, metric: Any, words: Any) -> tuple[ResolvedTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""
         question = self._ask("crossings", words, collects=True)
         table = question.read()
+        _, table, _ = question.hide_names(table, EtaTable(pl.LazyFrame()))
         chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
         return table, read_ranking_metric(chosen_metric, table, at_eta=False, **question.targets)
 

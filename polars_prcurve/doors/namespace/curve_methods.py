@@ -586,7 +586,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         if metrics is None and not table.counts_negatives:
             chosen_metrics = [metric for metric in chosen_metrics if not needs_negatives(metric)]
         table, grid = question.place_at_etas(table, chosen_metrics)
-        is_smooth = smooth is not None
+        question, table, grid = question.hide_names(table, grid)
+        is_smooth, means = smooth is not None, question.means
         if means is not None:
             query = build_mean_summary(table, grid, chosen_metrics, means, certainty, smooth=is_smooth)
         else:

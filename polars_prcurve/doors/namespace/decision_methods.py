@@ -24,7 +24,7 @@ from polars_prcurve.core.judging.decision_request import (
 )
 from polars_prcurve.core.judging.evidence import check_names
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
-from polars_prcurve.core.prevalence.eta_grid import Eta
+from polars_prcurve.core.prevalence.eta_grid import Eta, EtaTable
 from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix
 from polars_prcurve.core.prevalence.sampled_eta import refuse_refuted_estimates
 from polars_prcurve.view.report.decision import Decision
@@ -120,11 +120,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
         table = question.read()
         check_groups(table)
         with refuse_refuted_estimates():
+            grid = EtaTable(pl.LazyFrame())
             if not question.eta.is_estimated:  # scores are counted
-                question.place_at_etas(table)  # raises for wrong prevalences before any work
+                _, grid = question.place_at_etas(table)  # raises for wrong ones before any work
             check_goal(question, goal)
             request = self._collect_request(question, words, goal)
-            check_names(table, request.goal, request.model)
+            check_names(table, grid, request.goal, request.model)
             return Decision(decide(replace(request, counts_negatives=table.counts_negatives)))
 
     def report(

@@ -179,7 +179,10 @@ class FramePrc(
         pairs: bool = False,
     ) -> F:
         if table is not None and not table.counts_negatives:
-            query = hide_unknown(query, table)
+            carried_columns: tuple[str, ...] = () if grid is None else grid.carried_columns
+            query = hide_unknown(query, set(table.by).union(carried_columns))
+        if table is not None and table.name_of_inner:
+            query = query.rename(table.name_of_inner)
         if isinstance(self._frame, pl.LazyFrame):
             return query
         n_etas = 1 if grid is None else grid.etas_per_group

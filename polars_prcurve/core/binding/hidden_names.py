@@ -1,0 +1,90 @@
+"""Groups with the names of columns on the way to a result, which have other names until it is finished.
+
+A group may be called `recall`. The result of `summary` has no such column, but the points of published
+rates have: the stage reads a table whose group has an inner name, and the result gets the name back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import polars as pl
+
+from polars_prcurve.core.comparison.model_pairs import COMPARE_COLUMNS
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
+from polars_prcurve.core.ground.reserved_prefix import USER_NAME
+from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, is_field
+from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.result_columns import SHORT_COLUMNS
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
+
+TableT = TypeVar("TableT", bound=ResolvedTable)
+
+_RESULT_COLUMNS = {
+    "summary": {*SHORT_COLUMNS["summary"], "standard_error", ABOVE_CHANCE},
+    "compare": {*COMPARE_COLUMNS},
+    "ranking": {*SHORT_COLUMNS["ranking"]},
+    "crossings": {"eta", "eta_low", "eta_high", "model", "model_a", "model_b", "value"},
+}
+"""The columns of the methods that have others on the way; a group of such a name is refused."""
+_INNER_COLUMNS = {
+    *SWEEP_COLUMNS,
+    *FIELD_COLUMNS,
+    *SHORT_COLUMNS["operating_points"],
+    *_RESULT_COLUMNS["summary"],
+    *_RESULT_COLUMNS["compare"],
+}
+"""The columns of results that others are made from."""
+
+
+def list_hidden(method: str, table: ResolvedTable, grid: EtaTable) -> dict[str, str]:
+    """Return inner names for those groups and carried columns that rows on the way to a result have."""
+    names = _INNER_COLUMNS - _RESULT_COLUMNS.get(method, _INNER_COLUMNS)
+    return {name: USER_NAME + name for name in (*table.by, *grid.carried_columns) if name in names}
+
+
+def hide_groups(table: TableT, inner_of_name: Mapping[str, str]) -> TableT:
+    """Return the table with inner names for its groups; `ResolvedTable.name_of_inner` has their own."""
+    by_exprs = table.by_exprs
+    if len(by_exprs) < len(table.by):  # one expression may be several groups
+        by_exprs = [pl.struct(by_exprs).struct.field(name) for name in table.by]
+    named_exprs = zip(table.by, by_exprs, strict=True)
+    changed_fields: dict[str, Any] = {
+        "by": {inner_of_name.get(name, name): dtype for name, dtype in table.by.items()},
+        "by_exprs": [expr.alias(inner_of_name.get(name, name)) for name, expr in named_exprs],
+        "group_expr": None,  # it reads the groups by their names
+        "counts": None,  # what was counted has them, too
+        "name_of_inner": {inner: name for name, inner in inner_of_name.items()},
+    }
+    if table.unscored is not None and table.unscored.group_numbers is not None:
+        group_numbers = _rename(table.unscored.group_numbers, inner_of_name)
+        changed_fields["unscored"] = replace(table.unscored, group_numbers=group_numbers)
+    if is_field(table) and table.parts is not None:
+        changed_fields["parts"] = replace(
+            table.parts,
+            table=hide_groups(table.parts.table, inner_of_name),
+            part_rows=_rename(table.parts.part_rows, inner_of_name),
+            etas=_rename(table.parts.etas, inner_of_name),
+        )
+    return replace(table, **changed_fields)
+
+
+def hide_columns(grid: EtaTable, inner_of_name: Mapping[str, str]) -> EtaTable:
+    """Return the grid with inner names for groups and carried columns."""
+    sharing_groups = grid.sharing_groups
+    if sharing_groups is not None:
+        sharing_groups = tuple(inner_of_name.get(name, name) for name in sharing_groups)
+    return replace(
+        grid,
+        frame=_rename(grid.frame, inner_of_name),
+        keys={inner_of_name.get(name, name): dtype for name, dtype in grid.keys.items()},
+        carried_columns=tuple(inner_of_name.get(name, name) for name in grid.carried_columns),
+        sharing_groups=sharing_groups,
+    )
+
+
+def _rename(frame: pl.LazyFrame, inner_of_name: Mapping[str, str]) -> pl.LazyFrame:
+    """Return a frame of groups with inner names for those of its columns that have one."""
+    return frame.rename(inner_of_name, strict=False)
