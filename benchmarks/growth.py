@@ -67,6 +67,10 @@ def list_etas(n: int) -> list[float]:
     return np.linspace(0.001, 0.9, n).tolist()
 
 
+def list_net_benefits(levels: list[float]) -> list[metrics.PointMetric]:
+    return [metrics.net_benefit(level / 2) for level in levels]
+
+
 GROWTHS: dict[str, Growth] = {
     "rows": Growth(
         62_500,
@@ -207,8 +211,12 @@ GROWTHS: dict[str, Growth] = {
                 metrics=[metrics.precision_at_recall(level) for level in levels],
                 confidence=0.95,
             ),
-            "curve": lambda levels: FEW.curve(
-                0.01, metrics=[metrics.net_benefit(level / 2) for level in levels]
+            "curve": lambda levels: FEW.curve(0.01, metrics=list_net_benefits(levels)),
+            "curve, long=True": lambda levels: FEW.curve(
+                0.01, metrics=list_net_benefits(levels), long=True
+            ),
+            "operating_points, long=True": lambda levels: FEW.operating_points(
+                0.01, recall=0.5, metrics=list_net_benefits(levels), long=True
             ),
         },
     ),

@@ -23,6 +23,7 @@ from polars_prcurve.core.curves.field_intervals import add_field_bands
 from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     ResolvedTable,
     ScoreTable,
@@ -96,15 +97,42 @@ def build_curve_table(
     check_result_columns(table, grid, [eta_column, *other_columns])
     if smooth:
         grid = grid.require_exact("smooth=")
-    if long:
+    is_stacked = long and has_many(metrics, has_bands=bands is not None)
+    if long and not is_stacked:
         grid = replace(grid, n_copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
     points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
     if smooth and isinstance(table, ScoreTable):
         points = replace_by_binormal_rates(points, table)
-    points = add_metrics(points, metrics, table, bands, is_from_counts=not smooth, long=long)
-    return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
+    result_columns = [*table.by, eta_column, *grid.carried_columns, *other_columns]
+    row_columns = None
+    if is_stacked:
+        points = _add_places(points, len(metrics))
+        value_columns = list_metric_columns(metrics, long=True, bands=bands)
+        row_columns = [*(name for name in result_columns if name not in value_columns), _PLACE]
+    points = add_metrics(
+        points,
+        metrics,
+        table,
+        bands,
+        is_from_counts=not smooth,
+        long=long,
+        row_columns=row_columns,
+    )
+    if is_stacked:
+        points = points.sort(pl.col(_PLACE) + pl.col(Pair.COPY).cast(pl.UInt64) * _MOST_ROWS)
+    return points.select(result_columns)
+
+
+def _add_places(points: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
+    """Add the place of each row among those of all metrics, of each group and prevalence in turn."""
+    # One integer is sorted twice as fast as three.
+    pair_keys = map(pl.col, (Group.NUMBER, Pair.ETA_ROW))
+    begins_pair = pl.any_horizontal(key.ne_missing(key.shift(1)) for key in pair_keys)
+    first_metric = begins_pair.cast(pl.UInt64).cum_sum() * n_metrics
+    place = first_metric * _MOST_ROWS + pl.int_range(pl.len(), dtype=pl.UInt64)
+    return points.with_columns(place.alias(_PLACE))
 
 
 def fit_bands(
@@ -127,8 +155,13 @@ def add_metrics(
     *,
     long: bool,
     is_from_counts: bool = True,
+    row_columns: Sequence[str] | None = None,
 ) -> pl.LazyFrame:
-    """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
+    """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long.
+
+    With `row_columns` the long table is made here, of rows that come once: in no order, with these
+    columns beside the metrics.
+    """
     metric_names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
@@ -136,6 +169,8 @@ def add_metrics(
             replace(metric, name=f"{RESERVED}metric_{number}") for number, metric in enumerate(metrics)
         ]
     value_exprs = metric_values(metrics, table if is_from_counts else None)
+    if bands is None and row_columns is not None:
+        return stack_metrics(points, {"value": value_exprs}, metric_names, row_columns)
     if bands is None:
         return points.with_columns(
             long_columns({"value": value_exprs}, metric_names) if long else value_exprs
@@ -152,6 +187,8 @@ def add_metrics(
         kind: [pl.col(metric.name + suffix) for metric in metrics]
         for kind, suffix in suffix_of_kind.items()
     }
+    if row_columns is not None:
+        return stack_metrics(points, exprs_of_column, metric_names, row_columns)
     return points.with_columns(long_columns(exprs_of_column, metric_names))
 
 
@@ -187,6 +224,10 @@ def build_metric_rows(
 # Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
 
 
+_PLACE = f"{RESERVED}place"  # of a row, before metrics are stacked
+_MOST_ROWS = 2**33  # of a curve, which leaves 2**31 for metrics at prevalences of groups
+_STACK, _STACK_NAME = f"{RESERVED}stack", f"{RESERVED}stack_name"
+"""The columns of a metric as a struct, and the name of that struct."""
 _FLAGS = (ABOVE_CHANCE, "significant", "not_worse")  # columns of true and false, of a row per metric
 
 
@@ -210,6 +251,45 @@ def long_columns(
         no_value = None if value_exprs else pl.lit(None, _find_dtype(name))
         columns.append(pick_by_number(Pair.COPY, value_exprs, no_value).alias(name))
     return columns
+
+
+_MANY, _MANY_WITH_BANDS = 24, 4
+"""From so many metrics on it takes less time to compute each once and to sort the rows. Bands take ten
+times as long to compute."""
+
+
+def has_many(metrics: Sequence[Any], *, has_bands: bool = False) -> bool:
+    """Return whether a long table is stacked, metric by metric, and its rows are not repeated.
+
+    Each repeated row computes all metrics to pick one: the cost grows with the square of their number.
+    """
+    return len(metrics) >= (_MANY_WITH_BANDS if has_bands else _MANY)
+
+
+def stack_metrics(
+    rows: pl.LazyFrame,
+    values_of_column: Mapping[str, Sequence[pl.Expr]],
+    metric_names: Sequence[str],
+    row_columns: Sequence[str],
+) -> pl.LazyFrame:
+    """Return a row per metric of each row, numbered in Pair.COPY: what `long_columns` adds.
+
+    The rows come in no order, with their `row_columns` alone.
+    """
+    metric_columns = {}
+    for number, metric_name in enumerate(metric_names):
+        value_exprs = [
+            exprs[number].cast(_find_dtype(name)).alias(name) for name, exprs in values_of_column.items()
+        ]
+        copy_number = pl.lit(number, dtype=pl.Int64).alias(Pair.COPY)
+        metric_columns[f"{RESERVED}stack_{number}"] = pl.struct(
+            copy_number, pl.lit(metric_name).alias("metric"), *value_exprs
+        )
+    wide_rows = rows.select(*row_columns, **metric_columns)
+    stacked_rows = wide_rows.unpivot(
+        on=[*metric_columns], index=row_columns, variable_name=_STACK_NAME, value_name=_STACK
+    )
+    return stacked_rows.drop(_STACK_NAME).unnest(_STACK)
 
 
 def join_values(values: Sequence[Any]) -> pl.Series:

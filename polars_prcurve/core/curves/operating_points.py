@@ -296,7 +296,8 @@ def _build_points(
         points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     has_frame = bool(row_search.list_frame_targets(targets))
     order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
-    if long:
+    is_stacked = long and curve_table.has_many(metrics)
+    if long and not is_stacked:
         points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
     points = points.sort(order)
     points = points if is_of_curve else _check_points(points, table, grid, targets)
@@ -307,7 +308,9 @@ def _build_points(
         points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
     if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
-    points = curve_table.add_metrics(points, metrics, table, bands, long=long)
+    row_columns = points.collect_schema().names() if is_stacked else None
+    points = curve_table.add_metrics(points, metrics, table, bands, long=long, row_columns=row_columns)
+    points = points.sort(*order, Pair.COPY) if is_stacked else points
     if bands is None or not bands.flag_columns:
         return points
     return _doubt_missing_ends(points, [] if long else metrics, table)

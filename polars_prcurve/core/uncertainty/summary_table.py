@@ -26,7 +26,7 @@ from polars_prcurve.core.curves.curve_segments import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.core.curves.curve_table import long_columns
+from polars_prcurve.core.curves.curve_table import has_many, long_columns, stack_metrics
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -106,8 +106,11 @@ def build_summary_table(
     )
     place_of_metric = {metric.name: place for place, metric in enumerate(metrics)}
     metrics_in_turn = sorted(metrics_by_name.items(), key=lambda item: place_of_metric[item[1].name])
-    metric_rows = _list_metric_rows(pair_values, dict(metrics_in_turn), column_names[5:])
-    return metric_rows.select(*table.by, "eta", *grid.carried_columns, *column_names[1:], *row_columns)
+    keys = [*table.by, "eta", *grid.carried_columns]
+    metric_rows = _list_metric_rows(
+        pair_values, dict(metrics_in_turn), column_names[5:], [*keys, "n_pos", "n_neg", *row_columns]
+    )
+    return metric_rows.select(*keys, *column_names[1:], *row_columns)
 
 
 def _build_array_summary(
@@ -192,7 +195,10 @@ def _build_pair_values(
 
 
 def _list_metric_rows(
-    pair_values: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], kinds: Sequence[str]
+    pair_values: pl.LazyFrame,
+    metrics_by_name: Mapping[str, CurveMetric],
+    kinds: Sequence[str],
+    pair_columns: Sequence[str],
 ) -> pl.LazyFrame:
     """Return one row per group, prevalence and metric, with its value and columns of these kinds."""
     columns_by_kind = {
@@ -202,6 +208,10 @@ def _list_metric_rows(
     }
     columns_by_kind |= {"value": [pl.col(name) for name in metrics_by_name]}
     labels = [metric.name for metric in metrics_by_name.values()]
+    if has_many(labels):
+        names = {Pair.NUMBER, *pair_columns, *(ABOVE_CHANCE for kind in kinds if kind == ABOVE_CHANCE)}
+        stacked_rows = stack_metrics(pair_values, columns_by_kind, labels, [*names - {Pair.COPY}])
+        return stacked_rows.sort(Pair.NUMBER, Pair.COPY)
     metric_rows = repeat_rows(pair_values.sort(Pair.NUMBER), len(labels))
     return metric_rows.with_columns(long_columns(columns_by_kind, labels))
 

@@ -132,16 +132,15 @@ def _find_values(
         for kind, expr in zip(kinds, exprs, strict=True)
     )
     points = points.select(Pair.NUMBER, TARGET_NUMBER, *columns)
-    number_of_target = {key: number for number, key in enumerate(targets)}
+    place_of_target = {key: place for place, key in enumerate(targets)}
+    # Each pair has all targets, as lists in their order.
+    in_order = pl.exclude(Pair.NUMBER, TARGET_NUMBER).sort_by(TARGET_NUMBER)
     value_exprs = {
-        # Each pair has all targets.
-        name + kind: pl.col(f"{RESERVED}{metric.name}{kind}")
-        .filter(pl.col(TARGET_NUMBER) == number_of_target[word, value, per])
-        .first()
+        name + kind: pl.col(f"{RESERVED}{metric.name}{kind}").list.get(place_of_target[word, value, per])
         for name, (metric, word, value, per) in at_target_of_name.items()
         for kind in kinds
     }
-    return points.group_by(Pair.NUMBER).agg(**value_exprs)
+    return points.group_by(Pair.NUMBER).agg(in_order).select(Pair.NUMBER, **value_exprs)
 
 
 def _list_values(
