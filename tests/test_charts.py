@@ -50,6 +50,7 @@ from polars_prcurve.view.words.number_words import (
     say_eta,
     say_share,
     say_shares,
+    say_signed,
 )
 from tests.support.chart_overlaps import read_drawing
 from tests.support.chart_specs import (
@@ -2920,11 +2921,25 @@ def test_decision_curves_below_the_axis_do_not_come_back_at_0():
         risk = 1 / (1 + np.exp(3 - 1.8 * label - rng.normal(size=3_000)))
         parts.append(pl.DataFrame({"site": site, "label": label, "score": risk**power}))
     risks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 0.999]
-    chart = pl.concat(parts).prc(by="site").plot.decision_curve(probabilities=risks)
+    scores = pl.concat(parts).prc(by="site")
+    chart = scores.plot.decision_curve(probabilities=risks)
     shown = [row for row in records(chart) if "net_benefit" in row and row["curve"] == 1]
     assert max(row["threshold_probability"] for row in shown) < 0.5
     assert "Below the axis: risks at which net benefit is far below 0" in subtitle(chart)
     assert "Each panel has its own axis" in subtitle(chart)
+    table = scores.decision_curve(probabilities=risks, columns="all").filter(site="far too high")
+    value_at = dict(table.select("threshold_probability", "net_benefit").rows())
+    dots = [row for row in records(chart, "dot") if row["facet"].startswith("far")]
+    on_line = {row["threshold_probability"] for row in shown} & {*risks}
+    assert {row["threshold_probability"] for row in dots} == on_line, "few risks are dots, on the line"
+    read = {
+        row["threshold_probability"]: row["s0"]
+        for row in records(chart, "read")
+        if row["facet"].startswith("far")
+    }
+    lowest = min(value_at, key=value_at.__getitem__)
+    said = plain(say_signed(float(f"{1_000 * value_at[lowest]:.2g}"), say_count))
+    assert plain(read[lowest]).startswith(f"{said}, "), "its own value, and not that of the foot"
 
 
 def test_words_at_lines_stay_off_marked_dots():

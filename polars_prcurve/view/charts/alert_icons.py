@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import read_colors
-from polars_prcurve.view.charts.parts.chart_assembly import Chart
+from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
 from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known
 from polars_prcurve.view.charts.parts.colors_and_panels import (
@@ -72,10 +72,8 @@ def alerts(
     color, facet
         `color` is a column whose values have colours, by default the first `by` column; `facet` is the
         column with which the heads of grids begin.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
-    width, height
-        The size of a panel in pixels, from 50 to 4,000. By default the chart chooses.
+    title, width, height
+        As in `pr_curve`.
 
     Examples
     --------
@@ -155,7 +153,7 @@ def _draw_icons(
     if facet is not None:
         captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grid_of_curve.items()}
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
-    spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, most_width=_WIDTH)
+    spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, width=_WIDTH / COMMON_WIDTH)
     canvas = Canvas(curves, channels, spec, given)
     for curve, grid in grid_of_curve.items():
         if facet is None:

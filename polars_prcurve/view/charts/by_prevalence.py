@@ -109,10 +109,9 @@ def metric_by_eta(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
-    single_field = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
-    has_one_each = bool(single_field) and len(curves.curve_rows) == curves.count_distinct([single_field])
+    has_one_each = len(curves.curve_rows) == curves.count_distinct(curves.group_fields)
     if color is None and facet is None and has_one_each:
-        color = curves.column_of_field[single_field]  # many groups are lines of one panel
+        color = curves.group_column  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)

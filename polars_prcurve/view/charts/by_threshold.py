@@ -155,15 +155,13 @@ def _read_channels(
     is_free = color is None and facet is None
     if is_free and are_etas_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
         channels = colors_and_panels.read_etas_apart(curves)
-        if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
-            color, facet = curves.column_of_field[curves.group_fields[0]], "eta"
-            channels = colors_and_panels.read_channels(curves, color, facet)
+        if channels.facet and len(channels.facet.labels) > _MOST_APART and curves.group_column:
+            channels = colors_and_panels.read_channels(curves, curves.group_column, "eta")
     else:
         n_groups = curves.count_distinct(curves.group_fields)
-        is_one_each = len(curves.curve_rows) == n_groups
-        has_one_field = is_free and len(curves.group_fields) == 1
-        if has_one_field and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
-            color = curves.column_of_field[curves.group_fields[0]]
+        has_one_each = len(curves.curve_rows) == n_groups
+        if is_free and (has_one_each or n_groups > colors_and_panels.MAX_COLORS):
+            color = curves.group_column
         channels = colors_and_panels.read_channels(curves, color, facet)
     return colors_and_panels.pick_out(channels, curves.find_means("precision"))
 

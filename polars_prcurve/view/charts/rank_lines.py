@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
-from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -106,9 +106,7 @@ def ranking(
         subtitle=_SUBTITLE,
         title="Ranking by prevalence",
         finding=_say_firsts(curves, channels) or say_swaps(curves, channels),
-        note=_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
-        describe_doubt=lambda _: [],
-        has_ghosts=False,
+        describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
 
@@ -133,7 +131,7 @@ def _open_canvas(curves: ChartCurves, channels: Channels, size: GivenSize) -> Ca
     y_axis = replace(y_axis, ticks=ticks, room=left_room)
     own_height = min(max(52 + rank_pitch * lowest_rank, 130), 390 if rank_pitch == _PITCH else 1_000)
     look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": own_height / _WIDTH}
-    spec = ChartSpec(x_axis, y_axis, "linear", width=_WIDTH / 540, line_width=3.4, **look)
+    spec = ChartSpec(x_axis, y_axis, "linear", width=_WIDTH / COMMON_WIDTH, line_width=3.4, **look)
     canvas = Canvas(curves, channels, spec, size)
     canvas.words += name_words
     return canvas

@@ -53,6 +53,7 @@ BARE_VIEW: Any = alt.ViewBackground(stroke=None)  # a panel without a frame
 _OF_CURVE = alt.Detail(["curve:N", "run:N"])  # a line for each stretch of each curve
 _MOST_ROWS = 9  # rows of usual panels above which groups stand beside each other
 _MOST_COLUMNS = 4  # columns in which these groups stand, at most
+COMMON_WIDTH = 540  # pixels that a chart without panels is wide, unless it has a width of its own
 _PANELS_ROOM = 760  # pixels that panels side by side share, about
 _NARROWEST_WIDTH = 300  # pixels that the words around a chart take, at least
 # The record under the pointer, in the filter of an event, which does not know `datum`.
@@ -455,9 +456,9 @@ class Painter:
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec, given: GivenSize = (None, None)) -> PanelSize:
     """Return how many panels stand in a row, and the size of each, as given where it is."""
-    given_width, given_height = given
+    (given_width, given_height), own_width = given, round(COMMON_WIDTH * spec.width)
     if facet is None:
-        width = given_width or min(round(540 * spec.width), spec.most_width)
+        width = given_width or own_width
         return PanelSize(1, width, given_height or round(width * spec.height))
     n_panels = len(facet.labels)
     is_by_eta = len(facet.fields) > 1 and facet.fields[-1] == "eta"
@@ -469,7 +470,7 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec, given: GivenSize = (N
         square = min(math.ceil(math.sqrt(n_panels)), 8)
         columns = min(range(square, min(2 * square, 8) + 1), key=lambda n: (-n_panels % n, n))
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
-    width = given_width or max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
+    width = given_width or max(min(room, 250, own_width), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, given_height or round(width * max(spec.height, 0.8)))
 
 

@@ -328,7 +328,6 @@ class ChartSpec:
     bands: tuple[tuple[str, str], ...] = ()
     height: float = 0.65  # height of a panel, as a share of its width
     width: float = 1.0  # width of a chart without panels, as a share of the common width
-    most_width: int = 10_000  # pixels that a panel is wide, at most
     line_width: float = LINE
     names: Literal["beside", "ends", "none"] = "beside"  # on the lines, or at their right ends
     has_margin: bool = False  # names may stand right of the panels, if they have no room on the lines

@@ -51,6 +51,12 @@ class ChartCurves:
         return [field for field in self.column_of_field if field.startswith("group")]
 
     @property
+    def group_column(self) -> str | None:
+        """The table's group column; None without groups, and of several such columns."""
+        fields = self.group_fields
+        return self.column_of_field[fields[0]] if len(fields) == 1 else None
+
+    @property
     def other_fields(self) -> list[str]:
         """Further fields in which curves of one group can differ."""
         known_fields = ("eta", "span", "target", "metric")
