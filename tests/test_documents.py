@@ -202,6 +202,7 @@ def test_positives_of_a_budget_are_found_or_missed(
         (1e-3, 1, "1 found, 99 missed"),
         (1e-3, 47, "34 found, 66 missed"),
         (1 / 30_000, 500, "2.2 found, 1.1 missed"),
+        (1 / 30_000, 20_000, "3.32 found, 0.01 missed | 1.90 found, 1.43 missed"),  # of one total
         (0.2, 20_000, "17,600 found, 2,400 missed"),
     ],
 )
