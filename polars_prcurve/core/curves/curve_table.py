@@ -131,8 +131,8 @@ def _add_places(points: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
     pair_keys = map(pl.col, (Group.NUMBER, Pair.ETA_ROW))
     begins_pair = pl.any_horizontal(key.ne_missing(key.shift(1)) for key in pair_keys)
     first_metric = begins_pair.cast(pl.UInt64).cum_sum() * n_metrics
-    place = first_metric * _MOST_ROWS + pl.int_range(pl.len(), dtype=pl.UInt64)
-    return points.with_columns(place.alias(_PLACE))
+    place = first_metric * _MOST_ROWS + pl.col(_PLACE)
+    return points.with_row_index(_PLACE).with_columns(place.alias(_PLACE))
 
 
 def fit_bands(

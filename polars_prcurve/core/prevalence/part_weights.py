@@ -272,13 +272,13 @@ def _read_frame(
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the frame with internal names, Part.ETA, Part.SHARE and ends of eta; it may raise."""
     schema = eta_frame.lazy().collect_schema()
-    if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
+    dtypes = {key: keys.dtypes[column] for key, column in keys.column_of_key.items()}
+    key_names = read_group_keys("eta", schema, dtypes)
+    if not may_be_uncertain and {ETA_LOW, ETA_HIGH} & (set(schema) - set(key_names)):
         raise PrcError(
             "a weight cannot carry the error of eta: pass eta=field(...) to curve, operating_points or "
             "summary instead of weights, or drop eta_low and eta_high from the frame"
         )
-    dtypes = {key: keys.dtypes[column] for key, column in keys.column_of_key.items()}
-    key_names = read_group_keys("eta", schema, dtypes)
     for column in (*keys.column_of_part, "eta", "share"):
         if column not in schema:
             raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")

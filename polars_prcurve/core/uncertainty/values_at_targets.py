@@ -133,14 +133,15 @@ def _find_values(
     )
     points = points.select(Pair.NUMBER, TARGET_NUMBER, *columns)
     place_of_target = {key: place for place, key in enumerate(targets)}
-    # Each pair has all targets, as lists in their order.
-    in_order = pl.exclude(Pair.NUMBER, TARGET_NUMBER).sort_by(TARGET_NUMBER)
+    # Each pair has all targets, as lists in their order: the streaming engine sorts first.
+    points = points.sort(Pair.NUMBER, TARGET_NUMBER).drop(TARGET_NUMBER)
+    lists_of_pairs = points.group_by(Pair.NUMBER, maintain_order=True).agg(pl.exclude(Pair.NUMBER))
     value_exprs = {
         name + kind: pl.col(f"{RESERVED}{metric.name}{kind}").list.get(place_of_target[word, value, per])
         for name, (metric, word, value, per) in at_target_of_name.items()
         for kind in kinds
     }
-    return points.group_by(Pair.NUMBER).agg(in_order).select(Pair.NUMBER, **value_exprs)
+    return lists_of_pairs.select(Pair.NUMBER, **value_exprs)
 
 
 def _list_values(
