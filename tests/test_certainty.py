@@ -159,4 +159,4 @@ def test_an_open_demand_says_how_sure_it_is() -> None:
     verdict = prc(TABLE).decide(0.3, threshold=6, recall=0.9).verdict
     assert verdict.status == "unsure"
     [certainty] = prc(TABLE).decide(0.3, threshold=6, recall=0.9).table["certainty"]
-    assert f"one-sided confidence that it meets the target: {round(100 * certainty)}%" in verdict.reasons
+    assert f"one-sided confidence that the target is met: {round(100 * certainty)}%" in verdict.reasons

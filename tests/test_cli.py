@@ -2091,7 +2091,7 @@ def test_a_decision_is_that_of_the_library(
     asked = "decide scores.parquet --score one,other --eta 0.01 --recall 0.5"
     decision = df.prc(score=["one", "other"]).decide(0.01, recall=0.5)
     assert main(shlex.split(asked)) == 0
-    assert capsys.readouterr().out == f"{decision.say(80, hint='; -o FILE has all')}\n"
+    assert capsys.readouterr().out == f"{decision.say(80, hint='; -o FILE writes every column')}\n"
     files = "--report a.html --page p.html -o rows.parquet"
     assert main(shlex.split(f"{asked} {files} {WORDS_SAID}")) == 0
     assert capsys.readouterr().out == ""

@@ -299,9 +299,9 @@ def test_another_threshold_meets_what_the_one_passed_misses() -> None:
         verdict = decide(name).verdict
         assert verdict.status == "not_met"
         one = re.search(
-            r"(?:In (s\d): on|On) this test set, threshold (\S+) meets", verdict.would_settle
+            r"(?:For (s\d): on|On) this test set, threshold (\S+) meets", verdict.would_settle
         )
-        several = re.search(r"other thresholds meet the target: (\S+) in (s\d)", verdict.would_settle)
+        several = re.search(r"other thresholds meet the target: (\S+) for (s\d)", verdict.would_settle)
         assert one or several
         where, said = one.groups() if one else several.groups()[::-1]
         metric = "predicted_positive_rate" if word == "alerts" else word

@@ -174,7 +174,7 @@ def write_decision(args: argparse.Namespace) -> int:
         write(decision.table.lazy())
         print_note(decision.verdict.sentence)
     else:
-        print_lines(decision.say(hint="; -o FILE has all").split("\n"))
+        print_lines(decision.say(hint="; -o FILE writes every column").split("\n"))
     for path in paths:
         print_progress(f"wrote {path}")
     return 0 if has_passed else 1

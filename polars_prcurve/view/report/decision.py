@@ -140,7 +140,7 @@ class Decision(HintingAttributes):
         text = ": ".join(filter(None, [say_status(self._findings), self.verdict.sentence]))
         return f"<decision: {text}>"
 
-    def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
+    def say(self, width: int | None = None, *, hint: str = "; decision.table has every column") -> str:
         """Return the decision as plain text: the verdict, a row per model, and what would settle it.
 
         Parameters

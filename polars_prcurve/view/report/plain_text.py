@@ -78,7 +78,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     sentences = [verdict.conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
-        foot_lines += _wrap(f"left out: {', '.join(hidden_heads)}{hint}", width)
+        foot_lines += _wrap(f"Not shown: {', '.join(hidden_heads)}{hint}", width)
     return "\n\n".join("\n".join(lines) for lines in (*line_blocks, foot_lines) if lines)
 
 

@@ -41,8 +41,8 @@ def locate_group(case: Case) -> str:
 
 
 def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
-    """Return where some of several cases are, by their names: `in Cork and Lund`, `at 1 in 50`."""
-    preposition = "in" if any(case.groups for case in cases) else "at"
+    """Return which of several cases, by their names: `for Cork and Lund`, `at 1 in 50`."""
+    preposition = "for" if any(case.groups for case in cases) else "at"
     return f"{preposition} {join_words(names)}"
 
 

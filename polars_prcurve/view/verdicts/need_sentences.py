@@ -26,6 +26,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     format_size,
     name_limited,
     name_merit,
+    name_model,
     name_targets,
     round_up,
     say_about,
@@ -100,7 +101,7 @@ def _say_no_size(case: Case) -> str:
         n_hits = format_count(case.n_hits)
         return f"Only {n_hits} true positives at the targets: too few to estimate the size needed"
     if case.goal.is_gate:
-        return "The value is so close to the target that no test set of a realistic size can decide"
+        return "The value is so close to the target that no test set of a realistic size could settle it"
     if case.status == "too_little_data":
         n_examples, class_name = find_short_class(case)
         return f"{format_count(n_examples)} {class_name} are too few to estimate the size needed"
@@ -156,7 +157,8 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     )
     if width_text == size_text:  # as far as one reads
         return ""
-    width_sentence = f"{start_sentence(name_merit(case))} is known to ±{width_text}"
+    of_model = f" of {name_model(case.rivals[0])}" if len(case.candidates) > 1 else ""
+    width_sentence = f"{start_sentence(name_merit(case))}{of_model} is known to within ±{width_text}"
     return f"{width_sentence}. For ±{size_text} you need {format_sizes(need)}"
 
 
@@ -171,9 +173,11 @@ def _say_other_threshold(case: Case) -> str:
         return ""
     [candidate] = case.candidates
     phrases = [
-        f"{name_limited(word, case)} "
-        f"{write_limited(candidate, word, f'{EvidenceColumn.OTHER}{kind.metric.name}', case.per)}"
-        for word, kind in ((word, TARGET_KINDS[word]) for word in case.goal.demand)
+        name_limited(word, write_limited(candidate, word, column, case.per), case)
+        for word, column in (
+            (word, f"{EvidenceColumn.OTHER}{TARGET_KINDS[word].metric.name}")
+            for word in case.goal.demand
+        )
     ]
     return (
         f"On this test set, threshold {threshold} meets the {name_targets(phrases)}: "
@@ -193,7 +197,7 @@ def _say_promise(case: Case) -> str:
     examples = f"about {say_about(need.number)} {need.class_name}"
     if need.is_met:
         return (
-            f"A perfect classifier needs {examples}, which the test set has: better scores are needed, "
-            "or a larger test set"
+            f"The test set is large enough for a perfect classifier ({examples}): this one needs better "
+            "scores, or a larger test set"
         )
     return f"Even a perfect classifier needs {examples} in the test set for this guarantee"

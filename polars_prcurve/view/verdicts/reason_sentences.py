@@ -77,8 +77,9 @@ def list_reasons(case: Case) -> Iterator[Reason]:
     if losers and status == "no_winner":
         yield Reason("significantly worse", [list_names(losers)], "comparison")
     if status == "unsure" and goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
-        statement = f"one-sided confidence that it meets the {name_targets(goal.demand)}"
-        yield Reason(statement, [say_share(certainty)], "number", certainty, " where that is open")
+        are_met = "target is met" if len(goal.demand) == 1 else "targets are met"
+        statement = f"one-sided confidence that the {are_met}"
+        yield Reason(statement, [say_share(certainty)], "number", certainty, ", where undecided")
     if status != "chance" and (doubts := case.interval_doubts):
         yield Reason("intervals may be too narrow", doubts, "doubts")
     if case.has_estimated_eta:
@@ -153,11 +154,20 @@ def _compare_rivals(case: Case) -> Iterator[Reason]:
     if difference := describe_difference(case):
         yield Reason(f"difference in {name_merit(case)}", [difference], "comparison")
     yield from _compare_areas(case)
-    spans = [rival.merit.span for rival in case.rivals[:2]]
-    if _find_order(spans) and (where := describe_comparison(case.goal)):
+    if not _explains_difference(case.rivals[:2]) and (where := describe_comparison(case.goal)):
         yield Reason(
             f"each interval is for one threshold; models are compared{where}, which is less certain"
         )
+
+
+def _explains_difference(rivals: Sequence[Candidate]) -> bool:
+    """Return whether two intervals allow all values of the interval of their difference."""
+    spans = [rival.merit.span for rival in rivals if rival.merit.span is not None]
+    if len(spans) < 2 or (gap_span := rivals[1].read("behind").span) is None:
+        return True
+    (low, high), (other_low, other_high) = spans
+    is_apart = _find_order(spans) is not None  # and yet there is no clear winner
+    return not is_apart and low - other_high <= gap_span[0] and gap_span[1] <= high - other_low
 
 
 def _compare_areas(case: Case) -> Iterator[Reason]:

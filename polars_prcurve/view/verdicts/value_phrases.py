@@ -358,8 +358,8 @@ def describe_limit(word: str, value: float, per: float | None) -> str:
     return f"{article} {name} of {bound_phrase} {value_text}"
 
 
-def name_limited(word: str, case: Case) -> str:
-    """Return the name of what a target limits."""
-    return (
-        f"alerts {say_cases(case.per)}" if word == "alerts" else name_metric(TARGET_KINDS[word].column)
-    )
+def name_limited(word: str, value: str, case: Case) -> str:
+    """Return what a target limits and its value: `recall 70%`, or `250 alerts per 10,000 cases`."""
+    if word == "alerts":
+        return f"{value} alerts {say_cases(case.per)}"
+    return f"{name_metric(TARGET_KINDS[word].column)} {value}"

@@ -58,8 +58,8 @@ class WordedCase(Case):
 
     @property
     def place(self) -> str:
-        """Where it is beside the other cases: `in Cork`, `at a prevalence of 1 in 50`."""
-        return f"{'in' if self.groups else 'at a prevalence of'} {self.short_name}"
+        """Which of all cases it is: `for Cork`, `at a prevalence of 1 in 50`."""
+        return f"{'for' if self.groups else 'at a prevalence of'} {self.short_name}"
 
 
 def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
@@ -91,7 +91,8 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         phrases.append(f"prevalence {say_eta(etas[0])}")
     elif etas:
         highest_text, *_, lowest_text = say_etas(etas)  # in one unit with those of the cases
-        phrases.append(f"prevalences from {lowest_text} to {highest_text}")
+        both = f"prevalences {lowest_text} and {highest_text}"
+        phrases.append(both if len(etas) == 2 else f"prevalences from {lowest_text} to {highest_text}")
     goal = judged_table.goal
     if goal.mean_over:
         group_name, group_plural = name_groups(goal.mean_over)
@@ -182,7 +183,9 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
         verb = verbs["meets" if n_met == 1 else "meet"]
         clauses.append(f"{n_met} of {n_cases} {name_unit(cases)} {verb} {target}")
     elif not misses:
-        clauses.append(f"None of the {n_cases} {name_unit(cases)} is shown to {verbs['meet']} {target}")
+        none = f"None of the {n_cases} {name_unit(cases)}"
+        none = f"Neither {name_unit(cases, is_plural=False)}" if n_cases == 2 else none
+        clauses.append(f"{none} is shown to {verbs['meet']} {target}")
     if misses:
         verb = verbs["misses" if len(misses) == 1 else "miss"]
         clauses.append(f"{_name(misses)} {verb} {'it' if clauses else target}")
@@ -229,8 +232,8 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
         else:
             headline += f": {metric} from {_write_end(cases_apart[-1])} to {_write_end(cases_apart[0])}"
         if n_open:
-            verb = "does" if n_open == 1 else "do"
-            headline += f"; {n_open} of {len(cases) - len(vague_cases)} {verb} not differ significantly"
+            others = f"other {n_open} do" if n_open > 1 else "other one does"
+            headline += f"; the {others} not differ significantly"
     return f"{headline}; too little data for {_name(vague_cases)}" if vague_cases else headline
 
 
@@ -258,9 +261,10 @@ def _write_range(cases: Sequence[WordedCase]) -> str:
     if len(measured_cases) == 1:
         clauses.insert(0, f"{name_merit(cases[0])} {_write_end(measured_cases[0])}")
     elif measured_cases:
-        lowest, highest = measured_cases[0], measured_cases[-1]
-        ends_text = f"{_write_end(lowest)} to {_write_end(highest)}"
-        clauses.insert(0, f"{name_merit(cases[0])} ranges from {ends_text}")
+        low_text, high_text = _write_end(measured_cases[0]), _write_end(measured_cases[-1])
+        values = f"ranges from {low_text} to {high_text}"
+        values = f"is {low_text} and {high_text}" if len(measured_cases) == 2 else values
+        clauses.insert(0, f"{name_merit(cases[0])} {values}")
     return start_sentence("; ".join(clauses))
 
 

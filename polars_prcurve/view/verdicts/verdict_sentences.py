@@ -251,7 +251,7 @@ def _write_limited(case: Case, words: Sequence[str]) -> str:
     values = {word: write_metric(candidate, TARGET_KINDS[word].column) for word in words}
     if len(values) == 1:  # the limit has just named it
         return values.popitem()[1]
-    return join_words(f"{name_limited(word, case)} {value}" for word, value in values.items())
+    return join_words(name_limited(word, value, case) for word, value in values.items())
 
 
 def _write_values(case: Case, candidate: Candidate) -> str:
