@@ -289,7 +289,7 @@ def test_log_roc_has_fpr_0_at_the_left_edge_and_says_so():
     assert (low, high) == (1 / 160 / 2, 1)
     assert x["axis"]["values"] == [0.01, 0.03, 0.1, 0.3, 1.0]
     assert min(row["fpr"] for row in records(chart)) == low
-    assert "0 is drawn at its edge" in subtitle(chart)
+    assert "A false positive rate of 0 is drawn at the left edge of the axis" in subtitle(chart)
     chance = records(chart, "reference")
     assert len(chance) > 50
     assert all(row["fpr"] == row["recall"] for row in chance)
@@ -809,7 +809,7 @@ def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
     chart = charts.metric_by_eta(table)
     own = {row["eta"] for row in records(chart, "reference")}
     assert sorted(own) == [0.1, pytest.approx(21 / 201, rel=1e-5)]
-    assert "prevalences, 10%" in subtitle(chart)
+    assert "Grey rules: the prevalence of each test set (all 10%)" in subtitle(chart)
     assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "reference")
     points_ = frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all")
     assert {row["eta"] for row in records(charts.p3_curve(points_), "reference")} == own
@@ -857,7 +857,7 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
     for row in records(chart):
         eta = row["eta"]
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
-    assert "target: recall 0.6. Shaded: 95% intervals of each threshold" in subtitle(chart)
+    assert "target: recall 0.6. Shaded: 95% intervals, at a fixed threshold" in subtitle(chart)
     half = say_eta(fpr / (fpr + recall))
     assert heading(chart) == plain(f"Precision is above 50% down to a prevalence of {half}")
     assert len(table) > 12
@@ -940,7 +940,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1", "1–2", "1–2", "2", "late", "late", "sure", "sure"]
-    assert heading(chart) == "late is best at 50%; no clear winner elsewhere"
+    assert heading(chart) == "late is better at a prevalence of 50%; below that, no clear winner"
     [zone] = records(chart, "zone")
     assert zone["eta"] == 0.001
     assert zone["to"] == pytest.approx(math.sqrt(0.04 * 0.5), rel=1e-5)
@@ -1106,7 +1106,7 @@ def test_prg_curve_draws_the_gains_and_starts_on_the_axis(eta):
             continue  # where a line is cut, or the end
         assert np.isclose(np.array(inside), point, rtol=1e-4, atol=1e-5).all(axis=1).any()
     left = table.filter(pl.col("recall").lt(pl.col("eta"))).height
-    assert f"Points outside: {left} with recall below the prevalence" in subtitle(chart)
+    assert f"Not shown: {left} points with recall below the prevalence" in subtitle(chart)
     line = layer(chart, "line")
     assert line["mark"]["interpolate"] == "linear"
     assert [line["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 1], [0, 1]]
@@ -1185,7 +1185,7 @@ def test_prg_curve_counts_what_is_worse_than_chance():
     frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": [0, 0, 1, 1]})
     chart = charts.prg_curve(frame.prc.curve())
     assert [row.get("precision_gain") for row in records(chart)] == [None, 0, 0]
-    said = "Points outside: 2 with recall below the prevalence; 1 worse than alerts at random"
+    said = "Not shown: 2 points with recall below the prevalence; 1 point worse than alerts at random"
     assert said in subtitle(chart)
     for eta in (0, 1):
         check_data(charts.prg_curve(frame.prc.curve(eta)))
@@ -1207,7 +1207,8 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
     assert {row["ref"] for row in lines} == {"0.5"}, "5% is worse than alerts at random"
     assert "precision 50%" in {plain(row.get("text", "")) for row in all_records(chart)}
     said = (
-        "Grey lines: precision 50%, 10% (at random), from the left, at a prevalence of 1 in 10. "
+        "Grey lines, from left to right: a precision of 50% and 10% (chance), at a prevalence of "
+        "1 in 10. "
         "Not drawn: 5%, which is below chance"
     )
     assert said in subtitle(chart)
@@ -1215,7 +1216,7 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
     assert {row["facet"] for row in records(panels, "reference")} == {"a", "b"}
     assert png(panels).startswith(PNG)
     rare = charts.roc_curve(table, log_x=log_x, eta=1e-6)
-    assert "Too far left to draw: the lines of 90%, 50%, 10%" in subtitle(rare)
+    assert "The lines for 90%, 50% and 10% are too far left to draw" in subtitle(rare)
     assert {row["ref"] for row in records(rare, "reference")} == {"random"}
     many = charts.roc_curve(draw_groups("abcdefghij").prc.sweep(by="model"), log_x=log_x, eta=0.1)
     assert not records(many, "ghost"), "grey lines mean one thing"
@@ -1625,8 +1626,10 @@ def test_screen_readers_hear_no_names_of_fields(name):
 
 def test_a_few_positives_are_no_finding():
     frame = draw_scores(pos=5, neg=395)
-    roughly = "With 5 positives, a recall of 50% may be anything from 17% to 83%"
-    assert heading(plot(frame).gain_curve(0.1)) == roughly
+    roughly = "With 5 positives, a measured recall of 50% could really be anything from 17% to 83%"
+    assert heading(plot(frame).pr_curve(0.1)) == roughly
+    marked = "With 5 positives, recall with a tenth flagged is 22% to 88%"
+    assert heading(plot(frame).gain_curve(0.1)) == marked, "what is at the point"
     assert (
         heading(plot(frame).p3_curve(recall=0.5)) == "With 5 positives, precision is known only roughly"
     )
@@ -1739,7 +1742,7 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
             else "none significant"
         )
         assert f"and {len(rest)} more, {told}" in texts
-    told = f"{n_settled} of {len(pairs)} pairs differ significantly"
+    told = f"{n_settled} of {len(pairs)} differences are significant"
     assert heading(chart).startswith(told if n_settled > 3 else "Significant: ")
     assert "corrected for all pairs (Holm)" in subtitle(chart)
     assert "at a prevalence of 20%" in subtitle(chart), "of many pairs one prevalence"
@@ -2515,12 +2518,14 @@ def test_a_ranking_claims_an_order_only_where_it_is_settled():
     assert heading(charts.ranking(ranks)) == told, "nothing is tested"
     is_first = pl.col("rank") == 1
     sure = ranks.with_columns(behind=0.0, may_be_best=is_first)
-    assert heading(charts.ranking(sure)) == "sure is best at 1 in 1,000, late at 1 in 2"
+    assert (
+        heading(charts.ranking(sure)) == "sure is better at a prevalence of 1 in 1,000, late at 1 in 2"
+    )
     rare = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") > 0.01) | is_first)
-    said = "sure is best at 1 in 1,000; no clear winner elsewhere"
+    said = "sure is better at a prevalence of 1 in 1,000; above that, no clear winner"
     assert heading(charts.ranking(rare)) == said
     common = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") < 0.01) | is_first)
-    said = "late is best at 50%; no clear winner elsewhere"
+    said = "late is better at a prevalence of 50%; below that, no clear winner"
     assert heading(charts.ranking(common)) == said
 
 
@@ -2652,7 +2657,7 @@ def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():
     assert drawn[0] == (pytest.approx(high), pytest.approx(max(fpr / 0.1, best), rel=1e-4))
     assert max(x for x, _ in drawn) == drawn[0][0]
     n = sweep.filter(pl.col("recall") < 0.1).height
-    assert n == 0 or f"{n} left of the axis" in subtitle(chart)
+    assert n == 0 or f"Not shown: {n} points left of the axis" in subtitle(chart)
     linear = layer(charts.prg_curve(frame.prc.curve(0.1)), "line")["encoding"]["x"]["scale"]["domain"]
     assert linear == [0, 1]
     rare = charts.prg_curve(frame.prc.curve(1e-15))
@@ -2762,14 +2767,17 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
         "eta", "metric", "model_a", "model_b", "difference", "low", "high", "significant"
     )
     said = (
-        "b is better from 1 in 1,000 to 1 in 100, a from 1 in 10 up; no clear winner at some prevalences"
+        "b is better at prevalences from 1 in 1,000 to 1 in 100, a from 1 in 10 up; "
+        "no clear winner at some prevalences"
     )
     assert heading(charts.difference(table)) == said
     ends = table.with_columns(significant=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
-    said = "b is better up to 1 in 1,000, a from 1 in 10 up; no clear winner elsewhere"
+    said = "b is better at prevalences up to 1 in 1,000, a from 1 in 10 up; no clear winner elsewhere"
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))
-    assert heading(charts.difference(mirrored)).startswith("a is better up to 1 in 1,000, b from")
+    assert heading(charts.difference(mirrored)).startswith(
+        "a is better at prevalences up to 1 in 1,000, b from"
+    )
 
 
 def test_monitor_draws_each_period_all_so_far_and_the_alarm():
@@ -2804,7 +2812,7 @@ def test_monitor_draws_each_period_all_so_far_and_the_alarm():
     assert rules == {"likely change 0": 6.5, "alarm 0": alarm}
     levels = {row["overall"] for row in rows if row.get("part") == "reference"}
     assert {round(table["bound"][0], 5), 0.8} <= {round(level, 5) for level in levels}
-    assert heading(chart) == "Precision has fallen from 80% to 58%, likely since week 7"
+    assert heading(chart) == "Precision has fallen from 80% to 58%, probably in week 7"
     assert "Precision by week; means before and since the likely change" in subtitle(chart)
     texts = {plain(row["text"]) for row in rows if "text" in row}
     mean, low, high = since.select("overall_since", "overall_since_low", "overall_since_high").row(0)
@@ -2834,7 +2842,12 @@ def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
     worse = calm.with_columns(site=pl.lit("worse"), n_pos=20, n_neg=80)
     many = pl.concat([*sites, worse], how="vertical_relaxed")
     table = many.prc.monitor("day", reference=0.8, threshold=1, by="site", columns="all", **counts)
-    assert heading(charts.monitor(table)) == "Precision has fallen in worse, likely since day 2026-01-01"
+    said = "Precision is below the reference for worse, from day 2026-01-01 on"
+    assert heading(charts.monitor(table)) == said, "there is nothing from which it fell"
+    assert "Precision by day; the line is the mean" in subtitle(charts.monitor(table))
+    alone = charts.monitor(table.filter(pl.col("site") == "worse"))
+    said = "Precision is 20%, below the reference of 80%, from day 2026-01-01 on"
+    assert heading(alone) == said
     png(charts.monitor(table))
     for one in (
         table.clear(),

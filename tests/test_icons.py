@@ -113,9 +113,8 @@ def test_icons_stand_in_rows_within_their_panel():
         assert all(0 < row["x"] < 1 for row in icons)
         order = [row["kind"] for row in icons]
         assert len([a for a, b in pairwise(order) if a != b]) <= 3, "kinds in runs"
-    assert "Below a precision of 2% a grid has as many alerts as one true positive takes" in subtitle(
-        chart
-    )
+    said = "If precision is below 2%, the grid shows the number of alerts per true positive"
+    assert said in subtitle(chart)
 
 
 def test_titles_say_the_numbers_in_the_order_of_the_grids():
@@ -127,7 +126,7 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
     assert re.fullmatch(rf"Of 100 alerts, {share} are true positives \(\d+ to \d+\)", heading(one))
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"Of 100 alerts, \d+ are true positives for logistic and \d+ for forest", heading(both)
+        r"Of every 100 alerts, logistic has \d+ true positives and forest \d+", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(
@@ -135,7 +134,7 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
         heading(etas),
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
-    counts = r"With 14 positives, of 100 alerts, \d+ to \d+ are true positives"
+    counts = r"Of 100 alerts, \d+ to \d+ are true positives \(the test set has only 14 positives\)"
     assert re.fullmatch(counts, heading(few)), "14 positives are no finding but their interval"
     assert "50% recall, at a prevalence of 50%" in subtitle(few)
     rare = draw_scores(pos=14).prc.plot.alerts([0.5, 1e-5], recall=0.5)
@@ -163,7 +162,7 @@ def test_alerts_take_all_targets_and_words():
         assert {m: count_kinds(chart, color=m)[0] for m in shares} == shares
     passed = test.plot.alerts([0.2, 0.01], threshold=0.5, confidence=None)
     words = plain(" ".join(passed.to_dict()["title"]["subtitle"]))
-    assert words == "At threshold 0.5, at two prevalences", "a threshold is no target"
+    assert words == "Threshold 0.5, at two prevalences", "a threshold is no target"
     by_hand = test.plot.alerts(0.2, recall=0.5, color="model", facet="eta", title="My title")
     assert heading(by_hand) == "My title"
     bare = test.plot.alerts(0.2, recall=0.5, title=False)

@@ -167,7 +167,7 @@ def test_what_is_not_known_well_is_dotted_whether_or_not_intervals_are_asked(tab
     wide = summary.filter(pl.col("high") > 2 * pl.col("low"), pl.col("n_pos") >= 20)
     names_of_wide = {(model, float(f"{eta:.6g}")) for model, eta in wide.select("model", "eta").rows()}
     assert names_of_wide <= {(model, eta) for model, eta, is_dotted in dotted[0] if is_dotted}
-    assert ("known only to a factor of 2" in subtitle(bare)) == bool(
+    assert ("not known to within a factor of 2" in subtitle(bare)) == bool(
         len(summary.filter(pl.col("high") > 2 * pl.col("low")))
     )
 
@@ -533,3 +533,60 @@ def test_names_of_a_ranking_take_rows_beside_their_places():
     assert {"1", "2", "3", "4"} <= set(words), "places are texts of their own"
     assert max(map(measure_text, words)) < 260
     assert "1\u20132" not in spec
+
+
+def test_points_of_one_target_have_the_title():
+    test = prc(make_models({"sharp": 1.6, "dull": 0.8}), **MODELS)
+    for target, said in (
+        ({"recall": 0.7}, r"At 70% recall, precision is \d+% for sharp and \d+% for dull"),
+        ({"threshold": 0.2}, r"At threshold 0.2, precision is \d+% for sharp and \d+% for dull"),
+        ({"precision": 0.5}, r"At 50% precision, recall is [\d.]+% for sharp and [\d.]+% for dull"),
+    ):
+        marked = test.operating_points(0.2, **target)
+        assert "fpr" not in marked.columns, "how many false positives there are follows from precision"
+        assert re.fullmatch(said, heading(test.plot.pr_curve(0.2, points=marked)))
+
+
+def test_a_difference_at_one_prevalence_is_a_point_with_its_interval():
+    for table, said in (("clear", ""), ("alike", "Dotted: not significant")):
+        test = prc(TABLES[table], **MODELS)
+        chart = test.plot.difference(0.01)
+        [bar] = [row for row in all_records(chart) if row.get("part") in ("bar 0", "bar 1")]
+        compared = test.compare(0.01, metrics="average_precision").row(0, named=True)
+        assert (bar["low"], bar["high"]) == pytest.approx((compared["low"], compared["high"]), rel=1e-5)
+        assert bar["part"] == ("bar 1" if said else "bar 0")
+        assert "average precision, in points, at a prevalence of 1 in 100. Line: " in subtitle(chart)
+        assert said in subtitle(chart)
+        assert "Shaded" not in subtitle(chart)
+        assert png(chart)
+
+
+def test_differences_of_many_pairs_are_named_with_their_prevalence():
+    chart = prc(TABLES["six"], **MODELS).plot.difference([0.03, 0.2])
+    texts = [row["text"] for row in all_records(chart) if "text" in row]
+    assert any(re.search(r" over .* · prevalence (3%|20%)$", text) for text in texts)
+    assert re.match(r"\d+ of 30 differences are significant", heading(chart))
+
+
+def test_which_metrics_are_known_only_roughly():
+    few = prc(make_models({"one": 1.0, "two": 1.5}, pos=14, neg=357), **MODELS)
+    both = {"metrics": ["average_precision", "roc_auc"]}
+    assert heading(few.plot.metric_by_eta(**both)) == (
+        "With 14 positives, the metrics are known only roughly"
+    )
+    one = prc(TABLES["alike"].filter(model="one")).plot.metric_by_eta([0.0001, 0.001, 0.01], **both)
+    assert heading(one) == "Average precision is known only roughly"
+
+
+def test_the_number_of_a_title_is_that_of_the_panel():
+    chart = prc(TABLES["clear"].with_columns(pl.col("score") ** 2), **MODELS).plot.reliability()
+    panel_texts = [plain(row["text"]) for row in all_records(chart) if "expected" in row.get("text", "")]
+    said = re.findall(r"([\d,.]+) positives expected, ([\d,]+) observed", heading(chart))
+    assert said
+    assert {f"{expected} expected, {observed} observed" for expected, observed in said} <= {*panel_texts}
+
+
+def test_a_model_that_is_one_of_two_is_better_and_not_best():
+    chart = draw("metric_by_eta", TABLES["clear"], confidence=0.95)
+    assert "sharp is better at " in heading(chart)
+    assert "is best" not in " ".join(str(row.get("text")) for row in all_records(chart))

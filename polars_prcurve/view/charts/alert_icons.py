@@ -95,10 +95,10 @@ def alerts(
     if has_span:
         note.append(f"Dotted: uncertain ({level_text}); the darker tint ends at the estimate")
     if any(not grid.is_of_100 for grid in grid_of_curve.values()):
-        rare_note = "Below a precision of 2% a grid has as many alerts as one true positive takes"
-        note.append(f"{rare_note}; dotted: alerts that it may take" if has_span else rare_note)
+        rare_note = "If precision is below 2%, the grid shows the number of alerts per true positive"
+        note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
-        note.append(f"No grid has more than {format_count(MOST_ICONS)}")
+        note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
     # The numbers of all grids, for people who cannot see them.
     panels = canvas.channels.facet
     captions = (
@@ -123,7 +123,7 @@ def _say_purpose(curves: ChartCurves) -> str:
         if target["criterion"] == "recall" and target["target"] is not None:
             purpose = f"{say_target(target['target'])} recall"
         elif target["criterion"] == "threshold":  # which was passed, and aims at nothing
-            purpose = f"At {format_value('target', target)}"
+            purpose = f"T{format_value('target', target)[1:]}"
     return purpose
 
 

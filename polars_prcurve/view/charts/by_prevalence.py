@@ -157,7 +157,7 @@ def p3_curve(
     return lines.draw(title, "Precision by prevalence")
 
 
-WIDE = "known only to a factor of 2"  # why a value is in doubt, as the note of a chart writes it
+WIDE = "not known to within a factor of 2"  # why a value is in doubt, as the note of a chart writes it
 _STRIP_Y = 14  # pixels above the lines at which the strip of those that are first has its middle
 _COMMON_ETAS = (0.01, 0.1, 0.5)  # where lines of several prevalences are compared, if known well
 _NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
@@ -196,6 +196,7 @@ class _LineChart:
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = label_formats.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
+        self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
         self.channels = choose_channels(curves, color, facet, curves.find_means("value"))
         end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
         end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
@@ -248,8 +249,12 @@ class _LineChart:
             text = f"equal at {trades[0]['place']}"
             canvas.words.append(choose_way(Word(text=text, **look) for look in looks))
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
-            target_text = label_formats.format_value("target", curve_rows["target"][0])
-            subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target_text}"
+            target = curve_rows["target"][0]
+            target_text = f"target: {label_formats.format_value('target', target)}"
+            if target["criterion"] == "threshold":  # which was passed, and aims at nothing
+                target_text = f"at {label_formats.format_value('target', target)}"
+            joint = ", " if target_text.startswith("at ") else "; "
+            subtitle = f"{subtitle}{joint}{target_text}" if subtitle else target_text.capitalize()
         chart = CurveChart(
             canvas,
             lines=self.doubt,
@@ -261,7 +266,7 @@ class _LineChart:
             title=f"{self.name} by prevalence",
             finding=self._say_order(trades, firsts),
             say=self._say_values,
-            subject=self.name,
+            few=self.few,
             note=self._write_note(has_own, len(trades)),
             describe_doubt=self._describe_doubt,
         )
@@ -300,7 +305,10 @@ class _LineChart:
             return ""
         are_all = len(numbers) == len(curves.curve_rows)
         is_long = are_all or len(labels) > _MOST_RULES or len(labels) < len(numbers)
-        return f"{self.name} is known only roughly{'' if is_long else f' for {join_words(labels)}'}"
+        channels = [channel for channel in (self.channels.color, self.channels.facet) if channel]
+        if not is_long and all(channel.fields == ["metric"] for channel in channels):
+            return f"{join_words(labels)} {'is' if len(labels) == 1 else 'are'} known only roughly"
+        return f"{self.few}{'' if is_long else f' for {join_words(labels)}'}"
 
     def _find_half(self, curves: ChartCurves) -> str:
         """Return the prevalence at which precision is 50%, at one threshold per line."""
@@ -361,10 +369,12 @@ class _LineChart:
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
             is_of_points = "target" in curve_rows.columns
-            sentences.append(f"{shade_text}{' of each threshold' if is_of_points else ''}")
+            sentences.append(f"{shade_text}{', at a fixed threshold' if is_of_points else ''}")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            own_shares = f"the test sets' prevalences, {label_formats.say_eta_range(etas)}"
+            range_text = label_formats.say_eta_range(etas)
+            range_text = f", {range_text}" if " to " in range_text else f" (all {range_text})"
+            own_shares = f"the prevalence of each test set{range_text}"
             sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
         elif has_own and self.channels.facet is not None:
             sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
@@ -399,6 +409,7 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
     """Draw a strip above the lines: who is significantly first where, and grey where that is open."""
     x, etas = canvas.spec.x, [eta for eta, _ in firsts]
     edges = [x.low, *(math.sqrt(low * high) for low, high in pairwise(etas)), x.high]
+    is_pair = canvas.channels.color is not None and len(canvas.channels.color.labels) == 2
     numbered_firsts = [(number, name) for number, (_, name) in enumerate(firsts)]
     for name, run in groupby(numbered_firsts, key=lambda pair: pair[1]):
         numbers = [number for number, _ in run]
@@ -407,7 +418,8 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
         has_color = canvas.channels.color is not None and name in canvas.channels.color.labels
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
-        texts = (f"{name} is best", name, "best") if name else ("no clear winner", "open")
+        rank_text = "better" if is_pair else "best"
+        texts = (f"{name} is {rank_text}", name, rank_text) if name else ("no clear winner", "open")
         text = next((text for text in texts if measure_text(text, read_sizes().note) < room), "")
         look = quiet_look() | ({"color": "white"} if has_color else {})
         look |= {"x": math.sqrt(low * high), "py": -_STRIP_Y, "align": "center", "weight": "bold"}

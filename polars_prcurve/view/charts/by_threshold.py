@@ -114,7 +114,7 @@ def threshold_curve(
         subtitle="Metrics by threshold",
         title="Precision, recall and alerts by threshold",
         say=partial(say_thresholds, channels),
-        note=["Compare curves vertically", x.describe(), infinite_note],
+        note=["Read the panels at the same threshold", x.describe(), infinite_note],
         marks=marks,
     )
     n = min(len(labels), _MOST_COLUMNS)

@@ -12,7 +12,13 @@ from polars_prcurve.core.ground.safe_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import find_limits, say_values
+from polars_prcurve.view.charts.parts.chart_titles import (
+    are_short,
+    find_limits,
+    name_curves,
+    say_each,
+    say_values,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_formats import add_threshold
@@ -78,7 +84,7 @@ def gain_curve(
     points = point_thinning.find_few_positives(points, curves)
     canvas.draw_diagonal("in random order")
     has_marks = _mark_tenths(canvas, recall_of_curve)
-    dots_text = "Large dots" if point_thinning.has_points_alone(table_points) else "Dots"
+    points_text = "Large points" if point_thinning.has_points_alone(table_points) else "Points"
     chart = CurveChart(
         canvas,
         lines=point_thinning.drop_straight_points(points),
@@ -89,7 +95,8 @@ def gain_curve(
         subtitle="Recall by share of cases flagged",
         title="Recall and share of cases flagged",
         say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels),
-        note=[f"{dots_text}: a tenth of the cases" if has_marks else ""],
+        few=_say_few_tenths(canvas, recall_of_curve) if has_marks else "",
+        note=[f"{points_text} mark where a tenth of cases are flagged" if has_marks else ""],
         describe_doubt=point_thinning.describe_few_positives,
     )
     return chart.draw(title)
@@ -103,6 +110,31 @@ def _say_all(
     values = {curve: value_of_curve[curve] for curve in numbers if curve in value_of_curve}
     is_known = 0 < len(values) == len(numbers)
     return say_values(sentence_start, values, curves, channels) if is_known else ""
+
+
+def _say_limits(share: float, n_pos: float) -> str:
+    """Return the 95% interval of a share of so many positives, as `39% to 86%`."""
+    return " to ".join(say_shares([*find_limits(share, n_pos)]))
+
+
+def _say_few_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> str:
+    """Return what is known of the marked recalls of lines that all have few positives."""
+    curves, names = canvas.curves, name_curves(canvas.curves, canvas.channels)
+    n_pos_of_curve = dict(curves.curve_rows.select("curve", pl.col("n_pos").fill_null(0)).rows())
+    sentence_start = "recall with a tenth flagged is"
+    has_all = n_pos_of_curve.keys() == recall_of_curve.keys() and min(n_pos_of_curve.values()) > 0
+    if not has_all or (len(n_pos_of_curve) > 1 and not are_short([*n_pos_of_curve], names)):
+        return f"{sentence_start} known only roughly"
+    span_of_recall = {
+        recall: _say_limits(recall, n_pos_of_curve[curve]) for curve, recall in recall_of_curve.items()
+    }
+    return say_each(
+        sentence_start,
+        "",
+        recall_of_curve,
+        names,
+        lambda recalls: [span_of_recall[recall] for recall in recalls],
+    )
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
@@ -127,7 +159,7 @@ def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
     for (curve_number, recall), recall_text in zip(recall_of_curve.items(), recall_texts, strict=True):
         n_pos, label = n_pos_of_curve[curve_number], recall_text
         if n_pos is not None and 0 < n_pos < FEW_POSITIVES:  # no number without its doubt
-            label += " ({} to {})".format(*say_shares([*find_limits(recall, n_pos)]))
+            label += f" ({_say_limits(recall, n_pos)})"
         mark_text = f"a tenth of the cases flagged: recall {label}, lift {recall / _TENTH:.3g}"
         canvas.mark(curve_number, _TENTH, recall, mark_text, label)
     return bool(recall_of_curve)
@@ -185,7 +217,7 @@ def prg_curve(
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     scale_text = "axes are logarithmic in the distance to 100%"
-    scale_text = scale_text if is_log else "lines may be joined, and areas averaged"
+    scale_text = scale_text if is_log else "points may be joined by straight lines and areas averaged"
     chart = CurveChart(
         canvas,
         lines=points,
@@ -196,9 +228,9 @@ def prg_curve(
         subtitle="Precision and recall on the precision-recall-gain scale",
         title="Precision gain and recall gain",
         say=partial(_say_all, "Mean precision gain is", area_of_curve, channels),
-        subject="precision gain",
+        few="precision gain is known only roughly",
         note=[
-            f"0% is as good as flagging all cases; {scale_text}",
+            f"0% is no better than flagging every case; {scale_text}",
             *_describe_start(etas, low),
             _describe_outside(n_left, n_worse, low),
         ],
@@ -232,8 +264,12 @@ def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) 
     """Return how many points are not drawn, and why; empty if all are."""
     reason = "left of the axis" if low_gain > 0 else "with recall below the prevalence"
     n_by_reason = {reason: n_left_points, "worse than alerts at random": n_worse_points}
-    clauses = [f"{format_count(n)} {reason}" for reason, n in n_by_reason.items() if n]
-    return f"Points outside: {'; '.join(clauses)}" if clauses else ""
+    clauses = [
+        f"{format_count(n)} point{'' if n == 1 else 's'} {reason}"
+        for reason, n in n_by_reason.items()
+        if n
+    ]
+    return f"Not shown: {'; '.join(clauses)}" if clauses else ""
 
 
 def _describe_start(etas: pl.Series, low_gain: float) -> list[str]:

@@ -37,6 +37,16 @@ _PAIR_FIELDS = ("group_a", "group_b")  # the fields of the columns `model_a` and
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high", "significant")
 """The columns of `compare` that are drawn."""
 
+_LOOKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "===": (style.INK, {"strokeWidth": 2}, {"filled": True}),
+    "!==": (
+        style.QUIET,
+        {"strokeWidth": 1.6, "strokeDash": style.DOTS},
+        {"filled": False, "fill": "white"},
+    ),
+}
+"""The colour, line and point of an interval, by how Vega compares whether it is settled with 1."""
+
 
 @hint_at_arguments
 def difference(
@@ -89,16 +99,15 @@ def difference(
     spec = ChartSpec(build_eta_axis(rows), y_axis, "linear", bands=(("low", "high"),), **look)
     canvas = Canvas(curves, _build_panels(curves), spec, size)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")  # which needs no name
-    subtitle, finding = "The first model minus the second", ""
-    if is_one:
-        first_row = curves.curve_rows.row(0, named=True)
-        metric, names = label_formats.format_metric(first_row["metric"]), _name_models(first_row)
-        subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
-        if is_higher_better(first_row["metric"]):
-            canvas.words += _name_sides(names, canvas)
-            finding = say_better(rows, names)
+    subtitle, finding = _say_pair(canvas) if is_one else ("The first model minus the second", "")
     lines = _add_sides(rows.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
     grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
+    level_note = f"{label_formats.describe_level(True, confidence)}{grey_note}"
+    place_text, name_ending = "by prevalence", " by prevalence"
+    if rows["eta"].n_unique() == 1:  # which has no line and no shade
+        _draw_bars(canvas, lines)
+        level_note = f"Line: {label_formats.say_level(confidence)}"
+        place_text, name_ending = label_formats.describe_etas([rows["eta"][0]]), ""
     chart = CurveChart(
         canvas,
         lines=lines,
@@ -106,14 +115,40 @@ def difference(
         height=pl.col("difference"),
         reads="nearest",
         say_row=_say_row,
-        subtitle=f"{subtitle}, in points, by prevalence",
-        title="Differences of models by prevalence",
+        subtitle=f"{subtitle}, in points, {place_text}",
+        title=f"Differences of models{name_ending}",
         finding=finding,
-        note=[f"{label_formats.describe_level(True, confidence)}{grey_note}"],
+        note=[level_note],
         describe_doubt=_describe_open,
         has_ghosts=False,
     )
     return chart.draw(title)
+
+
+def _say_pair(canvas: Canvas) -> tuple[str, str]:
+    """Return what is drawn of a single pair, and where a test settles which model is better."""
+    # Which model is better above 0 stands in the chart.
+    curves = canvas.curves
+    pair = curves.curve_rows.row(0, named=True)
+    metric, names = label_formats.format_metric(pair["metric"]), _name_models(pair)
+    subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
+    if not is_higher_better(pair["metric"]):
+        return subtitle, ""
+    canvas.words += _name_sides(names, canvas)
+    return subtitle, say_better(curves.points, names)
+
+
+def _draw_bars(canvas: Canvas, rows: pl.DataFrame) -> None:
+    """Draw the interval of each row as an upright rule, dotted where nothing is settled."""
+    for row in rows.drop_nulls(["low", "high"]).to_dicts():
+        place = {name: label_formats.round_digits(row[name]) for name in ("eta", "low", "high")}
+        fields = canvas.channels.curve_fields(row["curve"])
+        canvas.records.append({"part": f"bar {int(row['doubt'])}", **place, **fields})
+    x, _ = canvas.place
+    for part, (color, look, _) in zip(("bar 0", "bar 1"), _LOOKS.values(), strict=True):
+        layer = alt.Chart().mark_rule(aria=False, color=color, **look)
+        layer = layer.encode(x, alt.Y("low:Q"), alt.Y2("high"))
+        canvas.under.append(keep_part(layer, part))
 
 
 def _describe_open(lines: pl.DataFrame) -> list[str]:
@@ -237,18 +272,16 @@ def _draw_table(
     subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {etas_text}"
     finding, n_settled = "", len(lines) - len(open_lines)
     if lines:
-        finding = (
-            f"{n_settled} of {len(lines)} {'comparisons' if varied else 'pairs'} differ significantly"
-        )
+        finding = f"{n_settled} of {len(lines)} differences are significant"
     settled_names = [line.name for line in lines if line.is_settled]
     if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
         finding = f"Significant: {join_words(settled_names)}"
     elif n_settled == 0 and lines:
         finding = f"No clear winner in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
     elif len(open_lines) == 1:
-        finding += f"; {open_lines[0].name} do not"
+        finding += f"; that of {open_lines[0].name} is not"
     elif n_settled >= (n_shown := _count_rows(given)) < len(lines):
-        finding += f"; these {n_shown} differ most"
+        finding += f"; the {n_shown} largest are shown"
     canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
     return canvas.finish(
         canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
@@ -285,7 +318,12 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         name_a, name_b = shorten_names(names, _MOST_LETTERS // 2)
         names = name_a, name_b
     joint = ("over" if is_settled else "and") if is_better else "minus"
-    groups = (label_formats.name_with_column(name, column, row[name]) for name, column in varied.items())
+    groups = (
+        f"prevalence {say_eta(row[name])}"
+        if name == "eta"
+        else label_formats.name_with_column(name, column, row[name])
+        for name, column in varied.items()
+    )
     name = " \u00b7 ".join([f" {joint} ".join(names), *groups])
     return IntervalRow(name, value, low, high, is_settled)
 
@@ -337,11 +375,8 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
 
 def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
-    dotted, hollow = {"strokeWidth": 1.6, "strokeDash": style.DOTS}, {"filled": False, "fill": "white"}
-    looks: Any = {"===": (style.INK, {"strokeWidth": 2}, {"filled": True})}
-    looks["!=="] = (style.QUIET, dotted, hollow)
     layers = []
-    for vega_test, (color, line_look, point_look) in looks.items():
+    for vega_test, (color, line_look, point_look) in _LOOKS.items():
         rule_layer = alt.Chart().mark_rule(aria=False, color=color, **line_look)
         dot_layer = alt.Chart().mark_point(shape="circle", size=60, opacity=1, color=color, **point_look)
         dot_layer = dot_layer.encode(

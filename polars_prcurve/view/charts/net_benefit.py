@@ -112,9 +112,9 @@ def decision_curve(
         subtitle=f"Net benefit: true positives per {unit} cases, less the cost of false positives",
         title="Net benefit by risk",
         say=partial(say_net_benefit, channels, mark_records, f"true positives per{NO_BREAK}{unit}"),
-        subject="net benefit",
+        few="net benefit is known only roughly",
         note=[
-            "A false positive costs p / (1 \u2212 p) of a true positive at the risk p",
+            "At risk p, a false positive costs p / (1 \u2212 p) times the benefit of a true positive",
             "Grey lines: treating all, and none" if channels.facet is not None else "",
             "Each panel has its own axis" if y.is_free else "",
             describe_level(band, confidence),

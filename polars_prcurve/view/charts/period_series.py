@@ -13,6 +13,7 @@ import polars as pl
 from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.safe_text import name_groups
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import result_tables
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
@@ -74,7 +75,7 @@ def monitor(
     >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
     >>> periods = alerts.monitor("week", reference=0.8, threshold=1, columns="all")
     >>> monitor(periods).to_dict()["title"]["text"]
-    ['Precision has fallen from 80% to 54%, likely since week 2']
+    ['Precision has fallen from 80% to 54%, probably in week 2']
     """
 
     size = read_words(title, (width, height), color=color, facet=facet)
@@ -103,13 +104,17 @@ def monitor(
     _draw_periods(canvas)
     canvas.follow_pointer(period_rows, "nearest", _say_period)
     level_text = "" if confidence is None else f"{format_level(confidence)} "
-    has_alarm = bool(period_rows["alarm"].any())
+    has_change = any(record["part"] == "past mean" for record in canvas.records)
+    periods_text = name_groups([time])[1].replace("groups", "periods")  # of no name with a plural
+    mean_text = f"{level_text}interval of {'a' if has_change else 'the'} mean"
+    error_text = "plus" if is_rise else "less"
     note = (
-        f"Shaded: {level_text}interval of {'a' if has_alarm else 'the'} mean, for all periods at once",
+        f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
+        f"Bound: the reference {error_text} its sampling error" if len(bounds) else "",
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
     place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""
-    mean_text = "means before and since the likely change" if has_alarm else "the line is the mean"
+    mean_text = "means before and since the likely change" if has_change else "the line is the mean"
     subtitle = f"{rate_text}{place_text} by {time}; {mean_text}"
     finding = say_alarms(curves, channels, y_axis.title, time)
     return canvas.finish(canvas.write(title, finding, name=rate_text, subtitle=subtitle, note=note))
@@ -210,7 +215,9 @@ def _draw_means(canvas: Canvas) -> None:
             for order, period in enumerate(edges[when]):
                 canvas.records.append(look | {"order": order, "period": period} | numbers | fields)
             if is_alone:
-                _name_mean(canvas, when if changes else "so far", edges[when], values)
+                is_first = changes is None or last_rows["before"].is_empty()
+                is_last = changes is not None and when == "since"
+                _name_mean(canvas, "so far" if is_first else when, edges[when], values, is_last=is_last)
     base = alt.Chart().encode(*canvas.place)
     area = base.mark_area(color=style.QUIET, opacity=style.BAND, aria=False)
     area = area.encode(alt.Y("low:Q"), alt.Y2("high"), alt.Detail("curve:N"))
@@ -219,7 +226,9 @@ def _draw_means(canvas: Canvas) -> None:
     canvas.under += [keep_part(layer, "past mean") for layer in layers]
 
 
-def _name_mean(canvas: Canvas, when: str, edges: tuple[float, float], values: Sequence[float]) -> None:
+def _name_mean(
+    canvas: Canvas, when: str, edges: tuple[float, float], values: Sequence[float], *, is_last: bool
+) -> None:
     """Write the mean and its interval beside its line, where it has room."""
     _, low, high = values
     mean_text, interval_text = say_estimate(*values)
@@ -228,18 +237,17 @@ def _name_mean(canvas: Canvas, when: str, edges: tuple[float, float], values: Se
     look: dict[str, Any] = {"text": text, "weight": "bold", "color": color, "has_rim": True}
     x, rows = canvas.spec.x, canvas.curves.points
     # At its outer end, clear of the dots there, and away from what the rate has left.
-    is_since = when == "since"
     reach = (x.high - x.low) * (measure_text(text) + 12) / canvas.size.width
     near = pl.col("period").is_between(
-        *((x.high - reach, x.high) if is_since else (x.low, x.low + reach))
+        *((x.high - reach, x.high) if is_last else (x.low, x.low + reach))
     )
     dots = rows.filter(near)["value"].drop_nulls().to_list()
-    look |= {"x": edges[is_since], "dx": -6 if is_since else 6, "align": "right" if is_since else "left"}
+    look |= {"x": edges[is_last], "dx": -6 if is_last else 6, "align": "right" if is_last else "left"}
     places: list[dict[str, Any]] = [
         {"y": max(high, *dots, low), "dy": -6, "baseline": "bottom"},
         {"y": min(low, *dots, high), "dy": 6, "baseline": "top"},
     ]
-    is_below = is_since != _is_of_rises(rows)
+    is_below = is_last != _is_of_rises(rows)
     canvas.words.append(Word(**look, **places[is_below]))
 
 

@@ -91,8 +91,8 @@ def pr_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = pr_curve(df.prc.curve(eta=0.25))
-    >>> print(chart.to_dict()["title"]["text"][0])
-    With 2 positives, a recall of 50% may be anything from 9% to 91%
+    >>> chart.to_dict()["title"]["text"]
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []

@@ -84,16 +84,19 @@ def reliability(
     test_level = test_level if has_counts(curves.points) else None
     range_rows = judge_ranges(split_ranges(curves, trained_eta), test_level, shown_eta)
     canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta, size)
-    sentences = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
+    variance_text = "the sum of p (1 \u2212 p), where p is the predicted probability"
+    sentences = [f"Each range holds an equal share of {variance_text}"]
     if test_level is not None:
         sentences.append(f"Line: {format_level(test_level)} interval for each range alone")
-        sentences.append(f"Filled: significantly off, corrected for all {len(range_rows)} ranges")
+        ranges_text = "both" if len(range_rows) == 2 else f"all {len(range_rows)}"
+        sentences.append(f"Filled: significantly off, corrected for {ranges_text} ranges")
     has_zero = canvas.spec.y.is_log and bool((range_rows["y"] == 0).any())
     sentences += ["At the foot: none observed"] if has_zero else []
     name = "Observed frequency of positives by predicted probability"
     subtitle = f"{name}, in ranges of scores"
-    subtitle += "" if shown_eta is None else f", moved to a prevalence of {say_eta(shown_eta)}"
-    finding = say_reliability(range_rows, curves, canvas.channels) if test_level else ""
+    subtitle += "" if shown_eta is None else f"; both converted to a prevalence of {say_eta(shown_eta)}"
+    place_text = "" if shown_eta is None else " in the test set"  # whose prevalence counts have
+    finding = say_reliability(range_rows, curves, canvas.channels, place_text) if test_level else ""
     return canvas.finish(canvas.write(title, finding, name=name, subtitle=subtitle, note=sentences))
 
 
@@ -195,7 +198,8 @@ def _draw_ranges(
         )
         labels, text = facet.label_of_curve, "{} expected, {} observed"
         captions = {
-            labels[curve]: text.format(*map(say_count, counts)) for curve, *counts in curve_sums.rows()
+            labels[curve]: text.format(say_count(expected), format_count(n_positives))
+            for curve, expected, n_positives in curve_sums.rows()
         }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     y_axis = replace(x_axis, field="y", title="Observed frequency of positives")

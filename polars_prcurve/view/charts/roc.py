@@ -15,6 +15,7 @@ from polars_prcurve.core.ground.argument_checks import (
     read_list,
     read_number,
 )
+from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.prevalence.eta_grid import read_share, require_plain_etas
 from polars_prcurve.view.charts.parts import marked_points, point_thinning
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
@@ -86,7 +87,7 @@ def roc_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> roc_curve(df.prc.sweep()).to_dict()["title"]["text"]
-    ['With 2 positives, a recall of 50%', 'may be anything from 9% to 91%']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
@@ -115,7 +116,7 @@ def roc_curve(
         say=partial(_say_curves, channels, area_of_curve),
         note=[
             *_describe_precisions(precision_lines, lost_precisions),
-            "No false positive rate is left of the axis: 0 is drawn at its edge" if left_edge else "",
+            "A false positive rate of 0 is drawn at the left edge of the axis" if left_edge else "",
         ],
         marks=marks,
         label_marks=partial(_label_points, marks),
@@ -254,14 +255,13 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
     text_of_share = {share: say_share(share) for share in is_drawn if is_drawn[share]}
     sentences = []
     if text_of_share:
-        text_of_share[eta] = f"{say_share(eta)} (at random)"
-        texts = ", ".join(text for _, text in sorted(text_of_share.items(), reverse=True))
+        texts = join_words([*text_of_share.values(), f"{say_share(eta)} (chance)"])
         place_text = f"at a prevalence of {say_eta(eta)}"
-        sentences.append(f"Grey lines: precision {texts}, from the left, {place_text}")
+        sentences.append(f"Grey lines, from left to right: a precision of {texts}, {place_text}")
     if lost_precisions:
-        lost_text = "the line of" if len(lost_precisions) == 1 else "the lines of"
-        lost_texts = ", ".join(map(say_share, lost_precisions))
-        sentences.append(f"Too far left to draw: {lost_text} {lost_texts}")
+        lost_texts = join_words(map(say_share, lost_precisions))
+        ending, verb = ("", "is") if len(lost_precisions) == 1 else ("s", "are")
+        sentences.append(f"The line{ending} for {lost_texts} {verb} too far left to draw")
     worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
     if worse_precisions:
         lost_texts = ", ".join(map(say_share, worse_precisions))

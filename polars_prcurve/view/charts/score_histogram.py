@@ -84,9 +84,9 @@ def scores(
     _draw_rules(canvas, rules)
     note = [
         "Grey: negatives. Coloured: positives" if channels.facet else "",
-        "Bars: share of each class in ranges of one width",
+        "Bars: share of each class in ranges of equal width",
         x.describe(),
-        "Rule: the highest threshold with 50% recall" if points is None and rules else "",
+        "Vertical line: the highest threshold with 50% recall" if points is None and rules else "",
         *marked.describe(),
     ]
     finding = say_known(curves, partial(_say_flagged, rules, channels, are_halves=points is None))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -33,17 +33,18 @@ _FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both 
 _MOST_LINES = 24  # lines, at most, that a title compares
 _FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
+_DAYS = ("day", "date")  # what periods are called on which something is, and not in
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
 
-def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], subject: str = "") -> str:
+def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str = "") -> str:
     """Return the title on curves with 20 positives or more, or that all have too few."""
-    # The subject is what is known only roughly; without one it is a recall.
+    # Of these it is `few`, or by default how roughly a recall of 50% is known.
     few_rows = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
     if few_rows.is_empty():
         return say(curves)
     if len(few_rows) == len(curves.curve_rows):
-        return say_too_few(few_rows["n_pos"], subject)
+        return say_too_few(few_rows["n_pos"], few)
     few_curves = few_rows["curve"].to_list()
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
     return f"With {FEW_POSITIVES} positives or more, {go_on(sentence)}" if sentence else ""
@@ -54,17 +55,22 @@ def go_on(text: str) -> str:
     return text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
 
 
-def say_too_few(n_positives: pl.Series, subject: str = "") -> str:
-    """Return the title for too few positives."""
+def say_too_few(n_positives: pl.Series, fact: str = "") -> str:
+    """Return the title for too few positives: a fact, or how roughly a recall of 50% is known."""
     most_positives = max(float(n_positives.max() or 0), 1.0)  # type: ignore[arg-type]
-    if most_positives < 1.5 or subject:
-        fact = f"{go_on(subject or 'recall')} is known only roughly"
-    else:
+    if not fact and most_positives < 1.5:
+        fact = "recall is known only roughly"
+    elif not fact:
         low, high = find_limits(0.5, most_positives)
         low_text, high_text = number_words.say_shares([low, high])
-        fact = f"a recall of 50% may be anything from {low_text} to {high_text}"
+        fact = f"a measured recall of 50% could really be anything from {low_text} to {high_text}"
+    return f"With {_count_positives(n_positives)}, {go_on(fact)}"
+
+
+def _count_positives(n_positives: pl.Series) -> str:
+    """Return how many positives the test set has, or each one of several: `12 positives`."""
     count_text = format_range(n_positives)
-    return f"With {count_text} positive{'' if count_text == '1' else 's'}, {fact}"
+    return f"{count_text} positive{'' if count_text == '1' else 's'}"
 
 
 def find_limits(share: float, n: float) -> tuple[float, float]:
@@ -83,7 +89,7 @@ def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
         return ""
     names = name_curves(curves, channels)
     names_text = ""
-    if len(curves_in_doubt) < len(curves.curve_rows) and _are_short(curves_in_doubt, names):
+    if len(curves_in_doubt) < len(curves.curve_rows) and are_short(curves_in_doubt, names):
         names_text = f" for {join_words([names[curve_number] for curve_number in curves_in_doubt])}"
     return (
         f"At 50% recall, precision{names_text} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
@@ -168,7 +174,7 @@ def _pick_told(
     """Return the lines to name, the highest first; or the ends of their range, and that it is one."""
     curve_numbers = sorted(value_of_curve, key=lambda curve: -value_of_curve[curve])
     if len(curve_numbers) == 1 or (
-        len(curve_numbers) <= most_names and _are_short(curve_numbers, name_of_curve)
+        len(curve_numbers) <= most_names and are_short(curve_numbers, name_of_curve)
     ):
         return curve_numbers, False
     return [curve_numbers[-1], curve_numbers[0]], True
@@ -181,12 +187,12 @@ def _list_named(
     names_of_text: dict[str, list[str]] = {}
     for curve_number, text in zip(curve_numbers, texts, strict=True):
         names_of_text.setdefault(text, []).append(name_of_curve.get(curve_number, ""))
-    if len(names_of_text) == 1 or not _are_short(curve_numbers, name_of_curve):
+    if len(names_of_text) == 1 or not are_short(curve_numbers, name_of_curve):
         return [*names_of_text]
     return [f"{text} for {join_words(names)}" for text, names in names_of_text.items()]
 
 
-def _are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
+def are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
     """Return whether a title has room for the names of these curves."""
     labels = [name_of_curve.get(curve_number, "") for curve_number in curve_numbers]
     return all(labels) and len(labels) <= _MOST_NAMES and sum(map(len, labels)) <= _MOST_LETTERS
@@ -221,7 +227,8 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
     if len(model_names) == 2:
         open_sentence = f"No clear winner between {' and '.join(model_names)}"
     etas, leader_names = [eta for eta, _ in firsts], [name for _, name in firsts]
-    return _say_runs_of_leaders(leader_names, etas, "is best", open_sentence)
+    verb = "is better" if len(model_names) == 2 else "is best"
+    return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
 
 
 def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
@@ -294,6 +301,8 @@ def _say_runs_of_leaders(
     open_text = "" if all(leader_names) else "; no clear winner elsewhere"
     if len(leader_runs) < len(_list_runs(leader_names, etas)):
         open_text = "; no clear winner at some prevalences"
+    elif len(leader_runs) == 1 and (leader_names[0] or leader_names[-1]):
+        open_text = f"; {'above' if leader_names[0] else 'below'} that, no clear winner"
     if len(leader_runs) > _MOST_NAMES:
         return f"Which model {verb} changes {len(leader_runs) - 1} times with the prevalence"
     clauses: list[str] = []
@@ -302,8 +311,12 @@ def _say_runs_of_leaders(
         low_text, high_text = text_of_eta[low_eta], text_of_eta[high_eta]
         place_text = f"from {low_text} {'up' if high_eta == etas[-1] else f'to {high_text}'}"
         place_text = f"up to {high_text}" if low_eta == etas[0] else place_text
-        place_text = f"at {low_text}" if low_eta == high_eta else place_text
-        clauses.append(f"{name}{'' if clauses else f' {verb}'} {place_text}")
+        is_one = low_eta == high_eta
+        if clauses:
+            clauses.append(f"{name} {f'at {low_text}' if is_one else place_text}")
+        else:
+            place_text = f"a prevalence of {low_text}" if is_one else f"prevalences {place_text}"
+            clauses.append(f"{name} {verb} at {place_text}")
     return ", ".join(clauses) + open_text
 
 
@@ -391,36 +404,54 @@ def say_each_of_100(
     if len(set(labels)) > 1:
         labels.sort(key=lambda label: -grid_of_label[label].share)
     grids = [grid_of_label[label] for label in labels]
-    is_by_eta = facet_channel is not None and facet_channel.fields == ["eta"]
-    places = [f" for {label}" if label else "" for label in labels]
-    if is_by_eta:
-        places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
-    is_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
-    is_of_100 = all(grid.is_of_100 for grid in grids)
+    are_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
     # Of grids of as many alerts as one right one takes, an interval is of that number.
-    if is_few and not (is_of_100 and all(grid.span for grid in grids)):
-        return say_too_few(n_positives, "precision")
+    if are_few and not all(grid.is_of_100 and grid.span for grid in grids):
+        return say_too_few(n_positives, "precision is known only roughly")
+    sentence = _say_grids(labels, grids, facet_channel.fields if facet_channel else [], are_few=are_few)
+    count_text = _count_positives(n_positives)
+    sets_text = "test sets have" if " to " in count_text else "test set has"
+    return f"{sentence} (the {sets_text} only {count_text})" if are_few else sentence
+
+
+def _say_grids(
+    labels: Sequence[str], grids: Sequence[IconGrid], fields: Sequence[str], *, are_few: bool
+) -> str:
+    """Return the true positives in grids, the most first, of labels of these fields."""
+    places = [f" for {label}" if label else "" for label in labels]
+    if fields == ["eta"]:
+        places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
+    is_of_100 = all(grid.is_of_100 for grid in grids)
     unit = "" if is_of_100 else " of 100"
-    texts = [grid.span if is_few else f"{grid.words}{unit if grid.is_of_100 else ''}" for grid in grids]
-    start = f"With {format_range(n_positives)} positives, of" if is_few else "Of"
+    texts = [f"{grid.words}{unit if grid.is_of_100 else ''}" for grid in grids]
+    are_many = len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS
+    if are_few and not are_many:
+        texts = [grid.span for grid in grids]
     if len(set(texts)) == 1 < len(grids):
         texts, places = texts[:1], [""]
-    elif len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS:
+    elif are_many:
         places = places if len(places[0]) + len(places[-1]) <= _MOST_LETTERS else [""] * len(places)
         range_text = f"true positives range from {texts[-1]}{places[-1]} to {texts[0]}{places[0]}"
-        return f"{start} 100 alerts, {range_text}" if is_of_100 else f"T{range_text[1:]}"
+        return f"Of 100 alerts, {range_text}" if is_of_100 else f"T{range_text[1:]}"
     further_clauses = [*map("{}{}".format, texts[1:], places[1:])]
     if not is_of_100:
         verb = "are true positives" if grids[0].is_of_100 else "is a true positive"
         return join_words([f"{texts[0]} alerts {verb}{places[0]}", *further_clauses])
-    span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not is_few else ""
+    if further_clauses and all(field.startswith("group") for field in fields):  # 100 alerts of each
+        noun = "true positive" if texts[0] == "1" else "true positives"
+        clauses = [f"{labels[0]} has {texts[0]} {noun}", *map("{} {}".format, labels[1:], texts[1:])]
+        return f"Of every 100 alerts, {join_words(clauses)}"
+    span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not are_few else ""
     verb = "is a true positive" if texts[0] == "1" else "are true positives"
     first_clause = f"{texts[0]} {verb}{places[0]}{span_text}"
-    return f"{start} 100 alerts, {join_words([first_clause, *further_clauses])}"
+    return f"Of 100 alerts, {join_words([first_clause, *further_clauses])}"
 
 
-def say_reliability(range_rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
+def say_reliability(
+    range_rows: pl.DataFrame, curves: ChartCurves, channels: Channels, place_text: str = ""
+) -> str:
     """Return where scores are off as probabilities, of few groups each, or in which of many."""
+    # `place_text` is where positives are counted, if not at the prevalence of the chart.
     sums = pl.col("expected", "positives").sum()
     clause_of_curve: dict[int, str] = {}
     for curve_number, signs, first_scores, expected, n_positives in (
@@ -430,14 +461,15 @@ def say_reliability(range_rows: pl.DataFrame, curves: ChartCurves, channels: Cha
         ratio = expected / n_positives if n_positives else math.inf
         if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
             side = "high" if ratio > 1 else "low"
-            expected_text = f"{number_words.say_count(expected, 2)} positives expected"
-            clause_of_curve[curve_number] = f"too {side}: {expected_text}, {n_positives:,} observed"
+            expected_text = f"{number_words.say_count(expected)} positives expected{place_text}"
+            observed_text = f"{format_count(n_positives)} observed"
+            clause_of_curve[curve_number] = f"too {side}: {expected_text}, {observed_text}"
     if not clause_of_curve:
         return ""
     if not any(clause_of_curve.values()):
         if curves.has_few_positives:
-            n_pos_text = format_range(curves.curve_rows["n_pos"])
-            return f"With {n_pos_text} positives no range of scores is significantly off"
+            n_pos_text = _count_positives(curves.curve_rows["n_pos"])
+            return f"With {n_pos_text}, no range of scores is significantly off"
         return "No range of scores is significantly off"
     if channels.facet is None:
         return f"Scores are {next(iter(clause_of_curve.values()))}"
@@ -448,7 +480,7 @@ def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Map
     """Return where the scores of each of few groups are off, or of which of many they are not."""
     calibrated = [name_of_curve[curve] for curve, clause in clause_of_curve.items() if not clause]
     n_groups = len(clause_of_curve)
-    if not _are_short([*clause_of_curve], name_of_curve):
+    if not are_short([*clause_of_curve], name_of_curve):
         if not calibrated:
             return f"Scores are significantly off in all {n_groups} groups"
         if len(calibrated) <= _MOST_NAMES and sum(map(len, calibrated)) <= _MOST_LETTERS:
@@ -635,30 +667,42 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
     label_channel, n_series = channels.color or channels.facet, len(curves.curve_rows)
     start_of_curve = dict(alarm_points.select("curve", "since").rows())
     if n_series == 1 or label_channel is None:
-        return _say_change(
-            curves.points, rate_name, change_word, f"{time_name} {alarm_points['since'][0]}"
-        )
-    if _are_short([*start_of_curve], label_channel.label_of_curve):
-        names_by_start: dict[str, list[str]] = {}
+        return _say_change(curves.points, rate_name, change_word, time_name)
+    if are_short([*start_of_curve], label_channel.label_of_curve):
+        first_of_curve = dict(curves.points.group_by("curve").agg(pl.col("time").first()).rows())
+        names_of_clause: dict[tuple[str, str], list[str]] = {}
         for curve_number, alarm_start in start_of_curve.items():
-            name = label_channel.label_of_curve[curve_number]
-            names_by_start.setdefault(f"likely since {time_name} {alarm_start}", []).append(name)
-        clauses = [f"in {join_words(names)}, {start}" for start, names in names_by_start.items()]
-        return f"{rate_name} has {change_word} {'; '.join(clauses)}"
+            clause = f"has {change_word} for", f"probably {_place_in_time(time_name, alarm_start)}"
+            if alarm_start == first_of_curve[curve_number]:  # there is nothing from which it changed
+                side = "above" if change_word == "risen" else "below"
+                clause = f"is {side} the reference for", f"from {time_name} {alarm_start} on"
+            names_of_clause.setdefault(clause, []).append(label_channel.label_of_curve[curve_number])
+        clauses = [
+            f"{verb} {join_words(names)}, {start}" for (verb, start), names in names_of_clause.items()
+        ]
+        return f"{rate_name} {'; it '.join(clauses)}"
     return f"{rate_name} has {change_word} in {len(alarm_points)} of {n_series} series"
 
 
-def _say_change(rows: pl.DataFrame, rate_name: str, change_word: str, start: str) -> str:
+def _place_in_time(time_name: str, start: object) -> str:
+    """Return `in week 7`, or `on day 2026-01-01`."""
+    return f"{'on' if time_name in _DAYS else 'in'} {time_name} {start}"
+
+
+def _say_change(rows: pl.DataFrame, rate_name: str, change_word: str, time_name: str) -> str:
     """Return by how much the rate of one series has changed, from before a start, or the reference."""
     rows = rows.sort("period")
-    earlier_rows = rows.filter(pl.col("time") < rows["since"].drop_nulls()[0])
+    start = rows["since"].drop_nulls()[0]
+    earlier_rows = rows.filter(pl.col("time") < start)
     before = earlier_rows["overall"].drop_nulls().tail(1).to_list()
     since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
     if before and (before[0] < since) == (change_word == "risen"):
         before_text, since_text = number_words.say_shares([before[0], since])
         if before_text != since_text:
-            return (
-                f"{rate_name} has {change_word} from {before_text} to {since_text}, likely since {start}"
-            )
+            values_text = f"from {before_text} to {since_text}"
+            start_text = _place_in_time(time_name, start)
+            return f"{rate_name} has {change_word} {values_text}, probably {start_text}"
     since_text, reference_text = number_words.say_shares([since, reference])
-    return f"{rate_name} is {since_text}, not {reference_text}, likely since {start}"
+    side = "above" if change_word == "risen" else "below"
+    start_text = f"{'probably ' if before else ''}from {time_name} {start} on"
+    return f"{rate_name} is {since_text}, {side} the reference of {reference_text}, {start_text}"

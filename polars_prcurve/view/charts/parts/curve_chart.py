@@ -41,7 +41,7 @@ class CurveChart:
     title: str = ""  # what stands there without a finding, without the prevalences
     finding: str = ""  # what a test settles, or points with a name
     say: Callable[[ChartCurves], str] = lambda _: ""  # another finding, of curves that are known well
-    subject: str = ""  # what is known only roughly from few positives, if not a recall
+    few: str = ""  # of lines that all have few positives, unless it is on a recall of 50%
     note: Sequence[str] = ()  # sentences on what this chart alone has
     pointed: pl.DataFrame | None = None  # the rows that the pointer reads, if these are not all
     marks: MarkedPoints = NO_MARKS  # points with a name, which lines run through
@@ -60,7 +60,7 @@ class CurveChart:
         if self.marks.is_asked:
             finding = finding or self.marks.find_title(curves, channels)
         if len({record["goal"] for record in self.marks.records}) < 2:
-            finding = finding or say_known(curves, self.say, self.subject)
+            finding = finding or say_known(curves, self.say, self.few)
         has_areas = channels.facet is not None and bool(channels.facet.head_of_label)
         linear = " if the axis were linear" if canvas.spec.y.is_log else ""
         has_dots = self.is_published and any(row["part"] == "dot" for row in canvas.records)

@@ -32,6 +32,13 @@ _MOST_COMPARED = 12  # labels, at most, whose digits distinguish each from all o
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
 
+_OPENINGS: dict[str, tuple[str, str, Callable[[float], str], SayShares]] = {
+    "recall": ("At {} recall, precision is", "precision", say_target, say_precisions),
+    "threshold": ("At threshold {}, precision is", "precision", say_threshold, say_precisions),
+    "precision": ("At {} precision, recall is", "recall", say_target, say_shares),
+}
+"""Of points with one target: how a title opens, the column that it is on, and how both are written."""
+
 
 @dataclass(frozen=True)
 class MarkedPoints:
@@ -75,25 +82,34 @@ class MarkedPoints:
             )
             return say_point(threshold_text, record["precision"], record["recall"])
         goal_name, _, target_text = records[0]["goal"].partition(" ")
-        precision_of_curve = {record["curve"]: record["precision"] for record in records}
-        is_one_each = len(records) == len(precision_of_curve) == len(curve_rows)
-        is_one_goal = goal_name == "recall" and len({record["goal"] for record in records}) == 1
+        is_one_each = len(records) == len({record["curve"] for record in records}) == len(curve_rows)
+        is_one_goal = goal_name in _OPENINGS and len({record["goal"] for record in records}) == 1
         if (
-            not is_one_each or not is_one_goal or "eta" not in curve_rows.columns
-        ):  # ROC has no prevalence
-            return ""
-        n_neg_of_curve = dict(curve_rows.select("curve", "n_neg").rows())
-        n_false_alerts = [
-            (record["fpr"] or 0) * (n_neg_of_curve[record["curve"]] or 0) for record in records
-        ]
-        if (
-            min(n_false_alerts) < FEW_FALSE_POSITIVES - 0.5
+            not (is_one_each and is_one_goal)
+            or "eta" not in curve_rows.columns  # ROC has no prevalence
+            or min(map(self._count_false_alerts, curve_rows.sort("curve").to_dicts()))
+            < FEW_FALSE_POSITIVES - 0.5
             or curves.has_few_positives
             or has_points_alone(curves.points)
         ):
             return ""
-        purpose = f"At {say_target(float(target_text))} recall, precision is"
-        return say_values(purpose, precision_of_curve, curves, channels, say_numbers=say_precisions)
+        opening, column, say_goal, say_numbers = _OPENINGS[goal_name]
+        return say_values(
+            opening.format(say_goal(float(target_text))),
+            {record["curve"]: record[column] for record in records},
+            curves,
+            channels,
+            say_numbers=say_numbers,
+        )
+
+    def _count_false_alerts(self, curve_row: dict[str, Any]) -> float:
+        """Return the false positives at the point of a curve, which has one."""
+        [record] = [record for record in self.records if record["curve"] == curve_row["curve"]]
+        fpr, eta = record["fpr"], curve_row["eta"]
+        if fpr is None and 0 < eta < 1 and record["precision"]:  # it follows from precision
+            odds = (1 - record["precision"]) / record["precision"]
+            fpr = record["recall"] * odds * eta / (1 - eta)
+        return float((fpr or 0) * (curve_row["n_neg"] or 0))
 
 
 NO_MARKS = MarkedPoints([], 0, 0, None, is_asked=False)  # of a chart without points
