@@ -430,8 +430,10 @@ def write_models(findings: Findings, case: Case) -> str:
     if not case.qualifiers:  # cells would be dashes
         text_columns = text_columns[:1]
     standings = TextColumn("", [_describe_standing(case, candidate) for candidate in candidates], True)
-    cards = choose_drawable(case)
-    rows_of_cards = [number for number, model in enumerate(candidates) if model in cards]
+    drawable_candidates = choose_drawable(case)
+    rows_of_cards = [
+        number for number, candidate in enumerate(candidates) if candidate in drawable_candidates
+    ]
     n_left = len(case.candidates) - _MOST_ROWS
     return write_columns([*text_columns, standings], n_left, rows_of_cards)
 
