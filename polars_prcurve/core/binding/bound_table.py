@@ -562,7 +562,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             for name, value in words.items()
             if name not in word_groups.TARGET_WORDS
         }
-        refuse_reserved_names(self._frame.collect_schema())
+        refuse_reserved_names(self._frame)
         words = merge_words(self._words, table_words)
         eta_reading = _read_eta(eta, words)
         facts = list_facts(words, {**options, **targets}, eta_reading, certainty)

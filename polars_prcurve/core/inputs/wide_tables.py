@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.value_checks import (
     show_value,
     stop_if_broken,
 )
-from polars_prcurve.core.inputs.column_reader import Column, refuse_reserved_names
+from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.row_column_names import Row
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
@@ -279,7 +279,6 @@ def _find_other_columns(
     schema: pl.Schema, argument: str, score_columns: list[str], new_names: list[str | None]
 ) -> list[str]:
     """Return the columns that are repeated; raise if score columns differ, or a new name is there."""
-    refuse_reserved_names(schema)
     if not score_columns:
         raise PrcError(f"{argument}= needs at least one score column; got none")
     _check_known(schema, argument, score_columns)

@@ -14,6 +14,7 @@ from polars_prcurve.core.binding.bound_table import F
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs import wide_tables
+from polars_prcurve.core.inputs.column_reader import refuse_reserved_names
 from polars_prcurve.core.inputs.never_scored import hide_unknown
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
@@ -143,6 +144,7 @@ class FramePrc(
         >>> df.prc.unpivot_scores({"cat": "p_cat", "dog": "p_dog"}, label="species").head(2).rows()
         [('cat', 'cat', 0.7, True), ('cat', 'dog', 0.3, False)]
         """
+        refuse_reserved_names(self._frame)
         wide_table = self._frame.lazy()
         if isinstance(scores, Mapping):
             name_of_column: dict[str, Any] = {
