@@ -566,6 +566,8 @@ def test_differences_of_many_pairs_are_named_with_their_prevalence():
     texts = [row["text"] for row in all_records(chart) if "text" in row]
     assert any(re.search(r" over .* · prevalence (3%|20%)$", text) for text in texts)
     assert re.match(r"\d+ of 30 differences are significant", heading(chart))
+    has_open = any("settled" not in row for row in records(chart, "interval"))
+    assert ("Dotted and hollow" in subtitle(chart)) == has_open, "of the rows that are shown"
 
 
 def test_which_metrics_are_known_only_roughly():

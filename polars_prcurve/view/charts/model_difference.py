@@ -262,10 +262,11 @@ def _draw_table(
     open_lines = [line for line in lines if not line.is_settled]
     canvas = _draw_intervals(curves, lines, given)
     scope = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
+    has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
     note = (
         f"Line: {label_formats.say_level(confidence)}",
         f"Significance: {scope}",
-        "Dotted and hollow: not significant, or in doubt" if open_lines else "",
+        "Dotted and hollow: not significant, or in doubt" if has_open else "",
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = label_formats.describe_etas(etas)
