@@ -409,9 +409,11 @@ def say_each_of_100(
     if are_few and not all(grid.is_of_100 and grid.span for grid in grids):
         return say_too_few(n_positives, "precision is known only roughly")
     sentence = _say_grids(labels, grids, facet_channel.fields if facet_channel else [], are_few=are_few)
+    if not are_few:
+        return sentence
     count_text = _count_positives(n_positives)
     sets_text = "test sets have" if " to " in count_text else "test set has"
-    return f"{sentence} (the {sets_text} only {count_text})" if are_few else sentence
+    return f"{sentence} (the {sets_text} only {count_text})"
 
 
 def _say_grids(
