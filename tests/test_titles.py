@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import eta_grid, prc
+from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.core.ground.safe_text import make_visible
 from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
@@ -45,6 +45,7 @@ from tests.support.chart_specs import (
     subtitle,
     walk_texts,
 )
+from tests.support.drawings import draw_scores
 
 pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
 pytest.importorskip("vl_convert")
@@ -592,3 +593,14 @@ def test_a_model_that_is_one_of_two_is_better_and_not_best():
     chart = draw("metric_by_eta", TABLES["clear"], confidence=0.95)
     assert "sharp is better at " in heading(chart)
     assert "is best" not in " ".join(str(row.get("text")) for row in all_records(chart))
+
+
+def test_icons_have_a_title_without_counts_and_with_few_positives():
+    points = prc(TABLES["clear"], **MODELS).operating_points(0.2, recall=0.5)
+    assert "n_pos" not in points.columns
+    assert "true positives" in heading(charts.alerts(points))
+    sites = [
+        draw_scores(pos=n_pos).with_columns(site=pl.lit(name)) for name, n_pos in (("a", 8), ("b", 9))
+    ]
+    few = pl.concat(sites).prc.plot.alerts(0.5, by="site", recall=0.5)
+    assert heading(few).endswith(" (the test sets have only 8 to 9 positives)")
