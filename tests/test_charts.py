@@ -883,7 +883,7 @@ def test_crossings_are_circles_with_words(groups):
     if groups:
         assert "Circles: two models change places" in subtitle(chart)
     else:
-        told = f"Average precision of sure and late is equal at a prevalence of {plain(where)}"
+        told = f"sure and late have equal average precision at a prevalence of {plain(where)}"
         assert heading(chart) == told, "no test is behind these lines, so none is better"
         assert f"equal at {where}" in [row.get("text") for row in all_records(chart)]
     by_model = charts.metric_by_eta(table, crossings=found, facet="model")
@@ -1849,15 +1849,17 @@ def test_decision_curve_says_where_acting_is_surely_better():
     assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
     without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
     at_eta = table.filter(pl.col("threshold_probability") == 0.2)["net_benefit"].item()
-    said = f"At a risk of 20%, net benefit is {say_count(1_000 * at_eta, 2)} true positives per 1,000"
-    assert heading(without) == plain(said)
+    benefit = f"{say_count(1_000 * at_eta, 2)} true positives per 1,000"
+    assert heading(without) == plain(f"At a risk threshold of 20%, net benefit is {benefit}")
     [mark] = records(without, "mark")
     assert (mark["threshold_probability"], mark["net_benefit"]) == (0.2, pytest.approx(at_eta, rel=1e-5))
     assert "risk 20%" in [plain(str(row.get("text"))) for row in all_records(without)]
     rules = [row for row in records(without, "reference") if row["ref"] == "0.2"]
     assert [row["threshold_probability"] for row in rules] == [0.2, 0.2], "the title's risk is marked"
     twins = pl.concat(one.with_columns(model=pl.lit(name)) for name in "ab")
-    assert heading(plot(twins).decision_curve(by="model")) == plain(said)
+    assert heading(plot(twins).decision_curve(by="model")) == plain(
+        f"At a risk threshold of 20%, net benefit is {benefit}"
+    )
     few = pl.concat([one.filter(label=1).head(5), one.filter(label=0)])
     assert heading(plot(few).decision_curve()) == "With 5 positives, net benefit is known only roughly"
     useless = one.with_columns(score=pl.lit(0.2))
@@ -1929,7 +1931,7 @@ def test_decision_curve_begins_where_people_act_on_rare_cases():
     x = next(layer["encoding"]["x"] for layer in spec["layer"] if "x" in layer["encoding"])
     assert x["scale"]["type"] == "log"
     assert x["scale"]["domain"] == pytest.approx([0.0005, 0.1])
-    assert heading(chart).startswith("At a risk of ")
+    assert heading(chart).startswith("At a risk threshold of ")
     lines = [row for row in records(chart) if "net_benefit" in row and row.get("doubt")]
     assert lines
     assert not any("net_benefit_low" in row and row["net_benefit_low"] is not None for row in lines)
@@ -2996,7 +2998,8 @@ def test_net_benefit_of_several_models_is_a_sentence():
     )
     title = heading(plot(two).decision_curve(by="model", probabilities=[0.05, 0.1, 0.2]))
     assert re.fullmatch(
-        r"At a risk of 10%, net benefit in true positives per 1,000 is [\d.]+ for . and [\d.]+ for .",
+        r"At a risk threshold of 10%, net benefit in true positives per 1,000 "
+        r"is [\d.]+ for . and [\d.]+ for .",
         title,
     ), title
 

@@ -193,12 +193,13 @@ def record_names() -> Iterator[set[str]]:
         yield names
 
 
-def list_names(table: pl.DataFrame, ask: Ask) -> tuple[Any, list[str]]:
-    """Return a result, and the names of the columns that tables have meanwhile."""
+def list_names(name: str) -> tuple[Any, list[str]]:
+    """Return the result of a query, and the names of the columns that tables have meanwhile."""
+    table, ask = (ASKED | QUERIES)[name]
     with record_names() as names:
         result = ask(table.prc)
         tables = list_tables(result)
-    if not isinstance(result, pl.DataFrame):  # a decision takes a second to refuse each of its columns
+    if name not in COMPARISONS:  # each name of a result is refused by itself, which takes long
         names -= {name for part in tables for name in part.columns}
     return result, sorted(name for name in names - {GROUP, ""} if not name.startswith(RESERVED))
 
@@ -215,6 +216,8 @@ def list_tables(result: Any) -> list[pl.DataFrame]:
 
 def ask_with_names(table: pl.DataFrame, ask: Ask, names: Sequence[str]) -> tuple[Any, list[str]]:
     """Return a result with groups of these names, and the names, without those that are refused."""
+    if not names:
+        return None, []
     try:
         return ask(Renamed(table, names)), [*names]
     except (pp.PrcError, TakenError) as error:
@@ -223,7 +226,7 @@ def ask_with_names(table: pl.DataFrame, ask: Ask, names: Sequence[str]) -> tuple
     assert refused_names, text
     refused_name = max(refused_names, key=len)
     allowed_names = [name for name in names if name != refused_name]
-    return ask_with_names(table, ask, allowed_names) if allowed_names else (None, [])
+    return ask_with_names(table, ask, allowed_names)
 
 
 every_query = pytest.mark.parametrize(
@@ -234,7 +237,7 @@ every_query = pytest.mark.parametrize(
 @every_query
 def test_groups_may_have_the_name_of_any_column(name: str) -> None:
     table, ask = (ASKED | QUERIES)[name]
-    plain_result, names = list_names(table, ask)
+    plain_result, names = list_names(name)
     result, allowed_names = ask_with_names(table, ask, names)
     if result is not None:
         renamed = Renamed(table, allowed_names)
@@ -245,7 +248,7 @@ def test_groups_may_have_the_name_of_any_column(name: str) -> None:
 @every_query
 def test_unused_columns_may_have_any_name(name: str) -> None:
     table, ask = (ASKED | QUERIES)[name]
-    plain_result, names = list_names(table, ask)
+    plain_result, names = list_names(name)
     # A table of models has their names in a column of this name, where no other is named.
     new_names = [name for name in names if name not in (*table.columns, "model")]
     result, allowed_names = ask_beside(table, ask, new_names)

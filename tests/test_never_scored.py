@@ -152,7 +152,7 @@ def test_numbers_have_to_fit_the_examples_that_models_share() -> None:
     ):
         with pytest.raises(PrcError, match=words_of_error):
             prc(SCORED, **words, below=below).compare(columns="all")
-    with pytest.raises(PrcError, match="needs exactly one row for each model"):
+    with pytest.raises(PrcError, match="needs exactly one row per model"):
         prc(SCORED, **words).compare(0.1, columns="all")
 
 

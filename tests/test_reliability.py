@@ -154,7 +154,7 @@ def test_scores_and_shares_move_to_another_prevalence_together():
     assert (moved["off"] == 0).all(), "calibrated at 1 in 10, so calibrated anywhere"
     assert (find_ranges(frame)["off"] == 1).any(), "but not as they stand"
     chart = frame.prc.plot.reliability(0.01, eta_train=0.1)
-    assert "both converted to a prevalence of 1 in 100" in subtitle(chart)
+    assert "in ranges of scores, converted to a prevalence of 1 in 100" in subtitle(chart)
     at_own = find_ranges(frame, eta=1 / 3, eta_train=0.1)
     assert at_own["x"].to_list() == pytest.approx((at_own["expected"] / at_own["n"]).to_list())
 

@@ -83,7 +83,7 @@ def test_a_name_tells_the_metric_and_the_prevalence() -> None:
         ({"metric": "worst_pr_auc"}, "worst_pr_auc has no direction"),
         (
             {"metric": "pr_auc", "eta": 4},
-            r"eta= must be a share in .*not a percentage; got 4",
+            r"eta= must be a share in .*; got 4",
         ),
         ({"metric": "pr_auc", "pos_label": {}}, r"pos_label= is one value of the label"),
         ({"metric": "pr_auc", "eta": [0.1]}, r"eta= takes numbers in \[0, 1\]; got \[0.1\]"),

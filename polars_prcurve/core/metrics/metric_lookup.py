@@ -140,7 +140,7 @@ def _find_metric(
         expected_words = "a name or a metric" if argument_name == "metric=" else "names or metrics"
         raise refuse_kind(argument_name, expected_words, name_or_metric)
     name = metric.name
-    best_words = f"for its best value, pass metrics.best({name!r})" if metric.direction != "none" else ""
+    best_words = f"for its best value, pass 'best({name})'" if metric.direction != "none" else ""
     if takes_target:
         advice_words = "pass one, by threshold= or a target such as recall=0.8"
         advice_words += f"; {best_words}" if best_words else ""

@@ -598,5 +598,7 @@ def check_eta(value: object) -> float:
         raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
     eta = arguments.round_to_float(value)
     if not 0 <= eta <= 1:
-        raise PrcError(f"eta= must be a share in [0, 1], not a percentage; got {describe_value(value)}")
+        raise PrcError(
+            f'eta= must be a share in [0, 1], such as 0.5 or "50%"; got {describe_value(value)}'
+        )
     return eta

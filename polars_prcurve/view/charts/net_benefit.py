@@ -83,7 +83,7 @@ def decision_curve(
     >>> table = df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4], columns="all")
     >>> chart = decision_curve(table)
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    At a risk of 40%, net benefit is 83 true positives per 1,000
+    At a risk threshold of 40%, net benefit is 83 true positives per 1,000
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = _read_decisions(table)

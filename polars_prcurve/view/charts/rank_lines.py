@@ -35,7 +35,7 @@ _LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
-_SUBTITLE = "Order of models by prevalence; rank 1 is best"  # also where nothing is tested
+_SUBTITLE = "Rank of models at each prevalence; 1 is best"  # also where nothing is tested
 _ROW_LETTERS = 34  # letters in a row of a name
 _ZONE_OPACITY = 0.14  # of a zone: one place may be in two, which are seen where they overlap
 _ZONE_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
@@ -83,7 +83,7 @@ def ranking(
     >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
     >>> chart = ranking(df.prc.ranking(eta=[0.01, 0.1, 0.9]))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Order of models by prevalence; rank 1 is best']
+    ['Rank of models at each prevalence; 1 is best']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves, zones = _read_ranks(table, pairs)

@@ -94,7 +94,7 @@ def reliability(
     sentences += ["At the foot: none observed"] if has_zero else []
     name = "Observed frequency of positives by predicted probability"
     subtitle = f"{name}, in ranges of scores"
-    subtitle += "" if shown_eta is None else f"; both converted to a prevalence of {say_eta(shown_eta)}"
+    subtitle += "" if shown_eta is None else f", converted to a prevalence of {say_eta(shown_eta)}"
     place_text = "" if shown_eta is None else " in the test set"  # whose prevalence counts have
     finding = say_reliability(range_rows, curves, canvas.channels, place_text) if test_level else ""
     return canvas.finish(canvas.write(title, finding, name=name, subtitle=subtitle, note=sentences))

@@ -233,11 +233,11 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
 
 def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
     """Return where two lines cross, of a few crossings; empty for none, and for many."""
-    clauses = [f"of {trade['below']} and {trade['above']}" for trade in trades]
+    clauses = [f"{trade['below']} and {trade['above']}" for trade in trades]
     if not 1 <= len(trades) <= _MOST_TRADES or sum(map(len, clauses)) > 1.5 * _MOST_LETTERS:
         return ""
     first_place, *other_places = [trade["place"] for trade in trades]
-    sentence = f"{metric_name} {clauses[0]} is equal at a prevalence of {first_place}"
+    sentence = f"{clauses[0]} have equal {go_on(metric_name)} at a prevalence of {first_place}"
     further_clauses = zip(clauses[1:], other_places, strict=True)
     return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in further_clauses)])
 
@@ -356,7 +356,7 @@ def say_net_benefit(
     risk_text = number_words.say_share(mark_records[0]["threshold_probability"])
     is_one = len({mark["net_benefit_label"] for mark in mark_records}) == 1
     unit_place = "" if is_one else f" in {unit_text}"
-    sentence_start = f"At a risk of {risk_text}, net benefit{unit_place} is"
+    sentence_start = f"At a risk threshold of {risk_text}, net benefit{unit_place} is"
     text_of_benefit = {mark["net_benefit"]: mark["net_benefit_label"] for mark in mark_records}
     benefits = [mark["net_benefit"] for mark in mark_records]
     return say_each(
@@ -439,14 +439,12 @@ def _say_grids(
     if not is_of_100:
         verb = "are true positives" if grids[0].is_of_100 else "is a true positive"
         return join_words([f"{texts[0]} alerts {verb}{places[0]}", *further_clauses])
-    if further_clauses and all(field.startswith("group") for field in fields):  # 100 alerts of each
-        noun = "true positive" if texts[0] == "1" else "true positives"
-        clauses = [f"{labels[0]} has {texts[0]} {noun}", *map("{} {}".format, labels[1:], texts[1:])]
-        return f"Of every 100 alerts, {join_words(clauses)}"
+    are_groups = further_clauses and all(field.startswith("group") for field in fields)
+    opening = "Of 100 alerts each" if are_groups else "Of 100 alerts"
     span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not are_few else ""
     verb = "is a true positive" if texts[0] == "1" else "are true positives"
     first_clause = f"{texts[0]} {verb}{places[0]}{span_text}"
-    return f"Of 100 alerts, {join_words([first_clause, *further_clauses])}"
+    return f"{opening}, {join_words([first_clause, *further_clauses])}"
 
 
 def say_reliability(
@@ -519,8 +517,10 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
         range_text = f"below {edge_text_of_range.get(end)}" if start == 0 else range_text
         range_text = f"above {edge_text_of_range[start]}" if end == len(range_signs) else range_text
         range_text = "everywhere" if end - start == len(range_signs) else range_text
-        clauses.append(f"{'too low' if sign > 0 else 'too high'} {range_text}")
-    return " and ".join(clauses)
+        clauses.append((f"{'too low' if sign > 0 else 'too high'} ", range_text))
+    if len({side for side, _ in clauses}) == 1 < len(clauses):
+        clauses[1] = "", clauses[1][1]
+    return " and ".join(map("".join, clauses))
 
 
 def say_by_eta(
