@@ -205,7 +205,7 @@ def test_point_metrics_by_prevalence() -> None:
     assert found.to_dict() == charts.metric_by_eta(points).to_dict()
     assert read_lines(df.prc.plot.metric_by_eta([0.1, 0.2], recall=0.5)) == {"Precision", "NPV"}
     for options, words in (
-        ({"metrics": "npv"}, "pass a target of"),
+        ({"metrics": "npv"}, "pass what the threshold has to meet"),
         ({"metrics": "npv", "recall": 0.5, "coarse": True}, "coarse=True is for metrics of a whole cur"),
         ({"metrics": "roc_auc", "recall": 0.5}, "recall= is a target of point metrics, such as 'prec"),
         ({"metrics": ["npv", metrics.roc_auc]}, "'npv'"),
