@@ -104,7 +104,7 @@ def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.Dat
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({}, "pass a target of"),
+        ({}, "pass what the threshold has to meet"),
         ({"recall": 0.5, "fpr": 0.1}, "expected one target .*; got 2"),
         ({"recall": [0.5, 0.6]}, "got 2"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
@@ -429,7 +429,7 @@ def test_long_is_the_wide_table_turned() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({}, "pass a target of"),
+        ({}, "pass what the threshold has to meet"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
         ({"fpr": "0.1"}, "fpr="),
         ({"precision": [0.5, True]}, "precision="),
