@@ -1680,7 +1680,7 @@ def test_difference_draws_the_interval_and_says_where_it_is_settled():
     sides = {(row["side"], row["low"] > 0, row["high"] < 0) for row in records(chart)}
     assert sides <= {(0, True, False), (1, False, True), *((2, *ends) for _, *ends in sides)}
     assert {side for side, *_ in sides} == {0, 1, 2}, "a colour where it is above 0, below, and grey"
-    assert "late minus sure: average precision, in points" in subtitle(chart)
+    assert "late minus sure: average precision, in percentage points" in subtitle(chart)
     assert plot(frame).difference(eta_grid(), id="row").to_dict() == chart.to_dict()
     two = frame.prc.compare(
         model="model", id="row", eta=GRID, metrics=["average_precision", "roc_auc"], columns="all"

@@ -126,7 +126,7 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
     assert re.fullmatch(rf"Of 100 alerts, {share} are true positives \(\d+ to \d+\)", heading(one))
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"Of 100 alerts each, \d+ are true positives for logistic and \d+ for forest", heading(both)
+        r"Of every 100 alerts, \d+ are true positives for logistic and \d+ for forest", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(

@@ -116,7 +116,8 @@ def metric_by_eta(
     lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
     firsts = [] if ranking is None else _read_firsts(ranking)
-    return lines.draw(title, f"{lines.name} by prevalence" if trades else "", trades, firsts)
+    subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
+    return lines.draw(title, subtitle, trades, firsts)
 
 
 @hint_at_arguments

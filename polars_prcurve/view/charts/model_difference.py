@@ -82,7 +82,7 @@ def difference(
     >>> table = df.prc.compare(eta=[0.01, 0.1, 0.5], score=["a", "b"], metrics="average_precision")
     >>> chart = difference(table)
     >>> chart.to_dict()["title"]["subtitle"]
-    ['a minus b: average precision, in points, by prevalence']
+    ['a minus b: average precision, in percentage points, by prevalence']
     """
     size = read_words(title, (width, height))
     frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS])
@@ -115,7 +115,7 @@ def difference(
         height=pl.col("difference"),
         reads="nearest",
         say_row=_say_row,
-        subtitle=f"{subtitle}, in points, {place_text}",
+        subtitle=f"{subtitle}, in percentage points, {place_text}",
         title=f"Differences of models{name_ending}",
         finding=finding,
         note=[level_note],
@@ -270,7 +270,7 @@ def _draw_table(
     )
     metric = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = label_formats.describe_etas(etas)
-    subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in points, {etas_text}"
+    subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in percentage points, {etas_text}"
     finding, n_settled = "", len(lines) - len(open_lines)
     if lines:
         finding = f"{n_settled} of {len(lines)} differences are significant"
