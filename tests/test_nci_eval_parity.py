@@ -333,7 +333,7 @@ def test_the_roc_chart_keeps_points_of_fpr_0(log_x: bool) -> None:
     assert {"a", "b"} <= {value for row in data for value in row.values() if isinstance(value, str)}
     at_start = [row for row in data if row.get("recall") == 0.005]
     assert at_start
-    assert all((row["x"] > 0) is log_x for row in at_start)
+    assert all((row["fpr"] > 0) is log_x for row in at_start)
 
 
 # Notebooks: from scores -----------------------------------------------------------------------
