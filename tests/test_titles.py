@@ -556,7 +556,10 @@ def test_a_difference_at_one_prevalence_is_a_point_with_its_interval():
         compared = test.compare(0.01, metrics="average_precision").row(0, named=True)
         assert (bar["low"], bar["high"]) == pytest.approx((compared["low"], compared["high"]), rel=1e-5)
         assert bar["part"] == ("bar 1" if said else "bar 0")
-        assert "average precision, in percentage points, at a prevalence of 1 in 100. Line: " in subtitle(chart)
+        assert (
+            "average precision, in percentage points, at a prevalence of 1 in 100. Line: "
+            in subtitle(chart)
+        )
         assert said in subtitle(chart)
         assert "Shaded" not in subtitle(chart)
         assert png(chart)
