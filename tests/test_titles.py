@@ -20,6 +20,7 @@ from polars_prcurve.view.charts.model_difference import _say_row as say_differen
 from polars_prcurve.view.charts.net_benefit import _say_value as say_value
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.view.charts.parts.chart_titles import find_limits
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace
 from polars_prcurve.view.words.number_words import (
@@ -28,6 +29,7 @@ from polars_prcurve.view.words.number_words import (
     say_eta,
     say_etas,
     say_share,
+    say_shares,
     say_signed,
     say_threshold,
 )
@@ -607,3 +609,18 @@ def test_icons_have_a_title_without_counts_and_with_few_positives():
     ]
     few = pl.concat(sites).prc.plot.alerts(0.5, by="site", recall=0.5)
     assert heading(few).endswith(" (the test sets have only 8 to 9 positives)")
+
+
+def test_few_positives_of_equal_recalls_have_intervals_of_their_own() -> None:
+    """Of 6 in 10 and of 9 in 15 found: texts belong to lines, and not to values."""
+
+    def find(n_hits: int, n_pos: int) -> pl.DataFrame:
+        n_misses = n_pos - n_hits
+        scores = [9.0] * n_hits + [-1.0] * n_misses + [k / 500 for k in range(400)]
+        labels = [1] * n_pos + [0] * 400
+        return pl.DataFrame({"score": scores, "label": labels, "site": f"{n_hits} hits"})
+
+    chart = pl.concat([find(6, 10), find(9, 15)]).prc(by="site").plot.gain_curve(0.01)
+    for n_pos, name in ((10, "6 hits"), (15, "9 hits")):
+        span = " to ".join(say_shares([*find_limits(0.6, n_pos)]))
+        assert f"{span} for {name}" in heading(chart)

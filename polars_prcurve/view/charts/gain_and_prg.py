@@ -125,16 +125,10 @@ def _say_few_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> str:
     has_all = n_pos_of_curve.keys() == recall_of_curve.keys() and min(n_pos_of_curve.values()) > 0
     if not has_all or (len(n_pos_of_curve) > 1 and not are_short([*n_pos_of_curve], names)):
         return f"{sentence_start} known only roughly"
-    span_of_recall = {
-        recall: _say_limits(recall, n_pos_of_curve[curve]) for curve, recall in recall_of_curve.items()
+    span_of_curve = {
+        curve: _say_limits(recall, n_pos_of_curve[curve]) for curve, recall in recall_of_curve.items()
     }
-    return say_each(
-        sentence_start,
-        "",
-        recall_of_curve,
-        names,
-        lambda recalls: [span_of_recall[recall] for recall in recalls],
-    )
+    return say_each(sentence_start, "", recall_of_curve, names, text_of_curve=span_of_curve)
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:

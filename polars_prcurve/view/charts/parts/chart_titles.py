@@ -151,12 +151,16 @@ def say_each(
     name_of_curve: Mapping[int, str],
     say_numbers: number_words.SayShares = number_words.say_shares,
     *,
+    text_of_curve: Mapping[int, str] | None = None,
     range_template: str = "{} to {}",
 ) -> str:
-    """Return `start 39% for A and 37% for B end`, the highest first."""
+    """Return `start 39% for A and 37% for B end`, the highest first, in texts of their own if given."""
     # Of many lines, and of those with long names or without names, the range is written, by a template.
     curve_numbers, is_range = _pick_told(value_of_curve, name_of_curve)
-    texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
+    if text_of_curve is None:
+        texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
+    else:
+        texts = [text_of_curve[curve] for curve in curve_numbers]
     if not is_range or len(set(texts)) == 1:
         clause = join_words(_list_named(curve_numbers, texts, name_of_curve))
         return f"{sentence_start} {clause} {sentence_end}".rstrip()
@@ -357,14 +361,17 @@ def say_net_benefit(
     is_one = len({mark["net_benefit_label"] for mark in mark_records}) == 1
     unit_place = "" if is_one else f" in {unit_text}"
     sentence_start = f"At a risk threshold of {risk_text}, net benefit{unit_place} is"
-    text_of_benefit = {mark["net_benefit"]: mark["net_benefit_label"] for mark in mark_records}
-    benefits = [mark["net_benefit"] for mark in mark_records]
+    curve_numbers = curves.curve_rows["curve"].to_list()
+    benefit_of_curve, text_of_curve = (
+        dict(zip(curve_numbers, (mark[name] for mark in mark_records), strict=True))
+        for name in ("net_benefit", "net_benefit_label")
+    )
     return say_each(
         sentence_start,
         unit_text if is_one else "",
-        dict(zip(curves.curve_rows["curve"], benefits, strict=True)),
+        benefit_of_curve,
         name_curves(curves, channels),
-        lambda shown_benefits: [text_of_benefit[benefit] for benefit in shown_benefits],
+        text_of_curve=text_of_curve,
     )
 
 
@@ -617,15 +624,8 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
     ):
         return ""
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
-    text_of_score = {score: text_of_curve[curve] for curve, score in score_of_curve.items()}
     sentence_start = "Recall is 50% at a threshold of"
-    return say_each(
-        sentence_start,
-        "",
-        score_of_curve,
-        name_of_curve,
-        lambda thresholds: [text_of_score[score] for score in thresholds],
-    )
+    return say_each(sentence_start, "", score_of_curve, name_of_curve, text_of_curve=text_of_curve)
 
 
 def say_areas(
