@@ -12,7 +12,11 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.comparison.model_pairs import COMPARE_COLUMNS
+from polars_prcurve.core.comparison.model_pairs import (
+    COMPARE_COLUMNS,
+    CROSSING_COLUMNS,
+    LEADER_COLUMNS,
+)
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.ground.reserved_prefix import USER_NAME
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, is_field
@@ -26,7 +30,7 @@ _RESULT_COLUMNS = {
     "summary": {*SHORT_COLUMNS["summary"], "standard_error", ABOVE_CHANCE},
     "compare": {*COMPARE_COLUMNS},
     "ranking": {*SHORT_COLUMNS["ranking"]},
-    "crossings": {"eta", "eta_low", "eta_high", "model", "model_a", "model_b", "value"},
+    "crossings": {*CROSSING_COLUMNS, *LEADER_COLUMNS},
 }
 """The columns of the methods that have others on the way; a group of such a name is refused."""
 _INNER_COLUMNS = {

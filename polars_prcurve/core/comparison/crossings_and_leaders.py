@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from polars_prcurve.core.comparison.model_pairs import CROSSING_COLUMNS, LEADER_COLUMNS
 from polars_prcurve.core.comparison.sign_changes import (
     Evaluate,
     Indices,
@@ -48,8 +49,6 @@ from polars_prcurve.core.sweep.grouped_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]
 """The lowest and the highest prevalence of a search, as users write them."""
-CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")  # of `crossings`, after `by`
-LEADER_COLUMNS = ("eta_low", "eta_high", "model")  # of `leaders`
 _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
 
 

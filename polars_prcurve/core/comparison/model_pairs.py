@@ -44,6 +44,8 @@ COMPARE_COLUMNS = (
     DOUBT,
 )
 """The columns of `compare`, after `by`."""
+CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")  # of `crossings`, after `by`
+LEADER_COLUMNS = ("eta_low", "eta_high", "model")  # of the best models of ranges
 
 Adjust: TypeAlias = Literal["holm", "models"] | None
 """For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models

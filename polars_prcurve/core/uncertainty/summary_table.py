@@ -209,7 +209,7 @@ def _list_metric_rows(
     columns_by_kind |= {"value": [pl.col(name) for name in metrics_by_name]}
     labels = [metric.name for metric in metrics_by_name.values()]
     if has_many(labels):
-        names = {Pair.NUMBER, *pair_columns, *(ABOVE_CHANCE for kind in kinds if kind == ABOVE_CHANCE)}
+        names = {Pair.NUMBER, *pair_columns} | ({ABOVE_CHANCE} & {*kinds})
         stacked_rows = stack_metrics(pair_values, columns_by_kind, labels, [*names - {Pair.COPY}])
         return stacked_rows.sort(Pair.NUMBER, Pair.COPY)
     metric_rows = repeat_rows(pair_values.sort(Pair.NUMBER), len(labels))
