@@ -25,7 +25,7 @@ import polars as pl
 import polars_prcurve
 from polars_prcurve import Decision, PrevalenceDisplay, Verdict, charts, engines, metrics
 from polars_prcurve.core.binding.argument_rules import RULES
-from polars_prcurve.core.binding.word_groups import CHART_WORDS, TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.binding.shared_arguments import CHART_WORDS, TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.doors.namespace.expression import ExprPrc

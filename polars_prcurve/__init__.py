@@ -18,10 +18,10 @@ from polars_prcurve.core.confidence.published_numbers import (
 from polars_prcurve.core.confidence.sample_sizes import sample_size
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__
+from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
 from polars_prcurve.core.prevalence.eta_grid import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.core.prevalence.fields_and_class_mixes import class_mix, field
+from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import class_mix, field
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
-from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
 from polars_prcurve.core.prevalence.solve_for_eta import crossing, eta_for_f_beta, eta_for_precision
 from polars_prcurve.core.sweep.array_sweep import RocPoints, roc_points
 from polars_prcurve.core.uncertainty.negative_subsampling import subsampled_precision

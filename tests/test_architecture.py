@@ -75,7 +75,7 @@ RUNS_QUERIES = {
     "core.inputs.column_reader",
     "core.curves.targets",
     "core.prevalence.eta_grid",
-    "core.prevalence.sampled_eta",
+    "core.prevalence.estimated_eta",
 }
 DOORS = ("doors.namespace", "doors.cli")
 LINES = 40

@@ -15,7 +15,7 @@ import pytest
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, PrcError, intervals, prc
 from polars_prcurve.core.binding.argument_rules import USES
-from polars_prcurve.core.binding.word_groups import (
+from polars_prcurve.core.binding.shared_arguments import (
     CHART_WORDS,
     TABLE_WORDS,
     TARGET_WORDS,

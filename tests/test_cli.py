@@ -25,7 +25,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import field, intervals, metrics, prc
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
 from polars_prcurve.core.ground import progress
 from polars_prcurve.core.ground.argument_checks import find_repeats
 from polars_prcurve.core.ground.errors import PrcError

@@ -25,7 +25,7 @@ from polars_prcurve import Decision, PrcError, class_mix, prc
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import format_count, join_words
 from polars_prcurve.core.ground.terminal_text import measure_width
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons

@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, PrcError, charts, prc
 from polars_prcurve.core.binding.argument_rules import USES
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
 from polars_prcurve.doors.namespace.frame import FramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
 

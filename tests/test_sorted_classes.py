@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, prc
-from polars_prcurve.core.curves import expression_sweep, few_rows
+from polars_prcurve.core.curves import expression_sweep, row_search_in_sorted_classes
 from polars_prcurve.core.metrics.curve_metric import add_shares
 from polars_prcurve.core.sweep import grouped_rows, sorted_classes
 from tests.support.all_metrics import ALL_CURVE_METRICS
@@ -243,7 +243,7 @@ TARGETS: dict[str, Any] = {
 def find_points(table: pl.DataFrame, eta: Any, **targets: Any) -> list[pl.DataFrame]:
     """Return the points of a table, and those of a sweep of all its rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(few_rows, "_ROWS_OF_PLAN", 10**9)  # a sweep would be faster
+        patch.setattr(row_search_in_sorted_classes, "_ROWS_OF_PLAN", 10**9)  # a sweep would be faster
         points = table.prc.operating_points(eta, **targets)
     of_group = table.with_columns(g=pl.lit(1)).prc
     return [points, of_group.operating_points(eta, by="g", **targets).drop("g")]

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
+from polars_prcurve.core.confidence.confidence_that_limit_holds import (
+    CERTAINTY,
+    measure_certainty,
+    scale_limit,
+)
 
 from .experiment import CONFIDENCE, Row, experiment, split_sets
 from .populations import FRESH, MODELS, UNLIKE, Cell, draw_placed, precision, true_rates

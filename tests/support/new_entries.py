@@ -39,13 +39,15 @@ class Edit(NamedTuple):
 
 EDITS = (
     Edit(
-        f"{CORE}.metrics.target_kinds",
+        f"{CORE}.metrics.declared_targets",
         "    lift: TargetValues\n",
         "    false_omission_rate: TargetValues\n    missed_rate: TargetValues\n",
     ),
-    Edit(f"{CORE}.metrics.target_kinds", "    fpr: TargetValues\n", "    specificity: TargetValues\n"),
     Edit(
-        f"{CORE}.metrics.target_kinds",
+        f"{CORE}.metrics.declared_targets", "    fpr: TargetValues\n", "    specificity: TargetValues\n"
+    ),
+    Edit(
+        f"{CORE}.metrics.declared_targets",
         '        TargetKind(\n            "predicted_positive_rate",\n',
         """\
         TargetKind("specificity", point.specificity, is_at_most=False, limits_misses=False),
@@ -66,16 +68,16 @@ EDITS = (
 """,
     ),
     Edit(
-        f"{CORE}.inputs.sample_kinds",
+        f"{CORE}.inputs.sampling_designs",
         "SAMPLE_KINDS = (",
         'FAMILIES = SampleKind(**{**vars(CLUSTERED), "name": "families"})\n',
     ),
-    Edit(f"{CORE}.inputs.sample_kinds", "WEIGHTED_CLUSTERS, STRATIFIED, ", "FAMILIES, "),
+    Edit(f"{CORE}.inputs.sampling_designs", "WEIGHTED_CLUSTERS, STRATIFIED, ", "FAMILIES, "),
     Edit(
-        f"{CORE}.sweep.sample_designs",
+        f"{CORE}.sweep.effective_counts",
         "",
         """
-from polars_prcurve.core.inputs.sample_kinds import FAMILIES
+from polars_prcurve.core.inputs.sampling_designs import FAMILIES
 DESIGNS[FAMILIES] = ClusteredDesign
 """,
     ),
@@ -147,9 +149,9 @@ if __name__ == "__main__":
 import polars as pl  # noqa: E402
 
 from polars_prcurve import Decision, PrcError, charts, prc  # noqa: E402
-from polars_prcurve.core.binding.word_groups import TARGET_WORDS  # noqa: E402
-from polars_prcurve.core.inputs import sample_kinds  # noqa: E402
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS  # noqa: E402
+from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS  # noqa: E402
+from polars_prcurve.core.inputs import sampling_designs  # noqa: E402
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS  # noqa: E402
 from polars_prcurve.doors.cli.commands import get_parser  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.view.verdicts.value_phrases import describe_limit  # noqa: E402
@@ -348,7 +350,7 @@ def walk_metrics() -> Iterator[str]:
 
 def walk_samples() -> Iterator[str]:
     """A kind of sample with the traits of clusters is answered for as clusters are."""
-    kinds = sample_kinds.SAMPLE_KINDS
+    kinds = sampling_designs.SAMPLE_KINDS
     [families] = [kind for kind in kinds if kind.name == "families"]
     names = Names(["few families"], ["few clusters"])
     for name, call in list_all_calls().items():
@@ -364,9 +366,9 @@ def walk_samples() -> Iterator[str]:
             if "confidence" in call.arguments():
                 arguments.setdefault("confidence", 0.9)
             old = answer(asked, arguments)
-            sample_kinds.SAMPLE_KINDS = (families, *kinds)  # of those with a cluster it is the first
+            sampling_designs.SAMPLE_KINDS = (families, *kinds)  # of those with a cluster it is the first
             new = answer(asked, arguments)
-            sample_kinds.SAMPLE_KINDS = kinds
+            sampling_designs.SAMPLE_KINDS = kinds
             if fault := names.compare(new, old):
                 yield f"{name}({arguments}): {fault}"
 

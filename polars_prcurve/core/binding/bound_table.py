@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_type_hint
 
 import polars as pl
 
-from polars_prcurve.core.binding import argument_rules, word_groups
+from polars_prcurve.core.binding import argument_rules, shared_arguments
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
-from polars_prcurve.core.binding.hidden_names import (
+from polars_prcurve.core.binding.group_name_clashes import (
     TableT,
     hide_columns,
     hide_groups,
     list_hidden,
 )
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.band_types import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
@@ -412,13 +412,13 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, word_type in type_of_word.items()
     ]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    target_text = ", ".join(name for name in type_of_word if name in word_groups.TARGET_WORDS)
+    target_text = ", ".join(name for name in type_of_word if name in shared_arguments.TARGET_WORDS)
     if target_text and function.__doc__:
         function.__doc__ = re.sub(
             r"^( *)targets$", rf"\1{target_text}", function.__doc__, flags=re.MULTILINE
         )
     refused_words = TABLE_WORDS if "score" in type_of_word else ()
-    return hint_at_arguments(function, refused_words, word_groups.TARGET_WORDS)
+    return hint_at_arguments(function, refused_words, shared_arguments.TARGET_WORDS)
 
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
@@ -556,11 +556,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             interval_kinds = argument_rules.INTERVALS.get(method, ("analytic",))
             takes_rate = method in argument_rules.TAKES_RATES
             certainty = read_certainty(confidence, f"{method}()", interval_kinds, takes_rate=takes_rate)
-        targets = {name: value for name, value in words.items() if name in word_groups.TARGET_WORDS}
+        targets = {name: value for name, value in words.items() if name in shared_arguments.TARGET_WORDS}
         table_words = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
             for name, value in words.items()
-            if name not in word_groups.TARGET_WORDS
+            if name not in shared_arguments.TARGET_WORDS
         }
         refuse_reserved_names(self._frame)
         words = merge_words(self._words, table_words)

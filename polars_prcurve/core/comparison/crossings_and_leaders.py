@@ -44,7 +44,7 @@ from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, read_share
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.comparison import like_models
+from polars_prcurve.core.comparison import average_precision_differences as ap_differences
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.intervals import z_value
@@ -111,8 +111,8 @@ def add_limits(
         differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
         if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
             deviations = pl.col(_STRETCHED_DEVIATIONS)
-            differences = like_models.add_least_leads(differences, name, deviations)
-            like_low, like_high = map(pl.when(is_varying).then, like_models.find_limits(name))
+            differences = ap_differences.add_least_leads(differences, name, deviations)
+            like_low, like_high = map(pl.when(is_varying).then, ap_differences.find_limits(name))
             low, high = pl.max_horizontal(low, like_low), pl.min_horizontal(high, like_high)
         differences = differences.with_columns(
             pl.when(is_known).then(low).alias(f"{name}_low"),
@@ -122,7 +122,7 @@ def add_limits(
             differences = _find_deviations(differences, name, metric, freedom)
             z = pl.col(_DEVIATIONS)
             if may_rank_alike:
-                like_z = like_models.count_deviations(name)
+                like_z = ap_differences.count_deviations(name)
                 z = pl.max_horizontal(z, _shrink(like_z, freedom))
         else:
             z = _count_deviations(name, freedom)

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_tests, like_models, model_pairs, paired_errors
-from polars_prcurve.core.comparison.like_models import SAMPLE_ERROR
+from polars_prcurve.core.comparison import average_precision_differences as ap_differences
+from polars_prcurve.core.comparison import difference_tests, model_pairs, paired_errors
+from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
@@ -56,22 +57,22 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import check_result_columns, find_shared_eta, repeat_rows
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic
 from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, EXTENDED, SLOPE, counts_unseen
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
+from polars_prcurve.core.uncertainty.metrics_at_targets import (
+    has_intervals_at_targets,
+    refuse_weighted_clusters,
+    separate_targets,
+)
 from polars_prcurve.core.uncertainty.summary_table import (
     add_bootstrap_intervals,
     check_negatives,
     plan_values,
-)
-from polars_prcurve.core.uncertainty.values_at_targets import (
-    has_intervals_at_targets,
-    refuse_weighted_clusters,
-    separate_targets,
 )
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
@@ -397,7 +398,7 @@ def _subtract_paired(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFram
             continue
         if models.may_rank_alike:
             eta_variance = _find_eta_variance(models, name)
-            differences = like_models.add_leads(differences, name, eta_variance)
+            differences = ap_differences.add_leads(differences, name, eta_variance)
         # The prevalence is one and the same, and moves both values.
         slope_a, slope_b = (pl.col(f"{side}{name}_{SLOPE}") for side in SIDES)
         eta_variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)

@@ -23,7 +23,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 

@@ -19,7 +19,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import add_bands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
-from polars_prcurve.core.curves.field_intervals import add_field_bands
+from polars_prcurve.core.curves.field_of_several_parts import add_field_bands
 from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 

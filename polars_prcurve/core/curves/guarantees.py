@@ -31,7 +31,7 @@ from polars_prcurve.core.confidence.interval_column_names import (
     EtaError,
 )
 from polars_prcurve.core.confidence.intervals import compute_upper_limits
-from polars_prcurve.core.curves import field_intervals as in_field
+from polars_prcurve.core.curves import field_of_several_parts as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.curves.targets import (
     END,
@@ -65,14 +65,14 @@ from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
-from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.metrics.target_kinds import (
+from polars_prcurve.core.metrics.declared_targets import (
     RUN_WORDS,
     TARGET_KINDS,
     PromiseTest,
     RunTest,
     divide_shares,
 )
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
 from polars_prcurve.core.sweep.sweep_column_names import AlertSize

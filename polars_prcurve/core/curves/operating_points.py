@@ -17,8 +17,12 @@ from functools import partial
 import polars as pl
 
 from polars_prcurve.core.confidence.band_types import ChosenBands, FixedBands, ModelBands
-from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.confidence_that_limit_holds import (
+    CERTAINTY,
+    measure_certainty,
+    scale_limit,
+)
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import BETA_METHODS
@@ -27,8 +31,8 @@ from polars_prcurve.core.confidence.precision_width import smallest_eta
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
-from polars_prcurve.core.curves.few_rows import find_few_rows
-from polars_prcurve.core.curves.field_intervals import add_field_tests
+from polars_prcurve.core.curves.field_of_several_parts import add_field_tests
+from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
@@ -43,20 +47,21 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
+from polars_prcurve.core.inputs.sampling_designs import OWN_MOMENTS
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
+from polars_prcurve.core.metrics.declared_targets import RunTest, TargetKind, read_events
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.metrics.target_kinds import RunTest, TargetKind, read_events
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
+from polars_prcurve.core.sweep.effective_counts import Design, choose_design
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.grouped_rows import (
     SweepTables,
@@ -65,7 +70,6 @@ from polars_prcurve.core.sweep.grouped_rows import (
     has_class,
     lacks_size,
 )
-from polars_prcurve.core.sweep.sample_designs import Design, choose_design
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,

@@ -48,10 +48,15 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric, SegmentValues, Step
+from polars_prcurve.core.metrics.declared_targets import (
+    TARGET_KINDS,
+    TargetKind,
+    read_budget,
+    read_events,
+)
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind, read_budget, read_events
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
 RowTest: TypeAlias = Callable[

@@ -21,7 +21,12 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import IN_PARTS, INDEPENDENT, SampleKind, find_sample_kind
+from polars_prcurve.core.inputs.sampling_designs import (
+    IN_PARTS,
+    INDEPENDENT,
+    SampleKind,
+    find_sample_kind,
+)
 
 _LEN = f"{RESERVED}len"  # the number of rows of a group, or of equal scores
 
@@ -106,7 +111,7 @@ class ResolvedTable:
     counts: KeptCounts | None = None
     """What was counted of these rows, or of those that this table was made from, if that is kept."""
     name_of_inner: Mapping[str, str] = field(default_factory=dict)
-    """The names that columns of the result get back at the end; see `binding.hidden_names`."""
+    """The names that columns of the result get back at the end; see `binding.group_name_clashes`."""
 
     @property
     def kept_counts(self) -> dict[Hashable, Any] | None:

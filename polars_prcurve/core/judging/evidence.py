@@ -22,8 +22,12 @@ from typing import Any
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.confidence.certainty import CERTAINTY, measure_certainty, scale_limit
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
+from polars_prcurve.core.confidence.confidence_that_limit_holds import (
+    CERTAINTY,
+    measure_certainty,
+    scale_limit,
+)
 from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
 from polars_prcurve.core.confidence.point_intervals import combine_distances
@@ -34,7 +38,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, TargetKind
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS, TargetKind
 from polars_prcurve.core.prevalence.eta_grid import (
     EtaTable,
     check_result_columns,

@@ -21,7 +21,7 @@ from polars_prcurve.core.judging.case_status import (
     measure_width,
 )
 from polars_prcurve.core.judging.evidence import EvidenceColumn
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
 
 RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 10 points
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a share of usual size is well known

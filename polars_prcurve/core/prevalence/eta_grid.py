@@ -45,14 +45,14 @@ from polars_prcurve.core.inputs.column_reader import (
 )
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
-from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
+from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix, Field
+    from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix, Field
 
 
 _NEAREST_ETA = 1e-15

@@ -55,7 +55,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     class_amounts,
 )
 from polars_prcurve.core.prevalence import eta_grid
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair, Part
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 

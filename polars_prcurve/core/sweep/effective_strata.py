@@ -46,7 +46,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import name_moment, name_unit
+from polars_prcurve.core.inputs.sampling_designs import name_moment, name_unit
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows

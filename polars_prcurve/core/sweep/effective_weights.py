@@ -36,7 +36,7 @@ from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import name_moment
+from polars_prcurve.core.inputs.sampling_designs import name_moment
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes

@@ -33,8 +33,9 @@ from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence import eta_grid
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair, Part
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair, Part
 from polars_prcurve.core.sweep import grouped_rows
+from polars_prcurve.core.sweep.effective_counts import Design, choose_design, list_plain_sizes
 from polars_prcurve.core.sweep.grouped_rows import (
     CLASS_SUMS,
     SQUARE_SUMS,
@@ -43,7 +44,6 @@ from polars_prcurve.core.sweep.grouped_rows import (
     SweepTables,
     sort_rows,
 )
-from polars_prcurve.core.sweep.sample_designs import Design, choose_design, list_plain_sizes
 from polars_prcurve.core.sweep.sweep_column_names import (
     COUNT_COLUMNS,
     SQUARE_COLUMNS,

@@ -34,9 +34,9 @@ from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
 from polars_prcurve.core.prevalence.prior_shift import join_estimates, list_estimate_columns
-from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 

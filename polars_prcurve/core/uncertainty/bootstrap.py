@@ -36,14 +36,14 @@ from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_designs import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.best_and_integrated import best, find_none_as_zero
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, Sweep
 from polars_prcurve.core.sweep.sweep_table import (

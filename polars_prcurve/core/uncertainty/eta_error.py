@@ -28,7 +28,7 @@ from polars_prcurve.core.confidence.point_intervals import (
 )
 from polars_prcurve.core.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.core.curves.curve_table import build_metric_rows
-from polars_prcurve.core.curves.field_intervals import (
+from polars_prcurve.core.curves.field_of_several_parts import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
@@ -41,7 +41,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import class_factors
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts

@@ -39,9 +39,9 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.sweep.effective_counts import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
-from polars_prcurve.core.sweep.sample_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import PART
 

@@ -34,7 +34,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, Scor
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 

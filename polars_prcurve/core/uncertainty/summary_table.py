@@ -34,7 +34,7 @@ from polars_prcurve.core.ground.student_distribution import normal_from_student
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_designs import SampleKind
 from polars_prcurve.core.inputs.score_and_rate_tables import MANY, RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
@@ -47,7 +47,7 @@ from polars_prcurve.core.prevalence.eta_grid import (
     check_result_columns,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.pair_and_part_column_names import Pair
+from polars_prcurve.core.prevalence.prevalence_column_names import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sorted_classes import sort_classes
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
@@ -59,7 +59,7 @@ from polars_prcurve.core.uncertainty.eta_error import (
     carry_part_eta_errors,
 )
 from polars_prcurve.core.uncertainty.influence import build_influences, compute_variances
-from polars_prcurve.core.uncertainty.values_at_targets import add_values_at_targets, separate_targets
+from polars_prcurve.core.uncertainty.metrics_at_targets import add_values_at_targets, separate_targets
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, DOUBT)  # of intervals

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import show_seconds
 from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 from polars_prcurve.core.ground.terminal_text import fill_lines
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.judging.status_names import STATUSES
-from polars_prcurve.core.prevalence.sampled_eta import describe_refuted_estimates
+from polars_prcurve.core.prevalence.estimated_eta import describe_refuted_estimates
 from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.method_call import MethodCall, as_list, read_command
 from polars_prcurve.doors.cli.parser import Command, build_parser

@@ -17,15 +17,15 @@ import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, PASSED_OVER
 from polars_prcurve.core.binding.bound_table import read_reference_columns
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names, suggest_names
 from polars_prcurve.core.inputs.column_reader import list_known_columns
 from polars_prcurve.core.inputs.table_reader import count_dropped_rows
 from polars_prcurve.core.judging.decision_request import count_rows_left_out
-from polars_prcurve.core.prevalence.fields_and_class_mixes import field
-from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
+from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
+from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import field
 from polars_prcurve.doors.cli.options import TableFile, pick_one
 from polars_prcurve.doors.cli.table_files import find_format, scan_files
 from polars_prcurve.doors.namespace import prc

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals, intervals
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.prevalence.eta_grid import read_fraction

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
-from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.argument_checks import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.package_version import __version__

@@ -31,7 +31,7 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_width,
 )
 from polars_prcurve.core.ground.value_checks import run_query
-from polars_prcurve.core.prevalence.sampled_eta import IS_REFUTED
+from polars_prcurve.core.prevalence.estimated_eta import IS_REFUTED
 from polars_prcurve.doors.cli.parser import PROGRAM
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_etas, say_eta, say_sizes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import complete_signature
-from polars_prcurve.core.binding.word_groups import TableWords
+from polars_prcurve.core.binding.shared_arguments import TableWords
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, merge_words, name_column
-from polars_prcurve.core.binding.word_groups import (
+from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
     AlertWords,
     OneTargetOfTable,
@@ -42,7 +42,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta, EtaTable, check_eta
-from polars_prcurve.core.prevalence.result_columns import ResultColumns, choose_columns, read_columns
+from polars_prcurve.core.prevalence.short_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, Question
-from polars_prcurve.core.binding.word_groups import (
+from polars_prcurve.core.binding.shared_arguments import (
     CurveWords,
     DesignWords,
     ExampleWords,
@@ -41,7 +41,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import Eta
-from polars_prcurve.core.prevalence.result_columns import (
+from polars_prcurve.core.prevalence.short_columns import (
     ResultColumns,
     choose_columns,
     read_columns,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, name_column
-from polars_prcurve.core.binding.word_groups import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.ground.errors import PrcError
@@ -24,9 +24,9 @@ from polars_prcurve.core.judging.decision_request import (
 )
 from polars_prcurve.core.judging.evidence import check_names
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
+from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
 from polars_prcurve.core.prevalence.eta_grid import Eta, EtaTable
-from polars_prcurve.core.prevalence.fields_and_class_mixes import ClassMix
-from polars_prcurve.core.prevalence.sampled_eta import refuse_refuted_estimates
+from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix
 from polars_prcurve.view.report.decision import Decision
 from polars_prcurve.view.verdicts.decision_in_words import decide
 

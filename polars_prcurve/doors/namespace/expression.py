@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts
 from polars_prcurve.core.binding.bound_table import PublicMethods
-from polars_prcurve.core.binding.word_groups import (
+from polars_prcurve.core.binding.shared_arguments import (
     TARGET_WORDS,
     ExpressionWords,
     TableWords,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, read_reference_columns
-from polars_prcurve.core.binding.word_groups import (
+from polars_prcurve.core.binding.shared_arguments import (
     CountWords,
     RateTargetsOfPoints,
     ScoreWords,
@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
 from polars_prcurve.core.prevalence.eta_grid import Eta
-from polars_prcurve.core.prevalence.fields_and_class_mixes import Field
+from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import Field
 from polars_prcurve.core.prevalence.part_weights import build_reweighted_table
 from polars_prcurve.core.prevalence.prior_shift import (
     build_estimates_table,

@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import check_unscored
 from polars_prcurve.core.binding.bound_table import PublicMethods
-from polars_prcurve.core.binding.word_groups import (
+from polars_prcurve.core.binding.shared_arguments import (
     CHART_WORDS,
     TARGET_WORDS,
     ChartOfCurve,
@@ -43,7 +43,7 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import end_at_negatives, eta_grid
 from polars_prcurve.doors.namespace.decision_methods import has_one_point_each
 from polars_prcurve.view.report.decision import Decision
-from polars_prcurve.view.words.name_numbers import keep_call_order
+from polars_prcurve.view.words.name_colors import keep_call_order
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -87,7 +87,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
-        from polars_prcurve.view.charts.parts.line_canvas import read_words
+        from polars_prcurve.view.charts.parts.curve_layers import read_words
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}

@@ -23,10 +23,10 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
     read_panels_of_one,
     sort_panels,
 )
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_formats import format_level, format_value
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_target
 

@@ -20,10 +20,10 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, Gi
 from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
-from polars_prcurve.view.words.name_numbers import number_names
+from polars_prcurve.view.words.name_colors import number_names
 from polars_prcurve.view.words.number_words import say_eta, say_signed
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it

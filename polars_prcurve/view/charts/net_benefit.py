@@ -18,8 +18,8 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, ch
 from polars_prcurve.view.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,

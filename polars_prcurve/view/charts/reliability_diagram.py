@@ -21,8 +21,8 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
 from polars_prcurve.view.charts.parts.chart_titles import say_reliability
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
-from polars_prcurve.view.charts.parts.line_canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.point_thinning import has_counts
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_eta, say_shares

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
 from polars_prcurve.view.report.decision_notes import name_interval
 from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.decision_in_words import Findings

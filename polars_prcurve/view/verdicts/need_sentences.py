@@ -21,7 +21,7 @@ from polars_prcurve.core.judging.sample_needs import (
     measure_half_width,
     rests_on_eta,
 )
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import (
     format_size,
     name_limited,

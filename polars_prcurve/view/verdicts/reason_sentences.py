@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
-from polars_prcurve.core.confidence.certainty import CERTAINTY
+from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case

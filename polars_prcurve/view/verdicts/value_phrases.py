@@ -15,8 +15,8 @@ from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
-from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     add_noun,

@@ -12,10 +12,10 @@ from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
 from polars_prcurve.core.judging.status_names import Status
-from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
+from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
 from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.reason_sentences import write_reasons
-from polars_prcurve.view.verdicts.status_table import STATUS_TABLE
+from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     choose_verbs,

@@ -221,7 +221,7 @@ def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
     # Sums of weights and published rates do not have their number, so these are not dotted;
     # but whole numbers that rise by one count examples, though they are floats. In a field of several
-    # parts, false positives count by their effective number: see `sample_designs`.
+    # parts, false positives count by their effective number: see `effective_counts`.
     is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.

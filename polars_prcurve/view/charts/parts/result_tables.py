@@ -7,8 +7,8 @@ from dataclasses import astuple, dataclass, replace
 
 import polars as pl
 
-from polars_prcurve.core.confidence.certainty import CERTAINTY
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
+from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.intervals import find_estimate, name_estimate
 from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
@@ -17,10 +17,10 @@ from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.safe_text import shorten_names
 from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
-from polars_prcurve.core.prevalence.result_columns import COUNT_NAMES, SHORT_COLUMNS
+from polars_prcurve.core.prevalence.short_columns import COUNT_NAMES, SHORT_COLUMNS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
-from polars_prcurve.view.words.name_numbers import number_names
+from polars_prcurve.view.words.name_colors import number_names
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_sizes
 
 SPAN = "interval of the prevalence"  # the column of intervals in words, as users see it

@@ -21,7 +21,7 @@ from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.ground.reserved_prefix import USER_NAME
 from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, is_field
 from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.result_columns import SHORT_COLUMNS
+from polars_prcurve.core.prevalence.short_columns import SHORT_COLUMNS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 
 TableT = TypeVar("TableT", bound=ResolvedTable)
