@@ -5,6 +5,7 @@ Importing the package registers the namespace `.prc` on DataFrame, LazyFrame and
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
@@ -28,15 +29,15 @@ from polars_prcurve.core.uncertainty.negative_subsampling import subsampled_prec
 from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
-from polars_prcurve.doors.published_rates import from_rates
-from polars_prcurve.doors.retrieval_runs import from_trec
-from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
-from polars_prcurve.doors.scorers import Scorer, scorer
-from polars_prcurve.view.report.decision import Decision
-from polars_prcurve.view.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from polars_prcurve import charts
+    from polars_prcurve.doors.published_rates import from_rates
+    from polars_prcurve.doors.retrieval_runs import from_trec
+    from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
+    from polars_prcurve.doors.scorers import Scorer, scorer
+    from polars_prcurve.view.report.decision import Decision
+    from polars_prcurve.view.verdicts.verdict import Verdict
 
 __all__ = [
     "DataFramePrc",
@@ -81,16 +82,27 @@ __all__ = [
 ]
 register()
 
+# What is imported at its first use, because most programs do without it: modules, some of which import
+# Altair and others, and the modules of names.
+_MODULES = ("charts", "engines", "report")
+_MODULE_OF_NAME = {
+    "Decision": "view.report.decision",
+    "PrevalenceDisplay": "doors.scikit_learn",
+    "Scorer": "doors.scorers",
+    "Verdict": "view.verdicts.verdict",
+    "from_cv_results": "doors.scikit_learn",
+    "from_folds": "doors.scikit_learn",
+    "from_rates": "doors.published_rates",
+    "from_trec": "doors.retrieval_runs",
+    "scorer": "doors.scorers",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name in (
-        "charts",
-        "engines",
-        "report",
-    ):  # at first use only, because they import Altair and others
-        from importlib import import_module
-
-        return import_module(f"polars_prcurve.{name}")
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _MODULE_OF_NAME:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF_NAME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import inspect
 import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -142,12 +144,37 @@ def test_all_is_what_the_package_offers() -> None:
         for n in vars(polars_prcurve)
         if not n.startswith("_") and not inspect.ismodule(getattr(polars_prcurve, n))
     }
-    imported = {"annotations", "TYPE_CHECKING", "Any", "register"}
-    assert public - imported | {"metrics", "charts"} == set(polars_prcurve.__all__)
+    imported = {"annotations", "TYPE_CHECKING", "Any", "import_module", "register"}
+    public = public - imported | {"metrics", "charts"} | polars_prcurve._MODULE_OF_NAME.keys()
+    assert public == set(polars_prcurve.__all__)
     for name in polars_prcurve.__all__:
         assert getattr(polars_prcurve, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'chart'"):
         polars_prcurve.chart  # noqa: B018
+
+
+def test_type_checkers_see_the_names_that_are_imported_at_first_use() -> None:
+    tree = ast.parse(Path(polars_prcurve.__file__).read_text(encoding="utf-8"))
+    (for_types,) = (node for node in tree.body if isinstance(node, ast.If))
+    module_of_name = {
+        alias.name: str(node.module).removeprefix("polars_prcurve.")
+        for node in for_types.body
+        if isinstance(node, ast.ImportFrom) and node.module != "polars_prcurve"
+        for alias in node.names
+    }
+    assert module_of_name == polars_prcurve._MODULE_OF_NAME
+
+
+def test_importing_brings_no_judge() -> None:
+    """Decisions and the doors of arrays and files are imported at their first use."""
+    code = (
+        "import sys, polars_prcurve\n"
+        "late = {'judging', 'verdicts', 'report', 'charts', 'scorers', 'scikit_learn', 'cli'}\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('polars_prcurve.') and "
+        "late & {*name.split('.')}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_importing_brings_nothing_heavy() -> None:

@@ -35,6 +35,8 @@ from polars_prcurve.core.curves.operating_points import (
 )
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.column_reader import Columns
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
@@ -642,3 +644,12 @@ def _choose_correction(question: Question) -> Intervals | None:
     """Return the bootstrap that corrects what was maximized; None if none is requested."""
     certainty = question.certainty
     return certainty if certainty is not None and certainty.method == "bootstrap" else None
+
+
+def has_one_point_each(table: Any, words: Any) -> bool:
+    """Return whether each group of a table of points has one, which needs no target to be chosen."""
+    try:
+        run_query(table.operating_points(0.5, metrics="precision", **words).lazy())
+    except PrcError:
+        return False
+    return True

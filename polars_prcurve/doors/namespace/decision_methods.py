@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import polars as pl  # noqa: F401  (the examples need it)
 
-from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, name_column
-from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.core.binding.bound_table import BoundTable, F
+from polars_prcurve.core.binding.shared_arguments import TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
-from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.column_reader import Columns
-from polars_prcurve.core.judging.decision_request import (
-    DecisionRequest,
-    count_rows_left_out,
-    weigh_field,
-)
-from polars_prcurve.core.judging.evidence import check_names
-from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
-from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
-from polars_prcurve.core.prevalence.eta_grid import Eta, EtaTable
-from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix
-from polars_prcurve.view.report.decision import Decision
-from polars_prcurve.view.verdicts.decision_in_words import decide
+from polars_prcurve.core.prevalence.eta_grid import Eta
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_prcurve.view.report.custom_page import Part
+    from polars_prcurve.view.report.decision import Decision
 
 
 class DecisionMethods(BoundTable[F], path="prc"):
@@ -114,19 +101,10 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
     def _decide(self, method: str, eta: Any, words: Any, **options: Any) -> Decision:
         """Return the decision that a method requests."""
+        from polars_prcurve.doors.namespace.table_decision import make_decision
+
         question = self._ask(method, words, eta=eta, collects=True, **options)
-        question.require_certainty()
-        goal = read_goal(question, options["guarantee"])
-        table = question.read()
-        check_groups(table)
-        with refuse_refuted_estimates():
-            grid = EtaTable(pl.LazyFrame())
-            if not question.eta.is_estimated:  # scores are counted
-                _, grid = question.place_at_etas(table)  # raises for wrong ones before any work
-            check_goal(question, goal)
-            request = self._collect_request(question, words, goal)
-            check_names(table, grid, request.goal, request.model)
-            return Decision(decide(replace(request, counts_negatives=table.counts_negatives)))
+        return make_decision(self, question, words, options["guarantee"])
 
     def report(
         self,
@@ -184,43 +162,3 @@ class DecisionMethods(BoundTable[F], path="prc"):
         options = {"guarantee": guarantee, "confidence": confidence, "mean_over": mean_over}
         decision = self._decide("report", eta, words, **options)
         return decision.report(path, title=title, date=date, notes=notes)
-
-    def _collect_request(self, question: Question, words: Any, goal: Goal) -> DecisionRequest:
-        """Return the table in memory, whose methods are called, and that whose models are ranked."""
-        table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        ranked_table: Any = self(**table_words)
-        ranked_table = ranked_table._collect_table()
-        columns = question.columns
-        if columns.points is not None and goal.targets and not goal.is_at_threshold:
-            is_gate = goal.guarantee is None and has_one_point_each(ranked_table, {})
-            goal = goal.test_point() if is_gate else goal
-        if columns.model is not None and not question.is_wide:
-            ranked_table = ranked_table(model=columns.model)
-        counts_for_less = columns.weight is not None or isinstance(question.eta.value, ClassMix)
-        request = DecisionRequest(
-            ranked_table,
-            question.eta.value,
-            goal,
-            question.require_certainty().level,
-            None if columns.model is None else name_column(columns.model),
-            type(ranked_table),
-            compares_intervals=goal.maximized is not None,
-            dropped_rows=count_rows_left_out(question),
-            is_published=columns.points is not None,
-            call_order=self._find_call_order(words),
-            unweighted_table=ranked_table(weight=None) if counts_for_less else None,
-            has_classes=question.is_wide and columns.model is None,
-        )
-        if not question.eta.is_field:
-            return request
-        eta_table = question.eta.find_etas(question.level)
-        return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
-
-
-def has_one_point_each(table: Any, words: Any) -> bool:
-    """Return whether each group of a table of points has one, which needs no target to be chosen."""
-    try:
-        run_query(table.operating_points(0.5, metrics="precision", **words).lazy())
-    except PrcError:
-        return False
-    return True

@@ -41,8 +41,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_grid import end_at_negatives, eta_grid
-from polars_prcurve.doors.namespace.decision_methods import has_one_point_each
-from polars_prcurve.view.report.decision import Decision
+from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.words.name_colors import keep_call_order
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from polars_prcurve.core.inputs.column_reader import Column
     from polars_prcurve.core.prevalence.eta_grid import Eta
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
+    from polars_prcurve.view.report.decision import Decision
 
 
 class PlotPrc(PublicMethods, path="prc.plot"):
@@ -551,6 +551,8 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
 
     Its sentence is the title then, since no chart may claim more. Whole curves have no points.
     """
+    from polars_prcurve.view.report.decision import Decision
+
     if not isinstance(points, Decision):
         return eta, points, words
     model_rows, verdict_rows = points.table, points.verdicts

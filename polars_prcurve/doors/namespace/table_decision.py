@@ -1,0 +1,76 @@
+"""From a table to its decision: what `decide` does once its arguments are read.
+
+It is imported at the first decision, with all that only decisions need: the judge and its sentences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.binding.bound_table import BoundTable, Question, name_column
+from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
+from polars_prcurve.core.judging.decision_request import (
+    DecisionRequest,
+    count_rows_left_out,
+    weigh_field,
+)
+from polars_prcurve.core.judging.evidence import check_names
+from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
+from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
+from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix
+from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
+from polars_prcurve.view.report.decision import Decision
+from polars_prcurve.view.verdicts.decision_in_words import decide
+
+
+def make_decision(
+    methods: BoundTable[Any], question: Question, words: Any, guarantee: float | None
+) -> Decision:
+    """Return the decision on the table of a question, by the methods of that table."""
+    question.require_certainty()
+    goal = read_goal(question, guarantee)
+    table = question.read()
+    check_groups(table)
+    with refuse_refuted_estimates():
+        grid = EtaTable(pl.LazyFrame())
+        if not question.eta.is_estimated:  # scores are counted
+            _, grid = question.place_at_etas(table)  # raises for wrong ones before any work
+        check_goal(question, goal)
+        request = _collect_request(methods, question, words, goal)
+        check_names(table, grid, request.goal, request.model)
+        return Decision(decide(replace(request, counts_negatives=table.counts_negatives)))
+
+
+def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:
+    """Return the table in memory, whose methods are called, and that whose models are ranked."""
+    table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+    ranked_table = methods(**table_words)._collect_table()
+    columns = question.columns
+    if columns.points is not None and goal.targets and not goal.is_at_threshold:
+        is_gate = goal.guarantee is None and has_one_point_each(ranked_table, {})
+        goal = goal.test_point() if is_gate else goal
+    if columns.model is not None and not question.is_wide:
+        ranked_table = ranked_table(model=columns.model)
+    counts_for_less = columns.weight is not None or isinstance(question.eta.value, ClassMix)
+    request = DecisionRequest(
+        ranked_table,
+        question.eta.value,
+        goal,
+        question.require_certainty().level,
+        None if columns.model is None else name_column(columns.model),
+        type(ranked_table),
+        compares_intervals=goal.maximized is not None,
+        dropped_rows=count_rows_left_out(question),
+        is_published=columns.points is not None,
+        call_order=methods._find_call_order(words),
+        unweighted_table=ranked_table(weight=None) if counts_for_less else None,
+        has_classes=question.is_wide and columns.model is None,
+    )
+    if not question.eta.is_field:
+        return request
+    eta_table = question.eta.find_etas(question.level)
+    return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
